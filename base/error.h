@@ -1,0 +1,24 @@
+/* Errors: filled in where something goes wrong, added to on the way up, shown once at the edge. */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "cugen.h"
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(string, first) __attribute__((format(printf, string, first)))
+#else
+#define PRINTF_LIKE(string, first)
+#endif
+
+/* Sets *err (NULL allowed) and returns status, so that a caller can `return error_set(...)`. */
+int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* Puts "context: " in front of the message; returns err's status. */
+int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Appends to the message; returns err's status. */
+int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+int error_memory(cugen_error *err);
+
+#endif

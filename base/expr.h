@@ -1,0 +1,58 @@
+/* Expressions: strings in Lua's own syntax (and or not, comparison, + - * / // %, parentheses, calls, strings,
+   device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
+   integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
+   in Lua and skip what they need not evaluate.
+   Functions: ceil_div(a, b), round_up(a, b), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
+   sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a). */
+#ifndef BASE_EXPR_H
+#define BASE_EXPR_H
+
+#include "value.h"
+
+struct expr;
+
+/* What a name stands for. A derived name's expression is inlined (its slots are the same scope's). */
+struct expr_symbol {
+  enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR } kind;
+  int slot;
+  struct value constant;
+  const struct expr *expr;
+};
+
+/* A scope: find resolves a name ("tile", "device.sm_count"); names lists all known ones for suggestions. */
+struct expr_scope {
+  struct expr_symbol (*find)(void *context, const char *name);
+  const char *const *(*names)(void *context, size_t *count);
+  void *context;
+};
+
+/* The message of a parse error says what was expected and at which column; the caller prefixes file:line. */
+int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
+void expr_free(struct expr *expr);
+
+/* The text it was parsed from. */
+const char *expr_text(const struct expr *expr);
+
+/* slots[i] is the value of slot i; only slots the program mentions are read. Never allocates. */
+int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err);
+int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err);
+/* Integers are converted. */
+int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err);
+int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err);
+
+/* The slots it mentions, in rising order, each once. */
+const int *expr_slots(const struct expr *expr, size_t *count);
+
+/* A program equal to expr with every slot for which known[slot] is set replaced by its value, and constants
+   folded; what fails to fold (an overflow, say) stays to fail when evaluated. slot_count bounds both arrays. */
+int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,
+              struct expr **out, cugen_error *err);
+
+/* True, and *out set (when not NULL), when it is a constant. */
+bool expr_constant(const struct expr *expr, struct value *out);
+
+/* As a C expression over the slots' names (integers as long long); strings are refused. */
+int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                 struct text *out, cugen_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* Content hashes by libxxhash; see hash.h. */
+#include "hash.h"
+
+#include <xxhash.h>
+
+struct hash hash_bytes(const void *data, size_t length) {
+  static const char digits[] = "0123456789abcdef";
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, length));
+  struct hash hash;
+  for (int i = 0; i < 16; i++) {
+    hash.hex[2 * i] = digits[canonical.digest[i] >> 4];
+    hash.hex[2 * i + 1] = digits[canonical.digest[i] & 15];
+  }
+  hash.hex[32] = '\0';
+  return hash;
+}
+
+/* Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014. */
+uint64_t random_next(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}

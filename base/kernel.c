@@ -1,0 +1,20 @@
+/* Kernels as plain data; see kernel.h. */
+#include "kernel.h"
+
+#include <stdlib.h>
+
+const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
+const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
+
+void kernel_spec_free(struct kernel_spec *spec) {
+  free(spec->variant);
+  free(spec->source);
+  free(spec->arguments);
+  free(spec->launches);
+  text_free(&spec->strings);
+  *spec = (struct kernel_spec){0};
+}
+
+int64_t kernel_argument_bytes(const struct kernel_argument *argument) {
+  return argument->rank ? argument->elements * argument->dtype->bytes : argument->dtype->bytes;
+}

@@ -1,0 +1,66 @@
+/* A kernel as plain data: what gen hands to runtime and tune, with every expression already evaluated. One
+   kernel_spec is one variant of one config for one problem on one device. */
+#ifndef BASE_KERNEL_H
+#define BASE_KERNEL_H
+
+#include "hash.h"
+#include "value.h"
+
+#define KERNEL_MAX_RANK CUGEN_MAX_RANK
+
+enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED, MEMORY_KIND_COUNT };
+/* "device", "pinned", "mapped", "managed" */
+extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
+
+enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };
+/* "uniform" (floats in [-1, 1), integers in [-8, 8], unsigned in [0, 16]), "identity" (ones where all
+   coordinates are equal), "index" (the logical flat index), "ones", "zero" */
+extern const char *const fill_kind_names[FILL_KIND_COUNT];
+
+/* One argument of the kernel, in declaration order. Buffers: `elements` counts from the first to the last element
+   that layout and pitch can reach. stride[i] is the distance in elements between neighbours in dimension i. */
+struct kernel_argument {
+  const char *name;
+  cugen_argument_kind kind;
+  const struct dtype *dtype;
+  int rank; /* 0: scalar */
+  int64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK];
+  bool column_major;
+  int64_t elements;
+  enum memory_kind memory;
+  enum fill_kind fill;
+  double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
+  struct value value; /* scalars */
+  bool compiled_in;   /* scalars: a #define, not a parameter */
+};
+
+struct kernel_launch {
+  const char *entry; /* the kernel as named in the source: "matmul", "reduce<4>" */
+  uint32_t grid[3], block[3];
+  int64_t shared_bytes; /* dynamic */
+};
+
+#define KERNEL_MAX_LAUNCHES 8
+#define KERNEL_MAX_ARGUMENTS 32
+
+/* Strings in it belong to the spec (kernel_spec_free) except dtypes. Every launch gets all arguments that are
+   not compiled in, not constants, in order. */
+struct kernel_spec {
+  char *variant; /* "tiled tile=16 pad=1" */
+  char *source;
+  struct hash hash; /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
+                       are the same kernel */
+  struct hash source_hash; /* of the normalised source alone: equal hashes share a compile */
+  struct kernel_argument *arguments;
+  size_t argument_count;
+  struct kernel_launch *launches;
+  size_t launch_count;
+  double flops, bytes; /* 0: not declared */
+  struct text strings; /* backing store of the names above */
+};
+
+void kernel_spec_free(struct kernel_spec *spec);
+
+int64_t kernel_argument_bytes(const struct kernel_argument *argument);
+
+#endif

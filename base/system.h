@@ -1,0 +1,43 @@
+/* The operating system: files, folders, processes, the clock. Everything takes and gives UTF-8 paths. */
+#ifndef BASE_SYSTEM_H
+#define BASE_SYSTEM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "text.h"
+
+/* Whole file into *out (appended). CUGEN_ERROR_MISSING when it does not exist, CUGEN_ERROR_IO otherwise. */
+int file_read(const char *path, struct text *out, cugen_error *err);
+/* Written beside, synced and renamed: after a full disk or a crash the old content stands. */
+int file_write(const char *path, const void *data, size_t length, cugen_error *err);
+bool file_exists(const char *path);
+int folder_make(const char *path, cugen_error *err); /* with parents */
+int folder_remove(const char *path);                 /* with content */
+/* A fresh folder of this process under $TMPDIR or /tmp. */
+int folder_temporary(struct text *out, cugen_error *err);
+/* "a/b" from "a/b/c.lua"; "." without a slash. */
+void path_folder(const char *path, struct text *out);
+const char *path_base(const char *path);
+/* The running program's own file. */
+int path_self(struct text *out, cugen_error *err);
+/* The first executable of that name on $PATH (or the name itself when it has a slash). */
+bool path_find_program(const char *name, struct text *out);
+
+/* Monotonic seconds. */
+double clock_seconds(void);
+/* Seconds since the epoch. */
+int64_t clock_unix(void);
+int cpu_count(void);
+
+/* Runs argv (NULL-terminated), collects stdout and stderr together into *output (NULL: dropped) and its exit code
+   (128 + signal when killed). timeout <= 0: none; on time-out the whole process group is killed and
+   CUGEN_ERROR_DEVICE comes back. The child dies with its parent. */
+int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err);
+
+/* Starts argv with *fd connected to the child's descriptor 3; the child dies with its parent. */
+int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
+/* Kills and reaps; gives "exit code 3" or "signal 11 (Segmentation fault)" into how when not NULL. */
+void process_end(pid_t pid, struct text *how);
+
+#endif

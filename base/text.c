@@ -1,0 +1,119 @@
+/* The growable text buffer; see text.h. */
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for `extra` more bytes and the final NUL. */
+static bool reserve(struct text *text, size_t extra) {
+  if (text->failed) return false;
+  if (extra > SIZE_MAX / 2 - text->length) {
+    text->failed = true;
+    return false;
+  }
+  size_t need = text->length + extra + 1;
+  if (need <= text->capacity) return true;
+  size_t capacity = text->capacity ? text->capacity : 64;
+  while (capacity < need) capacity *= 2;
+  char *data = realloc(text->data, capacity);
+  if (!data) {
+    text->failed = true;
+    return false;
+  }
+  text->data = data;
+  text->capacity = capacity;
+  return true;
+}
+
+void text_add_n(struct text *text, const char *bytes, size_t length) {
+  if (!reserve(text, length)) return;
+  if (length) memcpy(text->data + text->length, bytes, length);
+  text->length += length;
+  text->data[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *string) {
+  text_add_n(text, string, strlen(string));
+}
+
+void text_add_char(struct text *text, char c) {
+  text_add_n(text, &c, 1);
+}
+
+void text_vaddf(struct text *text, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  if (length < 0) {
+    text->failed = true;
+    return;
+  }
+  if (!reserve(text, (size_t)length)) return;
+  vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+  text->length += (size_t)length;
+}
+
+void text_addf(struct text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  text_vaddf(text, format, args);
+  va_end(args);
+}
+
+void text_clear(struct text *text) {
+  text->length = 0;
+  if (text->data) text->data[0] = '\0';
+}
+
+void text_free(struct text *text) {
+  free(text->data);
+  *text = (struct text){0};
+}
+
+const char *text_get(const struct text *text) {
+  return text->data ? text->data : "";
+}
+
+char *text_take(struct text *text) {
+  if (text->failed) {
+    text_free(text);
+    return NULL;
+  }
+  text_add_n(text, "", 0); /* an empty text becomes "" */
+  char *data = text->failed ? NULL : text->data;
+  if (!data) free(text->data);
+  *text = (struct text){0};
+  return data;
+}
+
+/* Levenshtein distance, one row at a time; names are short. */
+static size_t edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 64 };
+  size_t n = strlen(b), row[LONGEST + 1];
+  if (n > LONGEST || strlen(a) > LONGEST) return LONGEST;
+  for (size_t j = 0; j <= n; j++) row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < n; j++) {
+      size_t cost = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      if (row[j] + 1 < cost) cost = row[j] + 1;
+      if (diagonal + 1 < cost) cost = diagonal + 1;
+      row[j + 1] = cost;
+    }
+  }
+  return row[n];
+}
+
+const char *text_nearest(const char *name, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t limit = strlen(name) / 3 + 1, best_distance = limit + 1;
+  for (size_t i = 0; i < count; i++) {
+    size_t distance = edit_distance(name, names[i]);
+    if (distance < best_distance) best_distance = distance, best = names[i];
+  }
+  return best;
+}

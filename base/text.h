@@ -1,0 +1,35 @@
+/* A growable text buffer with a sticky error: it builds all text. After any failed allocation the buffer stays
+   failed and further additions do nothing, so that callers check once, at the end. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+
+struct text {
+  char *data; /* always NUL-terminated once anything was added; NULL before */
+  size_t length, capacity;
+  bool failed;
+};
+
+void text_add(struct text *text, const char *string);
+void text_add_n(struct text *text, const char *bytes, size_t length);
+void text_add_char(struct text *text, char c);
+void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_vaddf(struct text *text, const char *format, va_list args);
+void text_clear(struct text *text); /* empties it, keeps memory and failure */
+void text_free(struct text *text);
+
+/* The text so far, "" when empty. */
+const char *text_get(const struct text *text);
+
+/* Hands the string over (caller frees) and leaves the buffer empty; NULL when it had failed. */
+char *text_take(struct text *text);
+
+/* The name in names[0..count) nearest to name by edit distance, when near enough to suggest; else NULL. */
+const char *text_nearest(const char *name, const char *const *names, size_t count);
+
+#endif

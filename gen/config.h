@@ -1,0 +1,146 @@
+/* A config: a Lua file read once into plain tables. Order in the file is the order everywhere; every declaration
+   keeps its line. docs/config.md describes the language.
+
+   Expressions see slots in this order: the device facts, the problem, the tunables shared by all implementations,
+   the implementation's own tunables. Derived names are inlined where they are used. */
+#ifndef GEN_CONFIG_H
+#define GEN_CONFIG_H
+
+#include "base/expr.h"
+#include "base/facts.h"
+#include "base/kernel.h"
+#include "sources.h"
+
+struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
+  const char *name;
+  int line;
+  bool listed; /* only the values listed are allowed; else any of the default's type */
+  const struct value *values; /* the first is the default */
+  size_t value_count;
+  struct value check; /* from check { ... }; VALUE_NIL: not overridden there */
+};
+
+struct config_tunable { /* tunable "tile" { 16, 32 } */
+  const char *name;
+  int line;
+  const struct value *values;
+  size_t value_count;
+};
+
+struct config_derived { /* derive "threads" "tile * tile" */
+  const char *name;
+  int line;
+  const struct expr *expr;
+};
+
+struct config_restriction { /* where "tile % vec == 0" */
+  int line;
+  const struct expr *expr; /* expr_text gives the text */
+};
+
+struct config_requirement { /* requires "device.compute_capability >= 80" */
+  int line;
+  const struct expr *expr;
+};
+
+/* A word attribute is one of its known words or an expression that gives one. */
+struct config_word {
+  const char *word; /* NULL: expr */
+  const struct expr *expr;
+};
+
+struct config_argument { /* input, output, inout, scratch, scalar, constant */
+  const char *name;
+  cugen_argument_kind kind;
+  int line;
+  struct config_word dtype;   /* scalars may say "index": index_t */
+  const struct expr *shape[KERNEL_MAX_RANK];
+  int rank;
+  struct config_word layout;  /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
+  const struct expr *pitch;   /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
+  struct config_word fill, memory;
+  const struct expr *tolerance;
+  const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
+  const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */
+};
+
+struct config_launch { /* grid, block, shared, entry of an implementation, or one launch { ... } of several */
+  const char *entry; /* NULL: the only __global__ function of the expansion */
+  int line;
+  const struct expr *grid[3], *block[3]; /* NULL: 1 */
+  const struct expr *shared;             /* NULL: 0 */
+};
+
+struct config_implementation {
+  const char *name;
+  int line;
+  const char *template_name;
+  int template_line;
+  const struct config_requirement *requirements;
+  size_t requirement_count;
+  /* Those shared by all implementations come first, so that slot first_tunable + i is tunables[i]. */
+  const struct config_tunable *tunables;
+  size_t tunable_count;
+  const struct config_derived *derived; /* shared ones first */
+  size_t derived_count;
+  const struct config_restriction *restrictions; /* shared ones first */
+  size_t restriction_count;
+  const struct config_launch *launches;
+  size_t launch_count;
+};
+
+struct config {
+  const char *name; /* kernel "matmul" */
+  const char *path; /* for messages */
+  const struct config_problem *problems;
+  size_t problem_count;
+  const struct config_tunable *shared_tunables;
+  size_t shared_tunable_count;
+  const struct config_argument *arguments;
+  size_t argument_count;
+  const struct config_implementation *implementations;
+  size_t implementation_count;
+  const char *reference;       /* template name; NULL: none declared (a config error unless reference "none") */
+  const char *reference_entry; /* from "file.cu:kernel"; NULL: the only one */
+  int reference_line;
+  const struct expr *flops, *bytes; /* NULL: not declared */
+  int first_problem, first_tunable; /* slots */
+  void *arena;
+};
+
+int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err);
+/* path is for messages and for templates beside it. */
+int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err);
+void config_close(struct config *config);
+
+/* ---- A problem: values for config->problems ---- */
+
+struct problem {
+  struct value *values; /* one each, strings owned by the config or by `strings` */
+  size_t count;
+  struct text strings;
+};
+
+/* The defaults, or with check the check { } values, and settings ("M=8192") over them. */
+int problem_set(const struct config *config, const char *const *settings, size_t count, bool check,
+                struct problem *out, cugen_error *err);
+/* The check { } values over `base`, which keeps what check does not name (dtype, layouts). */
+int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
+void problem_free(struct problem *problem);
+/* "M=4096 N=4096 dtype=f32" */
+void problem_print(const struct config *config, const struct problem *problem, struct text *out);
+
+/* ---- Slots ---- */
+
+size_t config_slot_count(const struct config *config, const struct config_implementation *implementation);
+/* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
+void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                  struct value *slots);
+
+/* The arguments with every attribute evaluated; slots also hold the shared tunables. out has
+   config->argument_count entries; strings point into the config. A pitch smaller than a row, a shape below 1 or an
+   extent past 2^62 bytes is an error with the argument's line. */
+int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
+                     cugen_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* The space of a config: every combination of tunables that satisfies the restrictions, for one problem on one
+   device. A restriction is tried as soon as its names are bound, so that a space of billions with thousands of
+   valid combinations is walked in milliseconds. Rows stand in declaration order, the last tunable fastest. */
+#ifndef GEN_SPACE_H
+#define GEN_SPACE_H
+
+#include "config.h"
+
+struct space;
+
+struct space_implementation {
+  const struct config_implementation *implementation;
+  const struct config_requirement *unmet; /* NULL, or what the device lacks; then valid = 0 */
+  uint64_t cartesian;
+  uint64_t valid;
+  uint64_t first; /* index of its first variant in the space */
+  const uint64_t *removed; /* one for each restriction; sums with valid to cartesian (0 when unmet) */
+};
+
+/* An error inside a restriction (overflow, say) names its file:line and the values. An empty space is no error
+   here; space_explain_empty says why. */
+int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+               struct space **out, cugen_error *err);
+void space_close(struct space *space);
+
+uint64_t space_valid(const struct space *space);
+uint64_t space_cartesian(const struct space *space);
+const struct space_implementation *space_implementations(const struct space *space, size_t *count);
+
+/* Sets err to CUGEN_ERROR_EMPTY with the restriction (file:line, text) that emptied each implementation. */
+int space_explain_empty(const struct space *space, cugen_error *err);
+
+/* ---- Variants ---- */
+
+struct variant {
+  const struct config_implementation *implementation;
+  const struct value *values; /* one for each tunable; slots first_tunable + i */
+};
+
+/* values_out: room for the implementation's tunables (at most space_max_tunables). */
+void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out);
+size_t space_max_tunables(const struct space *space);
+
+/* "tiled tile=16 pad=1" */
+void variant_print(const struct variant *variant, struct text *out);
+
+/* The index of the first variant that the text names: an implementation, then any of its tunables; names left out
+   may have any value. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
+   restriction rules out says which. */
+int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
+
+#endif

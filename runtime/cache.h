@@ -1,0 +1,59 @@
+/* The cache: an SQLite database of records and images that many processes use at once. Every store is committed
+   when it returns. docs/cache.md describes the tables. */
+#ifndef RUNTIME_CACHE_H
+#define RUNTIME_CACHE_H
+
+#include "device.h"
+
+struct cache;
+
+/* What a set of records belongs to. All texts are compared whole. */
+struct cache_key {
+  const char *device;  /* device_description.fingerprint */
+  const char *config;  /* kernel name */
+  const char *problem; /* "M=4096 ... dtype=f32" */
+  const char *options; /* compile options and architecture */
+};
+
+struct cache_record {
+  char *variant;
+  struct hash hash; /* kernel_spec.hash: a record whose variant now has another hash is stale */
+  cugen_outcome outcome;
+  char *reason;
+  int samples;
+  double seconds, seconds_min, seconds_p20, seconds_p80;
+  double error;
+  int threads;
+  struct kernel_resources resources; /* of the slowest-limited launch: the first */
+  int64_t dynamic_shared;
+  double occupancy;
+  char limiter[24];
+  double flops, bytes;
+  int clock_mhz;
+  int driver_version, nvrtc_version;
+  int64_t measured_at; /* seconds since the epoch */
+};
+
+void cache_record_free(struct cache_record *record);
+
+/* path "" or "none": a cache in memory. A folder that cannot be written: *warning (may be NULL) says so and the
+   cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
+   untouched. */
+int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+void cache_close(struct cache *cache);
+const char *cache_path(const struct cache *cache);
+
+/* All current records of the key, ok ones by time, then the rest; the caller frees each and the array. */
+int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
+               cugen_error *err);
+/* Adds the record; an older record of the same variant becomes history. On a read-only cache this keeps it in
+   memory for this process. */
+int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                cugen_error *err);
+
+/* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
+   frees with compiled_free. */
+int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);
+int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err);
+
+#endif

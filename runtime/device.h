@@ -1,0 +1,154 @@
+/* Devices behind one table of functions; callers look at capability bits, never at a name. Two rows: cuda
+   (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
+
+   Threads: describe and compile may be called from any thread at once and need no open device. An open device
+   belongs to one thread. A device that failed with a sticky error (illegal address, trap) stays failed; its process
+   is expected to end. */
+#ifndef RUNTIME_DEVICE_H
+#define RUNTIME_DEVICE_H
+
+#include "base/facts.h"
+#include "base/kernel.h"
+#include "toolkit.h"
+
+struct device; /* made by open; the row's own data follows */
+
+enum device_capability {
+  DEVICE_EXECUTES_ON_GPU = 1, /* its times are a GPU's */
+  DEVICE_OCCUPANCY = 2,       /* registers and occupancy mean something */
+  DEVICE_CONCURRENT = 4       /* launches are asynchronous */
+};
+
+/* ---- Compiling ---- */
+
+struct compile_request {
+  const struct toolkit *toolkit;
+  const char *name;   /* of the source in messages */
+  const char *source;
+  const char *arch;   /* "sm_90a"; ignored by the cpu device */
+  const char *const *entries; /* kernels wanted, as named in the source; distinct */
+  size_t entry_count;
+  double timeout;     /* seconds; 0: none */
+};
+
+struct kernel_resources {
+  int registers;         /* a thread; 0 on the cpu device */
+  int max_threads;       /* a block, from launch bounds */
+  int64_t static_shared; /* bytes a block, without what the driver reserves */
+  int64_t local_bytes;   /* a thread: stack frame, spills included */
+  int64_t spill_bytes;   /* a thread: spill stores + loads, from the compile log */
+  int64_t constant_bytes; /* module's __constant__ data */
+};
+
+struct compiled {
+  void *image; /* cubin, or a shared object for the cpu device */
+  size_t image_length;
+  struct hash image_hash;
+  size_t entry_count;
+  char *entries[KERNEL_MAX_LAUNCHES]; /* names in the image (lowered), as requested */
+  struct kernel_resources resources[KERNEL_MAX_LAUNCHES];
+  char *log; /* compiler's warnings; "" */
+};
+
+void compiled_free(struct compiled *compiled);
+
+/* ---- Memory ---- */
+
+struct memory {
+  enum memory_kind kind;
+  void *device; /* address for kernels */
+  void *host;   /* address for the host, NULL for device memory of a GPU */
+  size_t bytes;
+  void *base;   /* the row's own: what to free */
+  size_t base_bytes;
+};
+
+/* ---- The table ---- */
+
+struct device_description {
+  char id[32];    /* "cuda:0" */
+  char name[128];
+  char uuid[48];
+  char arch[16];
+  /* Names the kind of device a measurement belongs to: model, compute capability, SM count ("NVIDIA H200 sm_90
+     132 SMs"); for the cpu device processor, compiler and flags. */
+  char fingerprint[256];
+  int driver_version;
+  struct device_facts facts;
+};
+
+struct device_options {
+  const struct toolkit *toolkit;
+  int ordinal;
+  char *fault;          /* NULL, or fault_bytes of memory that outlives a crash: what went wrong is written there */
+  size_t fault_bytes;
+};
+
+struct loaded;  /* a compiled image on a device */
+struct entry;   /* one of its kernels */
+
+struct device_ops {
+  const char *kind; /* "cuda", "cpu": what stands before ':' in an id */
+  unsigned capabilities;
+
+  /* How many there are; 0 with err set says why there are none. */
+  int (*count)(const struct toolkit *toolkit, cugen_error *err);
+  /* Without making a context. */
+  int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out, cugen_error *err);
+
+  int (*compile)(const struct compile_request *request, struct compiled *out, cugen_error *err);
+
+  int (*open)(const struct device_options *options, struct device **out, cugen_error *err);
+  void (*close)(struct device *device);
+
+  /* guard: put guards around the memory that memory_check (or a fault) will see violated. Content is undefined. */
+  int (*alloc)(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+               cugen_error *err);
+  void (*free)(struct device *device, struct memory *memory);
+  /* Pitched memory as the driver makes it: rows of width bytes, *pitch bytes apart. */
+  int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
+                       cugen_error *err);
+  /* CUGEN_ERROR_WRONG when a guard was written over; the message says at which byte offset. */
+  int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
+  int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
+  int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
+  /* Rows of width bytes between packed or pitched places; either side may be host (the row finds out). */
+  int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                 size_t width, size_t rows, cugen_error *err);
+  int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
+
+  int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
+  void (*unload)(struct device *device, struct loaded *loaded);
+  /* The index-th entry of the compiled image, allowed dynamic_shared bytes (past 48 KB too). CUGEN_ERROR_DEVICE
+     when the device cannot give that. Owned by loaded. */
+  int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+               struct entry **out, cugen_error *err);
+  /* A __constant__ or __device__ symbol. */
+  int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
+                cugen_error *err);
+  /* Blocks of that many threads that fit on one multiprocessor, by the driver's own answer; 0: not applicable. */
+  int (*active_blocks)(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
+
+  /* parameters[i] points at the i-th kernel parameter's value. Asynchronous where DEVICE_CONCURRENT. */
+  int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
+                cugen_error *err);
+  int (*sync)(struct device *device, cugen_error *err);
+  /* Time that run(context) keeps the device busy, and waits for it. */
+  int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,
+              cugen_error *err);
+  /* Current SM clock in MHz, 0: not known. */
+  int (*clock_mhz)(struct device *device);
+};
+
+/* What open gives begins with this. */
+struct device {
+  const struct device_ops *ops;
+  struct device_description description;
+};
+
+extern const struct device_ops cuda_device_ops, cpu_device_ops;
+
+/* The row and ordinal for an id such as "cuda:1" or "cpu"; CUGEN_ERROR_USAGE with what there is otherwise. */
+int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err);
+
+#endif

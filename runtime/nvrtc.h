@@ -1,0 +1,24 @@
+/* NVRTC, opened at run time through one table. Several threads may compile at once. */
+#ifndef RUNTIME_NVRTC_H
+#define RUNTIME_NVRTC_H
+
+#include "device.h"
+
+struct nvrtc; /* the loaded library, shared by the process, never unloaded */
+
+int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err);
+/* 13000 for 13.0 */
+int nvrtc_version(const struct nvrtc *nvrtc);
+
+/* Compiles to a cubin for request->arch and reads its resources. A refusal is CUGEN_ERROR_COMPILE with the first
+   diagnostics; past request->timeout likewise. */
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
+                  cugen_error *err);
+
+/* Resources of a kernel (lowered name) from a cubin's ELF. */
+int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
+                    cugen_error *err);
+/* Spill stores + loads in bytes for an entry, from a --ptxas-options=-v log; 0 when it has none. */
+int64_t ptxas_log_spills(const char *log, const char *entry);
+
+#endif

@@ -1,0 +1,17 @@
+/* Theoretical occupancy by the toolkit's own calculator (cuda_occupancy.h). */
+#ifndef RUNTIME_OCCUPANCY_H
+#define RUNTIME_OCCUPANCY_H
+
+#include "device.h"
+
+struct occupancy {
+  int blocks;          /* resident on one multiprocessor */
+  double fraction;     /* of the multiprocessor's threads */
+  const char *limiter; /* "threads", "blocks", "registers", "shared memory"; "none" when blocks == 0 fits nothing */
+};
+
+/* threads a block; dynamic shared bytes a block. */
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err);
+
+#endif

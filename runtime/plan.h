@@ -1,0 +1,27 @@
+/* A plan is a kernel_spec compiled and loaded on a device; a call is a plan bound to memory. Launching a call is one
+   device launch per planned launch: nothing is looked up, allocated or locked. */
+#ifndef RUNTIME_PLAN_H
+#define RUNTIME_PLAN_H
+
+#include "device.h"
+
+struct plan;
+struct call;
+
+/* spec and compiled are borrowed until plan_close. */
+int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
+              struct plan **out, cugen_error *err);
+void plan_close(struct plan *plan);
+
+/* The parts of a spec that the compiler needs: its distinct entries. Returns how many. */
+size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]);
+
+/* memory[i] belongs to spec->arguments[i] (unused for scalars). A constant argument's memory is copied into its
+   symbol at each bind. extra/extra_count: parameters passed after the arguments (a reference's samples), each a
+   pointer to its value; borrowed until call_free. */
+int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
+              struct call **out, cugen_error *err);
+void call_free(struct call *call);
+int call_launch(struct call *call, cugen_error *err);
+
+#endif
