@@ -1,0 +1,31 @@
+# Files that ship inside the binary: written as C arrays into generated/ of the build folder by EmbedFiles.cmake.
+
+# embed(OUT FILE KIND FILES...): appends the path of generated FILE to the list OUT.
+function(embed out file kind)
+  set(path ${CMAKE_BINARY_DIR}/generated/${file})
+  list(TRANSFORM ARGN REPLACE "^${CMAKE_SOURCE_DIR}/" "" OUTPUT_VARIABLE relative)
+  list(SORT relative)
+  list(JOIN relative "|" joined) # one argument: a list's semicolons do not survive the shell
+  add_custom_command(OUTPUT ${path}
+    COMMAND ${CMAKE_COMMAND} -DKIND=${kind} -DOUT=${path} -DROOT=${CMAKE_SOURCE_DIR} "-DFILES=${joined}"
+            -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    COMMENT "Embedding into ${file}" VERBATIM)
+  set(${out} ${${out}} ${path} PARENT_SCOPE)
+endfunction()
+
+# configs/*.lua, devices/*.lua and templates/** as embedded_files[] (gen/sources.h).
+macro(embed_shipped out)
+  file(GLOB shipped_lua CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.lua ${CMAKE_SOURCE_DIR}/devices/*.lua)
+  file(GLOB_RECURSE shipped_templates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/templates/*.cu
+       ${CMAKE_SOURCE_DIR}/templates/*.cuh)
+  embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})
+endmacro()
+
+# runtime/cpu/abi.h and cuda_shim.h, one after the other, as cpu_shim_text, cpu_shim_length.
+macro(embed_cpu_shim out)
+  file(GLOB shim CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)
+  if(shim)
+    embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
+  endif()
+endmacro()

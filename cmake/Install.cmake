@@ -1,0 +1,32 @@
+# What `cmake --install` puts where; the CMake package (find_package(cugen)) and the pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/cugen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(folder configs templates devices)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen OPTIONAL
+          FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh")
+endforeach()
+install(FILES docs/cugen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+if(TARGET cugen)
+  install(TARGETS cugen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(cugen_toolkit STREQUAL cugen_fetched_toolkit)
+  # The program looks in ../lib/cugen/toolkit, whatever the name of the library folder.
+  install(DIRECTORY ${cugen_fetched_toolkit} DESTINATION lib/cugen)
+endif()
+
+if(TARGET cugen_shared)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cugen)
+  install(TARGETS cugen_shared cugen_static EXPORT cugen-targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT cugen-targets NAMESPACE cugen:: DESTINATION ${package})
+  configure_package_config_file(cmake/cugen-config.cmake.in ${CMAKE_BINARY_DIR}/generated/cugen-config.cmake
+                                INSTALL_DESTINATION ${package})
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/cugen-config-version.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/generated/cugen-config.cmake
+          ${CMAKE_BINARY_DIR}/generated/cugen-config-version.cmake DESTINATION ${package})
+  file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(cmake/cugen.pc.in generated/cugen.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/generated/cugen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""run.py CUGEN SCRIPT.test: runs a script of commands and compares what they print, exactly.
+
+The format:
+
+    A line that starts with "# " is a comment, when it stands before the first command or after an empty line.
+    $ command            runs in sh; the lines up to the next command are what it prints, stdout and stderr together
+    > command            continues the command line before it
+    ...                  alone on a line: any lines, or none; inside a line: any text
+    [3]                  alone, as the last line: the command's exit code, when it is not 0
+
+Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, $REPO the
+repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
+printed is the reason. Empty lines at the end of an expectation do not count. With UPDATE=1 the script is rewritten
+with what came out (a matching expectation is left as it is)."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+TIMEOUT = 240
+
+
+def parse(text):
+    """The script as a list of [preamble lines, command, expected lines]; a comment belongs to what follows it."""
+    steps, pending = [], []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            steps.append([pending, line[2:], []])
+            pending = []
+        elif line.startswith("> ") and steps and not steps[-1][2] and not pending:
+            steps[-1][1] += "\n" + line[2:]
+        elif not steps or pending or (line.startswith("# ") and steps[-1][2][-1:] in ([], [""])):
+            pending.append(line)
+        else:
+            steps[-1][2].append(line)
+    return steps, pending
+
+
+def stripped(lines):
+    """The lines without the empty ones at the end."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
+def matches(expected, actual):
+    pattern = ""
+    for line in expected:
+        if line == "...":
+            pattern += r"(?:[^\n]*\n)*"
+        else:
+            pattern += r"[^\n]*".join(re.escape(part) for part in line.split("...")) + r"\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in actual)) is not None
+
+
+def run(command, folder, environment):
+    """What the command printed, as lines, with [code] at the end for an exit code other than 0; and the code."""
+    try:
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode(errors="backslashreplace").splitlines()
+        return output + [f"[no end within {TIMEOUT} s]"], -1
+    lines = stripped(done.stdout.decode(errors="backslashreplace").splitlines())
+    return lines + ([f"[{done.returncode}]"] if done.returncode else []), done.returncode
+
+
+def report(script, command, expected, actual):
+    print(f"{script}: $ {command}")
+    print("  expected:", *[f"    {line}" for line in expected], "  printed:", *[f"    {line}" for line in actual],
+          sep="\n")
+
+
+def environment(cugen, script, folder):
+    own = dict(os.environ)
+    for name in [name for name in own if name.startswith("CUGEN_") and name not in ("CUGEN_TOOLKIT", "CUGEN_CXX")]:
+        del own[name]
+    cache = f"{folder}/.cache"
+    own.update(PATH=f"{cugen.parent}:{own['PATH']}", REPO=str(script.parents[2]), SCRIPTS=str(script.parent),
+               HOME=folder, XDG_CACHE_HOME=cache, CUGEN_CACHE=f"{cache}/cugen.db", LC_ALL="C.UTF-8", TERM="dumb",
+               COLUMNS="100")
+    return own
+
+
+def main():
+    cugen, script = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    steps, rest = parse(script.read_text())
+    failures, written = 0, []
+    with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
+        work = os.path.join(top, "work")
+        os.mkdir(work)
+        own = environment(cugen, script, top)
+        for preamble, command, expected in steps:
+            actual, code = run(command, work, own)
+            if code == SKIP:
+                print("skipped:", " ".join(actual[:-1]) or command)
+                return SKIP
+            good = matches(stripped(expected), actual)
+            if not good:
+                failures += 1
+                report(script.name, command, stripped(expected), actual)
+            gap = expected[len(stripped(expected)):]
+            written += [*preamble, "$ " + command.replace("\n", "\n> "), *(expected if good else actual + gap)]
+    if os.environ.get("UPDATE") and failures:
+        script.write_text("\n".join(written + rest) + "\n")
+    print(f"{script.name}: {len(steps)} commands, {failures} wrong")
+    return 1 if failures or not steps else 0
+
+
+sys.exit(main())
