@@ -51,7 +51,10 @@ int expr_bind(const struct expr *expr, const struct value *slots, const bool *kn
 /* True, and *out set (when not NULL), when it is a constant. */
 bool expr_constant(const struct expr *expr, struct value *out);
 
-/* As a C expression over the slots' names (integers as long long); strings are refused. */
+/* As a C expression over the slots' names, which are long long there: bind every slot that is not an integer first.
+   Right for what sizes are, operands that are not negative: `//`, `%` and ceil_div then agree with C's own division;
+   overflow, division by zero and inexact `/` go unnoticed in C. `c and a or b` becomes `c ? a : b`; what has no such
+   form (a number as a condition), strings and sizeof(name) are refused. */
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                  struct text *out, cugen_error *err);
 

@@ -2,6 +2,7 @@
 #ifndef BASE_SYSTEM_H
 #define BASE_SYSTEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,10 +33,11 @@ int cpu_count(void);
 
 /* Runs argv (NULL-terminated), collects stdout and stderr together into *output (NULL: dropped) and its exit code
    (128 + signal when killed). timeout <= 0: none; on time-out the whole process group is killed and
-   CUGEN_ERROR_DEVICE comes back. The child dies with its parent. */
+   CUGEN_ERROR_DEVICE comes back. The child dies with the thread that called this. */
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err);
 
-/* Starts argv with *fd connected to the child's descriptor 3; the child dies with its parent. */
+/* Starts argv with *fd connected to the child's descriptor 3; it keeps stderr, its stdin and stdout are /dev/null.
+   The child is its own process group and dies with its parent: with the thread that called this, to be exact. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
 /* Kills and reaps; gives "exit code 3" or "signal 11 (Segmentation fault)" into how when not NULL. */
 void process_end(pid_t pid, struct text *how);

@@ -48,6 +48,8 @@ static void print_float(double d, struct text *out) {
     snprintf(digits, sizeof digits, "%.*g", precision, d);
     if (strtod(digits, NULL) == d) break;
   }
+  char *comma = strchr(digits, ','); /* an application may have set a locale that writes one */
+  if (comma) *comma = '.';
   text_add(out, digits);
   if (isfinite(d) && !strpbrk(digits, ".e")) text_add(out, ".0");
 }

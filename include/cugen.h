@@ -18,6 +18,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* everything else in the library is hidden */
+#endif
 
 #define CUGEN_VERSION "0.1.0"
 
@@ -26,18 +29,18 @@ extern "C" {
 /* The values are pinned. The command line's exit code is the status without its sign. */
 typedef enum cugen_status {
   CUGEN_OK = 0,
-  CUGEN_ERROR_INTERNAL = -1,  /* a defect of cugen itself */
-  CUGEN_ERROR_USAGE = -2,     /* a wrong option, setting or argument */
-  CUGEN_ERROR_CONFIG = -3,    /* a config does not load or does not make sense */
-  CUGEN_ERROR_TEMPLATE = -4,  /* a template does not expand */
-  CUGEN_ERROR_EMPTY = -5,     /* no variant satisfies the restrictions */
-  CUGEN_ERROR_COMPILE = -6,   /* the compiler refused an expanded source */
-  CUGEN_ERROR_DEVICE = -7,    /* the device or its driver failed */
-  CUGEN_ERROR_MISSING = -8,   /* a driver, NVRTC, a compiler or a file is not there */
-  CUGEN_ERROR_CACHE = -9,     /* the cache is corrupt, foreign, or newer than this cugen */
-  CUGEN_ERROR_IO = -10,       /* reading or writing failed: permissions, full disk */
-  CUGEN_ERROR_WRONG = -11,    /* a variant computed a wrong result, or no variant came out right */
-  CUGEN_ERROR_MEMORY = -12,   /* out of memory, on the host or the device */
+  CUGEN_ERROR_INTERNAL = -1,    /* a defect of cugen itself */
+  CUGEN_ERROR_USAGE = -2,       /* a wrong option, setting or argument */
+  CUGEN_ERROR_CONFIG = -3,      /* a config does not load or does not make sense */
+  CUGEN_ERROR_TEMPLATE = -4,    /* a template does not expand */
+  CUGEN_ERROR_EMPTY = -5,       /* no variant satisfies the restrictions */
+  CUGEN_ERROR_COMPILE = -6,     /* the compiler refused an expanded source */
+  CUGEN_ERROR_DEVICE = -7,      /* the device or its driver failed */
+  CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file is not there */
+  CUGEN_ERROR_CACHE = -9,       /* the cache is corrupt, foreign, or newer than this cugen */
+  CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
+  CUGEN_ERROR_WRONG = -11,      /* a variant computed a wrong result, or no variant came out right */
+  CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
   CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request; everything measured is kept */
 } cugen_status;
 
@@ -68,7 +71,8 @@ typedef struct cugen_options {
   const char *worker;       /* program started for isolated work; default $CUGEN_WORKER, this cugen itself */
 } cugen_options;
 
-#define CUGEN_OPTIONS_INIT {sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+#define CUGEN_OPTIONS_INIT                                                                                           \
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
@@ -80,14 +84,14 @@ const char *cugen_where(cugen *lib);
 /* ---- Devices ------------------------------------------------------------------------------------------------ */
 
 typedef struct cugen_device_info {
-  char id[32];            /* what options.device takes: "cuda:0", "cpu" */
-  char name[128];         /* "NVIDIA H200" */
-  char uuid[48];          /* "GPU-..." or "" */
-  char arch[16];          /* "sm_90a" */
-  int driver_version;     /* CUDA version the driver supports, 13000 for 13.0; 0: no driver */
-  int nvrtc_version;      /* likewise; 0: no NVRTC */
+  char id[32];        /* what options.device takes: "cuda:0", "cpu" */
+  char name[128];     /* "NVIDIA H200" */
+  char uuid[48];      /* "GPU-..." or "" */
+  char arch[16];      /* "sm_90a" */
+  int driver_version; /* CUDA version the driver supports, 13000 for 13.0; 0: no driver */
+  int nvrtc_version;  /* likewise; 0: no NVRTC */
   int sm_count;
-  int clock_khz;          /* highest SM clock; 0: not applicable */
+  int clock_khz; /* highest SM clock; 0: not applicable */
   int memory_clock_khz;
   int memory_bus_bits;
   int64_t memory_bytes;
@@ -105,25 +109,29 @@ typedef struct cugen_kernel cugen_kernel;
 
 /* config: a path, or a bare name looked for beside the caller first, then in config_dir, then among the shipped
    ones ("matmul" and "matmul.lua" are the same). settings: count strings "name=value" for the problem. */
-int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count,
-                      cugen_kernel **out, cugen_error *error);
+int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
+                      cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);
 
 const char *cugen_kernel_name(const cugen_kernel *kernel);
 /* "M=4096 N=4096 K=4096 dtype=f32", in the config's order. */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
-/* NULL, or why options.device's default fell back to the cpu device. On the cpu device the kernel's problem is
-   the config's check problem unless settings say otherwise. */
+/* NULL, or why options.device's default fell back to the cpu device. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
+
+/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. The cpu device
+   executes, it is not fast: cugen_kernel_tune and cugen_kernel_run do this by themselves there. Doing it again
+   changes nothing; on success everything handed out about the old problem is void. */
+int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 
 typedef enum cugen_argument_kind {
   CUGEN_ARGUMENT_INPUT,
   CUGEN_ARGUMENT_OUTPUT,
   CUGEN_ARGUMENT_INOUT,
-  CUGEN_ARGUMENT_SCRATCH,  /* cugen allocates it */
+  CUGEN_ARGUMENT_SCRATCH, /* cugen allocates it */
   CUGEN_ARGUMENT_SCALAR,
-  CUGEN_ARGUMENT_CONSTANT  /* a __constant__ symbol of the kernel */
+  CUGEN_ARGUMENT_CONSTANT /* a __constant__ symbol of the kernel */
 } cugen_argument_kind;
 
 #define CUGEN_MAX_RANK 4
@@ -131,14 +139,14 @@ typedef enum cugen_argument_kind {
 typedef struct cugen_argument_info {
   const char *name;
   cugen_argument_kind kind;
-  const char *dtype;                /* "f32" */
-  int rank;                         /* 0 for a scalar */
-  int64_t shape[CUGEN_MAX_RANK];    /* elements, logical order */
-  int64_t stride[CUGEN_MAX_RANK];   /* elements, from layout and pitch */
-  const char *layout;               /* "row" or "col" */
-  int64_t bytes;                    /* whole buffer, pitch included */
-  const char *memory;               /* "device", "pinned", "mapped", "managed" */
-  int compiled_in;                  /* scalar: its value is part of the source, it is not passed */
+  const char *dtype;              /* "f32" */
+  int rank;                       /* 0 for a scalar */
+  int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
+  int64_t stride[CUGEN_MAX_RANK]; /* elements, from layout and pitch */
+  const char *layout;             /* "row" or "col" */
+  int64_t bytes;                  /* whole buffer, pitch included */
+  const char *memory;             /* "device", "pinned", "mapped", "managed" */
+  int compiled_in;                /* scalar: its value is part of the source, it is not passed */
 } cugen_argument_info;
 
 size_t cugen_kernel_arguments(const cugen_kernel *kernel);
@@ -147,15 +155,15 @@ int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argume
 /* ---- The space ---------------------------------------------------------------------------------------------- */
 
 typedef struct cugen_space_info {
-  uint64_t cartesian;        /* combinations of all tunables, all implementations added up */
-  uint64_t valid;            /* those that satisfy every restriction */
+  uint64_t cartesian; /* combinations of all tunables, all implementations added up */
+  uint64_t valid;     /* those that satisfy every restriction */
   size_t implementations;
-  size_t restrictions;       /* entries of cugen_kernel_restriction */
+  size_t restrictions; /* entries of cugen_kernel_restriction */
 } cugen_space_info;
 
 typedef struct cugen_implementation_info {
   const char *name;
-  const char *unavailable;   /* NULL, or the requirement that this device does not meet */
+  const char *unavailable; /* NULL, or the requirement that this device does not meet */
   uint64_t cartesian, valid;
 } cugen_implementation_info;
 
@@ -188,47 +196,48 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 
 typedef enum cugen_outcome {
   CUGEN_OUTCOME_OK = 0,
-  CUGEN_OUTCOME_COMPILE,   /* the compiler refused it */
-  CUGEN_OUTCOME_LAUNCH,    /* the device cannot launch it: too many threads, registers, too much shared memory */
-  CUGEN_OUTCOME_WRONG,     /* the result differs from the reference by more than the tolerance */
-  CUGEN_OUTCOME_BOUNDS,    /* it wrote or read outside its buffers */
-  CUGEN_OUTCOME_TRAP,      /* it trapped, or the process died */
-  CUGEN_OUTCOME_TIMEOUT    /* it did not end within its time limit */
+  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
+  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads, registers, too much shared memory */
+  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance */
+  CUGEN_OUTCOME_BOUNDS,  /* it wrote or read outside its buffers */
+  CUGEN_OUTCOME_TRAP,    /* it trapped, or the process died */
+  CUGEN_OUTCOME_TIMEOUT  /* it did not end within its time limit */
 } cugen_outcome;
 
 /* "wrong result" and the like; never NULL. */
 const char *cugen_outcome_text(int outcome);
 
 typedef struct cugen_record {
-  const char *variant;      /* full text */
-  const char *reason;       /* "" or what went wrong */
+  const char *variant; /* full text */
+  const char *reason;  /* "" or what went wrong */
   cugen_outcome outcome;
-  int samples;              /* timed batches behind the figures */
-  int from_cache;           /* measured by an earlier run */
-  double seconds;           /* median time of one run of the plan */
+  int samples;    /* timed batches behind the figures */
+  int from_cache; /* measured by an earlier run */
+  double seconds; /* median time of one run of the plan */
   double seconds_min, seconds_p20, seconds_p80;
-  double flops, bytes;      /* of the problem, from the config; 0: not declared */
-  double roofline;          /* fraction of the attainable rate; 0: not known (no ceilings for this device) */
-  double error;             /* largest error seen by verification, in units of the tolerance */
-  int registers;            /* a thread */
-  int threads;              /* a block */
-  int64_t shared_bytes;     /* a block, static and dynamic */
-  int64_t local_bytes;      /* a thread: stack frame, spills included */
-  int64_t spill_bytes;      /* a thread: stores and loads of spilled registers */
-  double occupancy;         /* theoretical, 0 to 1; 0: not applicable */
-  const char *limiter;      /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
-  int clock_mhz;            /* SM clock while measuring; 0: not known */
+  double flops, bytes;  /* of the problem, from the config; 0: not declared */
+  double roofline;      /* fraction of the attainable rate; 0: not known (no ceilings for this device) */
+  double error;         /* largest error seen by verification, in units of the tolerance */
+  int registers;        /* a thread */
+  int threads;          /* a block */
+  int64_t shared_bytes; /* a block, static and dynamic */
+  int64_t local_bytes;  /* a thread: stack frame, spills included */
+  int64_t spill_bytes;  /* a thread: stores and loads of spilled registers */
+  double occupancy;     /* theoretical, 0 to 1; 0: not applicable */
+  const char *limiter;  /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
+  int clock_mhz;        /* SM clock while measuring; 0: not known */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
 
 typedef struct cugen_progress {
-  size_t done, failed, planned;  /* variants; planned is what the budget allows, 0 when a time budget decides */
-  uint64_t valid;                /* variants in the space */
-  double elapsed, remaining;     /* seconds; remaining < 0: not known yet */
-  const char *best;              /* variant text, or NULL */
+  size_t done, failed, planned; /* variants; planned is what the budget allows, 0 when a time budget decides */
+  uint64_t valid;               /* variants in the space */
+  double elapsed, remaining;    /* seconds; remaining < 0: not known yet */
+  const char *best;             /* variant text, or NULL */
   double best_seconds;
-  const char *last;              /* the variant just finished, or NULL */
+  const char *last; /* the variant just finished, or NULL */
+  double flops, bytes; /* of the problem, from the config; 0: not declared, or not known yet */
 } cugen_progress;
 
 /* Called from the tuning thread; return nonzero to stop cleanly. */
@@ -236,29 +245,30 @@ typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *con
 
 typedef struct cugen_tune_options {
   size_t size;
-  const char *strategy;      /* "random" (default) or "exhaustive" */
-  uint64_t seed;             /* of the strategy and of the input data */
-  double budget_seconds;     /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
-  size_t budget_count;       /* variants to try at most; 0: no limit */
-  double variant_timeout;    /* seconds one variant may run before it is killed; 0: 10 */
-  int threads;               /* compile threads; 0: one a processor */
-  int again;                 /* measure again what is remembered */
+  const char *strategy;       /* "random" (default) or "exhaustive" */
+  uint64_t seed;              /* of the strategy and of the input data */
+  double budget_seconds;      /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
+  size_t budget_count;        /* variants to try at most; 0: no limit */
+  double variant_timeout;     /* seconds one variant may run before it is killed; 0: 10 */
+  int threads;                /* compile threads; 0: one a processor */
+  int again;                  /* measure again what is remembered */
   const char *implementation; /* only this one; NULL: all */
   cugen_progress_callback progress;
   void *context;
 } cugen_tune_options;
 
-#define CUGEN_TUNE_OPTIONS_INIT {sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL}
+#define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL }
 
 typedef struct cugen_tune_result {
-  uint64_t valid;            /* variants in the space */
-  size_t remembered;         /* of them known before this run */
-  size_t tried;              /* in this run */
-  size_t failed;             /* in this run, for whatever reason */
-  uint64_t left;             /* variants still untried */
-  size_t compiled;           /* compiles; fewer than tried when sources were equal */
-  double seconds;            /* wall time */
-  double measuring;          /* seconds of it during which the device verified or measured */
+  uint64_t valid;    /* variants in the space */
+  size_t remembered; /* of them known before this run */
+  size_t tried;      /* in this run */
+  size_t failed;     /* in this run, for whatever reason */
+  uint64_t left;     /* variants still untried */
+  size_t compiled;   /* compiles; fewer than tried when sources were equal */
+  double seconds;    /* wall time */
+  double measuring;  /* seconds of it during which the device verified or measured */
   int interrupted;
 } cugen_tune_result;
 
@@ -280,6 +290,9 @@ int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, 
    file descriptor named in argv and does nothing else. */
 int cugen_worker_main(int argc, char **argv);
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,365 @@
+/* Evaluating expressions; see expr.h. The loop over a program is the hot path of the space walk: integers are
+   tried first, everything else is off to the side. */
+#include "expr_program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Integers ---- */
+
+/* Sizes mostly fit into 32 bits, where a division costs a fraction of one in 64. */
+static bool both_small(int64_t a, int64_t b) {
+  return ((uint64_t)a | (uint64_t)b) <= UINT32_MAX;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+  if (both_small(a, b)) return (int64_t)((uint32_t)a / (uint32_t)b);
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static int64_t floor_modulo(int64_t a, int64_t b) {
+  if (both_small(a, b)) return (int64_t)((uint32_t)a % (uint32_t)b);
+  if (b == -1) return 0; /* the smallest number % -1 traps on x86 */
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* Checks a divisor: zero, and the one quotient that does not fit. */
+static enum trouble divisible(int64_t a, int64_t b) {
+  if (b == 0) return TROUBLE_ZERO;
+  return a == INT64_MIN && b == -1 ? TROUBLE_OVERFLOW : TROUBLE_NONE;
+}
+
+static enum trouble ceil_divide(int64_t a, int64_t b, int64_t *out) {
+  if (b <= 0) return b == 0 ? TROUBLE_ZERO : TROUBLE_POSITIVE;
+  int64_t rest = floor_modulo(a, b);
+  *out = floor_divide(a, b) + (rest != 0);
+  return TROUBLE_NONE;
+}
+
+static enum trouble overflow_if(bool overflow) {
+  return overflow ? TROUBLE_OVERFLOW : TROUBLE_NONE;
+}
+
+static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64_t *out) {
+  if (op == OP_CEIL_DIV) return ceil_divide(a, b, out);
+  if (op == OP_ROUND_UP) {
+    enum trouble trouble = ceil_divide(a, b, out);
+    return trouble ? trouble : overflow_if(__builtin_mul_overflow(*out, b, out));
+  }
+  if (op == OP_MODULO) {
+    if (b == 0) return TROUBLE_ZERO;
+    *out = floor_modulo(a, b);
+    return TROUBLE_NONE;
+  }
+  enum trouble trouble = divisible(a, b);
+  if (trouble) return trouble;
+  if (op == OP_DIVIDE && floor_modulo(a, b) != 0) return TROUBLE_INEXACT;
+  *out = floor_divide(a, b);
+  return TROUBLE_NONE;
+}
+
+static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b, struct value *out) {
+  out->type = op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON ? VALUE_BOOL : VALUE_INT;
+  switch (op) {
+  case OP_ADD: return overflow_if(__builtin_add_overflow(a, b, &out->integer));
+  case OP_SUBTRACT: return overflow_if(__builtin_sub_overflow(a, b, &out->integer));
+  case OP_MULTIPLY: return overflow_if(__builtin_mul_overflow(a, b, &out->integer));
+  case OP_EQUAL: out->boolean = a == b; break;
+  case OP_DIFFER: out->boolean = a != b; break;
+  case OP_LESS: out->boolean = a < b; break;
+  case OP_LESS_EQUAL: out->boolean = a <= b; break;
+  case OP_GREATER: out->boolean = a > b; break;
+  case OP_GREATER_EQUAL: out->boolean = a >= b; break;
+  case OP_MIN: out->integer = a < b ? a : b; break;
+  case OP_MAX: out->integer = a > b ? a : b; break;
+  default: return divide_integers(op, a, b, &out->integer);
+  }
+  return TROUBLE_NONE;
+}
+
+/* ---- Everything else ---- */
+
+static bool is_number(const struct value *value) {
+  return value->type == VALUE_INT || value->type == VALUE_FLOAT;
+}
+
+static double as_float(const struct value *value) {
+  return value->type == VALUE_INT ? (double)value->integer : value->real;
+}
+
+/* A result that is no number any more (1e308 * 10) is an overflow like that of an integer. */
+static enum trouble float_result(double result, struct value *out) {
+  *out = value_float(result);
+  return overflow_if(!isfinite(result));
+}
+
+/* The sign of a - b, exact where an integer has more digits than a float; 2: not ordered (NaN). */
+static int compare_int_float(int64_t a, double b) {
+  if (isnan(b)) return 2;
+  if (b >= 0x1p63) return -1;
+  if (b < -0x1p63) return 1;
+  int64_t whole = (int64_t)b; /* towards zero: the fraction decides between equals */
+  if (a != whole) return a < whole ? -1 : 1;
+  double fraction = b - (double)whole;
+  return (fraction < 0) - (fraction > 0);
+}
+
+static int compare_numbers(const struct value *a, const struct value *b) {
+  if (a->type == VALUE_INT && b->type == VALUE_INT) return (a->integer > b->integer) - (a->integer < b->integer);
+  if (a->type == VALUE_INT) return compare_int_float(a->integer, b->real);
+  if (b->type == VALUE_INT) {
+    int reverse = compare_int_float(b->integer, a->real);
+    return reverse == 2 ? 2 : -reverse;
+  }
+  if (isnan(a->real) || isnan(b->real)) return 2;
+  return (a->real > b->real) - (a->real < b->real);
+}
+
+static enum trouble compare(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
+  int order;
+  if (op == OP_EQUAL || op == OP_DIFFER) {
+    *out = value_bool(value_equal(*a, *b) == (op == OP_EQUAL));
+    return TROUBLE_NONE;
+  }
+  if (a->type == VALUE_STRING && b->type == VALUE_STRING)
+    order = strcmp(a->string, b->string);
+  else if (is_number(a) && is_number(b))
+    order = compare_numbers(a, b);
+  else
+    return TROUBLE_COMPARE;
+  bool ordered = order != 2 || a->type == VALUE_STRING;
+  bool holds = op == OP_LESS         ? order < 0
+               : op == OP_LESS_EQUAL ? order <= 0
+               : op == OP_GREATER    ? order > 0
+                                     : order >= 0;
+  *out = value_bool(ordered && holds);
+  return TROUBLE_NONE;
+}
+
+/* Lua 5.4 manual, 3.4.1: the rest has the sign of the divisor. */
+static double float_modulo(double a, double b) {
+  double rest = fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static enum trouble apply_floats(enum expr_op op, double a, double b, struct value *out) {
+  if ((op == OP_DIVIDE || op == OP_FLOOR_DIVIDE || op == OP_MODULO) && b == 0) return TROUBLE_ZERO;
+  switch (op) {
+  case OP_ADD: return float_result(a + b, out);
+  case OP_SUBTRACT: return float_result(a - b, out);
+  case OP_MULTIPLY: return float_result(a * b, out);
+  case OP_DIVIDE: return float_result(a / b, out);
+  case OP_FLOOR_DIVIDE: return float_result(floor(a / b), out);
+  case OP_MODULO: return float_result(float_modulo(a, b), out);
+  default: return TROUBLE_INTEGERS; /* ceil_div, round_up */
+  }
+}
+
+static enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
+  if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return compare(op, a, b, out);
+  if (!is_number(a) || !is_number(b)) return TROUBLE_NUMBERS;
+  if (op == OP_MIN || op == OP_MAX) {
+    int order = compare_numbers(a, b);
+    *out = (op == OP_MIN) == (order <= 0) ? *a : *b;
+    return TROUBLE_NONE;
+  }
+  return apply_floats(op, as_float(a), as_float(b), out);
+}
+
+static enum trouble apply_dtype(enum expr_op op, const struct value *a, struct value *out) {
+  const struct dtype *dtype = a->type == VALUE_STRING ? dtype_find(a->string) : NULL;
+  if (!dtype) return TROUBLE_DTYPE;
+  /* the distance from 1 to the next number: IEEE 754; bfloat16 has 7 bits of fraction */
+  static const struct {
+    const char *name;
+    double eps;
+  } table[] = {{"f64", 0x1p-52}, {"f32", 0x1p-23}, {"f16", 0x1p-10}, {"bf16", 0x1p-7}};
+  *out = op == OP_SIZEOF ? value_int(dtype->bytes) : value_float(0.0);
+  for (size_t i = 0; op == OP_EPS && i < sizeof table / sizeof *table; i++)
+    if (strcmp(table[i].name, dtype->name) == 0) out->real = table[i].eps;
+  return TROUBLE_NONE;
+}
+
+static enum trouble apply_bits(enum expr_op op, const struct value *a, struct value *out) {
+  if (a->type != VALUE_INT) return TROUBLE_INTEGERS;
+  bool power = a->integer > 0 && (a->integer & (a->integer - 1)) == 0;
+  if (op == OP_IS_POW2) {
+    *out = value_bool(power);
+    return TROUBLE_NONE;
+  }
+  if (!power) return TROUBLE_POW2;
+  *out = value_int(__builtin_ctzll((unsigned long long)a->integer));
+  return TROUBLE_NONE;
+}
+
+static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
+  if (!is_number(a)) return TROUBLE_NUMBERS;
+  if (a->type == VALUE_FLOAT) return float_result(op == OP_ABS ? fabs(a->real) : -a->real, out);
+  if (op == OP_ABS && a->integer >= 0) {
+    *out = *a;
+    return TROUBLE_NONE;
+  }
+  out->type = VALUE_INT;
+  return overflow_if(__builtin_sub_overflow((int64_t)0, a->integer, &out->integer));
+}
+
+static enum trouble apply_unary(enum expr_op op, const struct value *a, struct value *out) {
+  switch (op) {
+  case OP_NOT: *out = value_bool(!value_truthy(*a)); return TROUBLE_NONE;
+  case OP_NEGATE:
+  case OP_ABS: return apply_sign(op, a, out);
+  case OP_IS_POW2:
+  case OP_LOG2: return apply_bits(op, a, out);
+  case OP_SIZEOF:
+  case OP_EPS: return apply_dtype(op, a, out);
+  default: /* OP_SQRT */
+    if (!is_number(a)) return TROUBLE_NUMBERS;
+    return as_float(a) < 0 ? TROUBLE_NEGATIVE : float_result(sqrt(as_float(a)), out);
+  }
+}
+
+enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right, struct value *out) {
+  struct value result = value_int(0);
+  enum trouble trouble;
+  if (op < OP_FIRST_BINARY)
+    trouble = apply_unary(op, left, &result);
+  else if (left->type == VALUE_INT && right->type == VALUE_INT)
+    trouble = apply_integers(op, left->integer, right->integer, &result);
+  else
+    trouble = apply_mixed(op, left, right, &result);
+  if (!trouble) *out = result;
+  return trouble;
+}
+
+/* ---- Running ---- */
+
+struct failure {
+  enum trouble trouble;
+  size_t at;
+  struct value left, right;
+};
+
+/* Results are written straight into the stack, field by field: copying a value of 16 bytes right after writing its
+   parts waits for the store (half the time of the walk over a space, measured). */
+static bool run(const struct expr *expr, const struct value *slots, struct value *out, struct failure *failure) {
+  struct value stack[EXPR_MAX_STACK + 1], *top = stack; /* stack[0] is never read */
+  const struct value *places[] = {[OPERAND_SLOT] = slots, [OPERAND_CONSTANT] = expr->constants};
+  const struct instruction *at = expr->code, *end = at + expr->count;
+  for (; at < end; at++) {
+    enum expr_op op = at->op;
+    if (op >= OP_FIRST_BINARY) {
+      const struct value *right = at->place == OPERAND_STACK ? top-- : &places[at->place][at->operand];
+      enum trouble trouble;
+      struct value left;
+      if (top->type == VALUE_INT && right->type == VALUE_INT) {
+        left.integer = top->integer;
+        trouble = apply_integers(op, left.integer, right->integer, top);
+        left.type = VALUE_INT;
+      } else {
+        left = *top;
+        trouble = apply_mixed(op, &left, right, top);
+      }
+      if (trouble) {
+        *failure = (struct failure){trouble, (size_t)(at - expr->code), left, *right};
+        return false;
+      }
+    } else if (op == OP_PUSH) {
+      *++top = places[at->place][at->operand];
+    } else if (op == OP_AND || op == OP_OR) {
+      if (value_truthy(*top) == (op == OP_AND))
+        top--;
+      else
+        at += at->operand;
+    } else {
+      struct value operand = *top;
+      enum trouble trouble = apply_unary(op, &operand, top);
+      if (trouble) {
+        *failure = (struct failure){trouble, (size_t)(at - expr->code), operand, operand};
+        return false;
+      }
+    }
+  }
+  if (top->type == VALUE_BOOL)
+    *out = value_bool(top->boolean);
+  else
+    *out = *top;
+  return true;
+}
+
+static const char *const trouble_text[TROUBLE_COUNT] = {
+    [TROUBLE_OVERFLOW] = "which does not fit into 64 bits",
+    [TROUBLE_ZERO] = "which divides by zero",
+    [TROUBLE_INEXACT] = "which is no whole number; // rounds down, ceil_div() up, 1.0 * a / b gives a fraction",
+    [TROUBLE_NUMBERS] = "which needs numbers",
+    [TROUBLE_INTEGERS] = "which needs whole numbers",
+    [TROUBLE_COMPARE] = "which compares what has no order",
+    [TROUBLE_POSITIVE] = "which needs a positive divisor",
+    [TROUBLE_NEGATIVE] = "which needs a number that is not negative",
+    [TROUBLE_POW2] = "which needs a power of two",
+    [TROUBLE_DTYPE] = "which needs the name of a dtype, such as \"f32\"",
+};
+
+/* in "tile // vec <= 4": tile // vec is 32 // 0, which divides by zero */
+static int explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
+  if (!err) return CUGEN_ERROR_CONFIG;
+  struct text text = {0}, operation = {0}, values = {0};
+  expr_quote(expr->text, 0, &text);
+  expr_print_operation(expr, failure->at, &operation);
+  expr_print_values(expr->code[failure->at].op, &failure->left, &failure->right, &values);
+  bool same = strcmp(text_get(&operation), text_get(&values)) == 0;
+  int status = error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s%s%.300s, %s", text_get(&text),
+                         same ? "" : text_get(&operation), same ? "" : " is ", text_get(&values),
+                         trouble_text[failure->trouble]);
+  text_free(&text);
+  text_free(&operation);
+  text_free(&values);
+  return status;
+}
+
+int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err) {
+  struct failure failure;
+  return run(expr, slots, out, &failure) ? CUGEN_OK : explain(expr, &failure, err);
+}
+
+static int wrong_type(const struct expr *expr, struct value got, const char *needed, cugen_error *err) {
+  if (!err) return CUGEN_ERROR_CONFIG;
+  struct text text = {0}, value = {0};
+  expr_quote(expr->text, 0, &text);
+  expr_print_values(OP_PUSH, &got, NULL, &value);
+  int status =
+      error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&value), needed);
+  text_free(&text);
+  text_free(&value);
+  return status;
+}
+
+int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err) {
+  struct value value;
+  int status = expr_eval(expr, slots, &value, err);
+  if (status) return status;
+  if (value.type != VALUE_INT) return wrong_type(expr, value, "a whole number is needed", err);
+  *out = value.integer;
+  return CUGEN_OK;
+}
+
+int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err) {
+  struct value value;
+  int status = expr_eval(expr, slots, &value, err);
+  if (status) return status;
+  if (!is_number(&value)) return wrong_type(expr, value, "a number is needed", err);
+  *out = as_float(&value);
+  return CUGEN_OK;
+}
+
+int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err) {
+  struct value value;
+  int status = expr_eval(expr, slots, &value, err);
+  if (status) return status;
+  if (value.type != VALUE_BOOL)
+    return wrong_type(expr, value, "true or false is needed: compare it with something", err);
+  *out = value.boolean;
+  return CUGEN_OK;
+}

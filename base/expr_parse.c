@@ -1,0 +1,473 @@
+/* Parsing expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8), straight into a program. */
+#include "expr_program.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBOL };
+
+struct parser {
+  const char *source;
+  const struct expr_scope *scope;
+  struct expr *program;
+  cugen_error *err;
+  int nesting;
+  /* The token at hand: source[start, at). */
+  enum token_kind kind;
+  size_t start, at;
+  struct value number;
+  struct text name; /* the text of a name, the contents of a string */
+};
+
+/* ---- Messages ---- */
+
+/* "what, at column 8 of "tile + "" */
+static int fail_at(struct parser *parser, size_t column, const char *what) {
+  struct text quoted = {0};
+  expr_quote(parser->source, column, &quoted);
+  int status =
+      error_set(parser->err, CUGEN_ERROR_CONFIG, "%s, at column %zu of %s", what, column + 1, text_get(&quoted));
+  text_free(&quoted);
+  return status;
+}
+
+static void quote_token(struct parser *parser, struct text *out) {
+  if (parser->kind == TOKEN_END) {
+    text_add(out, "the end");
+    return;
+  }
+  struct text token = {0};
+  text_add_n(&token, parser->source + parser->start, parser->at - parser->start);
+  expr_quote(text_get(&token), 0, out);
+  text_free(&token);
+}
+
+static int expected(struct parser *parser, const char *what) {
+  struct text message = {0};
+  text_addf(&message, "expected %s, found ", what);
+  quote_token(parser, &message);
+  int status = fail_at(parser, parser->start, text_get(&message));
+  text_free(&message);
+  return status;
+}
+
+/* ---- Tokens ---- */
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* A dot belongs to the name when a letter follows: device.sm_count. */
+static void read_name(struct parser *parser) {
+  const char *s = parser->source;
+  size_t at = parser->at;
+  while (is_letter(s[at]) || is_digit(s[at]) || (s[at] == '.' && is_letter(s[at + 1]))) at++;
+  text_add_n(&parser->name, s + parser->at, at - parser->at);
+  parser->at = at;
+  parser->kind = TOKEN_NAME;
+}
+
+static int read_float(struct parser *parser, size_t length) {
+  enum { LONGEST = 64 };
+  char digits[LONGEST + 1], *end;
+  if (length > LONGEST) return fail_at(parser, parser->start, "this number is too long");
+  memcpy(digits, parser->source + parser->start, length);
+  digits[length] = '\0';
+  /* strtod wants the point of the application's locale, as Lua's own reader knows. */
+  char *point = strchr(digits, '.');
+  if (point) *point = localeconv()->decimal_point[0];
+  errno = 0;
+  double real = strtod(digits, &end);
+  if (*end) return fail_at(parser, parser->start, "this is not a number");
+  if (errno == ERANGE && (real > 1 || real < -1)) return fail_at(parser, parser->start, "this number is too large");
+  parser->number = value_float(real);
+  return CUGEN_OK;
+}
+
+static int read_integer(struct parser *parser, size_t length, bool hex) {
+  const char *s = parser->source + parser->start;
+  uint64_t value = 0, base = hex ? 16 : 10;
+  size_t i = hex ? 2 : 0;
+  if (i == length) return fail_at(parser, parser->start, "this is not a number");
+  for (; i < length; i++) {
+    if (!(hex ? is_hex(s[i]) : is_digit(s[i]))) return fail_at(parser, parser->start, "this is not a number");
+    uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
+    if (value > (INT64_MAX - digit) / base)
+      return fail_at(parser, parser->start, "this number does not fit into 64 bits");
+    value = value * base + digit;
+  }
+  parser->number = value_int((int64_t)value);
+  return CUGEN_OK;
+}
+
+/* Takes all that could belong to a number, so that "12ab" is one wrong number and not two tokens. */
+static int read_number(struct parser *parser) {
+  const char *s = parser->source;
+  size_t at = parser->at;
+  bool hex = s[at] == '0' && (s[at + 1] | 0x20) == 'x', floating = false;
+  for (; is_letter(s[at]) || is_digit(s[at]) || s[at] == '.'; at++) {
+    char lower = (char)(s[at] | 0x20);
+    bool exponent = lower == (hex ? 'p' : 'e');
+    floating |= exponent || s[at] == '.';
+    if (exponent && (s[at + 1] == '+' || s[at + 1] == '-')) at++;
+  }
+  size_t length = at - parser->at;
+  parser->at = at;
+  parser->kind = TOKEN_NUMBER;
+  return floating ? read_float(parser, length) : read_integer(parser, length, hex);
+}
+
+static int read_string(struct parser *parser) {
+  static const char escapes[][2] = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}, {'"', '"'}, {'\'', '\''}};
+  const char *s = parser->source;
+  char quote = s[parser->at++];
+  for (; s[parser->at] != quote; parser->at++) {
+    char c = s[parser->at];
+    if (c == '\0' || c == '\n') return fail_at(parser, parser->start, "this string has no closing quote");
+    if (c == '\\') {
+      char escaped = s[++parser->at];
+      size_t i = 0, count = sizeof escapes / sizeof *escapes;
+      while (i < count && escapes[i][0] != escaped) i++;
+      if (i == count) return fail_at(parser, parser->at - 1, "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
+      c = escapes[i][1];
+    }
+    text_add_char(&parser->name, c);
+  }
+  parser->at++;
+  parser->kind = TOKEN_STRING;
+  return CUGEN_OK;
+}
+
+/* The longest first. What is not Lua's or not for here says what to write instead. */
+static const struct {
+  const char *symbol, *instead;
+} symbols[] = {
+    {"==", NULL},
+    {"~=", NULL},
+    {"<=", NULL},
+    {">=", NULL},
+    {"//", NULL},
+    {"!=", "\"not equal\" is written ~= as in Lua"},
+    {"&&", "\"&&\" is written and"},
+    {"||", "\"||\" is written or"},
+    {"**", "there is no power operator: write x * x"},
+    {"--", "-- begins a comment in Lua: write a - (-b)"},
+    {"..", "strings cannot be joined here"},
+    {"<<", "there is no shift: multiply"},
+    {">>", "there is no shift: use //"},
+    {"=", "\"equal\" is written == as in Lua"},
+    {"!", "\"!\" is written not"},
+    {"?", "a choice is written: condition and a or b"},
+    {"^", "there is no power operator: write x * x"},
+    {"#", "there is no length operator"},
+    {"&", "there are no bit operations"},
+    {"|", "there are no bit operations"},
+    {"~", "there are no bit operations"},
+    {"+", NULL},
+    {"-", NULL},
+    {"*", NULL},
+    {"/", NULL},
+    {"%", NULL},
+    {"<", NULL},
+    {">", NULL},
+    {"(", NULL},
+    {")", NULL},
+    {",", NULL},
+};
+
+static int read_symbol(struct parser *parser) {
+  const char *s = parser->source + parser->at;
+  parser->kind = TOKEN_SYMBOL;
+  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    size_t length = strlen(symbols[i].symbol);
+    if (strncmp(s, symbols[i].symbol, length) != 0) continue;
+    parser->at += length;
+    return symbols[i].instead ? fail_at(parser, parser->start, symbols[i].instead) : CUGEN_OK;
+  }
+  parser->at++;
+  return expected(parser, "an expression");
+}
+
+static int advance(struct parser *parser) {
+  while (is_space(parser->source[parser->at])) parser->at++;
+  char c = parser->source[parser->at];
+  parser->start = parser->at;
+  text_clear(&parser->name);
+  int status = CUGEN_OK;
+  if (c == '\0')
+    parser->kind = TOKEN_END;
+  else if (is_letter(c))
+    read_name(parser);
+  else if (is_digit(c) || (c == '.' && is_digit(parser->source[parser->at + 1])))
+    status = read_number(parser);
+  else if (c == '"' || c == '\'')
+    status = read_string(parser);
+  else
+    status = read_symbol(parser);
+  if (!status && parser->name.failed) return error_memory(parser->err);
+  return status;
+}
+
+/* Operators and keywords alike. */
+static bool token_is(const struct parser *parser, const char *text) {
+  size_t length = strlen(text);
+  return (parser->kind == TOKEN_SYMBOL || parser->kind == TOKEN_NAME) && parser->at - parser->start == length &&
+         memcmp(parser->source + parser->start, text, length) == 0;
+}
+
+static int expect(struct parser *parser, const char *symbol, const char *what) {
+  return token_is(parser, symbol) ? advance(parser) : expected(parser, what);
+}
+
+/* ---- Operators and functions ---- */
+
+enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
+
+static const struct infix {
+  const char *symbol;
+  enum expr_op op;
+  int priority;
+} operators[] = {
+    {"or", OP_OR, 1},           {"and", OP_AND, 2},       {"==", OP_EQUAL, 3},   {"~=", OP_DIFFER, 3},
+    {"<", OP_LESS, 3},          {"<=", OP_LESS_EQUAL, 3}, {">", OP_GREATER, 3},  {">=", OP_GREATER_EQUAL, 3},
+    {"+", OP_ADD, 5},           {"-", OP_SUBTRACT, 5},    {"*", OP_MULTIPLY, 6}, {"/", OP_DIVIDE, 6},
+    {"//", OP_FLOOR_DIVIDE, 6}, {"%", OP_MODULO, 6},
+};
+
+static const struct infix *find_operator(const struct parser *parser) {
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    if (token_is(parser, operators[i].symbol)) return &operators[i];
+  return NULL;
+}
+
+/* min and max take two or more, computed from left to right. */
+static const struct function {
+  const char *name;
+  enum expr_op op;
+  int arguments;
+  bool more;
+} functions[] = {
+    {"ceil_div", OP_CEIL_DIV, 2, false},
+    {"round_up", OP_ROUND_UP, 2, false},
+    {"min", OP_MIN, 2, true},
+    {"max", OP_MAX, 2, true},
+    {"is_pow2", OP_IS_POW2, 1, false},
+    {"log2", OP_LOG2, 1, false},
+    {"abs", OP_ABS, 1, false},
+    {"sizeof", OP_SIZEOF, 1, false},
+    {"eps", OP_EPS, 1, false},
+    {"sqrt", OP_SQRT, 1, false},
+};
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
+
+static const struct function *find_function(const char *name) {
+  for (size_t i = 0; i < FUNCTION_COUNT; i++)
+    if (strcmp(functions[i].name, name) == 0) return &functions[i];
+  return NULL;
+}
+
+static int parse_expression(struct parser *parser, int priority);
+
+static int unknown_function(struct parser *parser, const char *name, size_t column) {
+  const char *names[FUNCTION_COUNT];
+  struct text message = {0};
+  for (size_t i = 0; i < FUNCTION_COUNT; i++) names[i] = functions[i].name;
+  const char *nearest = text_nearest(name, names, FUNCTION_COUNT);
+  text_addf(&message, "unknown function \"%.100s\"", name);
+  if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);
+  if (!nearest) text_add(&message, "; there are");
+  for (size_t i = 0; !nearest && i < FUNCTION_COUNT; i++) text_addf(&message, " %s", names[i]);
+  int status = fail_at(parser, column, text_get(&message));
+  text_free(&message);
+  return status;
+}
+
+static int wrong_arguments(struct parser *parser, const struct function *function, size_t column) {
+  struct text message = {0};
+  text_addf(&message, "%s needs %s%d argument%s", function->name, function->more ? "at least " : "",
+            function->arguments, function->arguments == 1 ? "" : "s");
+  int status = fail_at(parser, column, text_get(&message));
+  text_free(&message);
+  return status;
+}
+
+/* After the "(". */
+static int parse_arguments(struct parser *parser, const struct function *function, size_t column) {
+  int count = 0, status = CUGEN_OK;
+  while (!token_is(parser, ")")) {
+    if (count > 0) status = expect(parser, ",", "\",\" or \")\"");
+    if (!status) status = parse_expression(parser, 0);
+    if (!status && ++count >= 2 && count >= function->arguments && (count == 2 || function->more))
+      status = program_operate(parser->program, function->op, parser->err);
+    if (status) return status;
+  }
+  if (count < function->arguments || (count > function->arguments && !function->more))
+    return wrong_arguments(parser, function, column);
+  if (count == 1) status = program_operate(parser->program, function->op, parser->err);
+  return status ? status : advance(parser);
+}
+
+static int parse_call(struct parser *parser, const char *name, size_t column) {
+  const struct function *function = find_function(name);
+  if (!function) return unknown_function(parser, name, column);
+  int status = advance(parser);
+  return status ? status : parse_arguments(parser, function, column);
+}
+
+/* ---- Names ---- */
+
+static int unknown_name(struct parser *parser, const char *name, size_t column) {
+  size_t count = 0;
+  const struct expr_scope *scope = parser->scope;
+  const char *const *names = scope && scope->names ? scope->names(scope->context, &count) : NULL;
+  const char *nearest = text_nearest(name, names, names ? count : 0);
+  struct text message = {0};
+  if (find_function(name))
+    text_addf(&message, "\"%s\" is a function: expected \"(\" after it", name);
+  else
+    text_addf(&message, "unknown name \"%.100s\"", name);
+  if (dtype_find(name))
+    text_addf(&message, "; a dtype is written in quotes: '%s'", name);
+  else if (nearest && !find_function(name))
+    text_addf(&message, "; did you mean \"%s\"?", nearest);
+  int status = message.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&message));
+  text_free(&message);
+  return status;
+}
+
+static int push_name(struct parser *parser, const char *name, size_t column) {
+  struct expr_symbol symbol = {.kind = SYMBOL_UNKNOWN};
+  if (parser->scope && parser->scope->find) symbol = parser->scope->find(parser->scope->context, name);
+  switch (symbol.kind) {
+  case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
+  case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
+  case SYMBOL_EXPR: return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
+  case SYMBOL_UNKNOWN: break;
+  }
+  return unknown_name(parser, name, column);
+}
+
+static bool find_literal(const char *name, struct value *out) {
+  if (strcmp(name, "nil") == 0)
+    *out = (struct value){.type = VALUE_NIL};
+  else if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0)
+    *out = value_bool(name[0] == 't');
+  else
+    return false;
+  return true;
+}
+
+static int parse_name(struct parser *parser) {
+  size_t column = parser->start;
+  if (find_operator(parser)) return expected(parser, "a value");
+  struct value literal;
+  struct text name = parser->name; /* advance may not overwrite it */
+  parser->name = (struct text){0};
+  int status = advance(parser);
+  if (!status && find_literal(text_get(&name), &literal))
+    status = program_push_constant(parser->program, literal, parser->err);
+  else if (!status && token_is(parser, "("))
+    status = parse_call(parser, text_get(&name), column);
+  else if (!status)
+    status = push_name(parser, text_get(&name), column);
+  text_free(&name);
+  return status;
+}
+
+/* ---- Expressions ---- */
+
+static int parse_unary(struct parser *parser, enum expr_op op) {
+  int status = advance(parser);
+  if (!status) status = parse_expression(parser, PRIORITY_UNARY);
+  return status ? status : program_operate(parser->program, op, parser->err);
+}
+
+static int parse_parentheses(struct parser *parser) {
+  int status = advance(parser);
+  if (!status) status = parse_expression(parser, 0);
+  return status ? status : expect(parser, ")", "an operator or \")\"");
+}
+
+static int parse_literal(struct parser *parser) {
+  struct value value = parser->kind == TOKEN_NUMBER ? parser->number : value_string(text_get(&parser->name));
+  int status = program_push_constant(parser->program, value, parser->err);
+  return status ? status : advance(parser);
+}
+
+static int parse_simple(struct parser *parser) {
+  if (parser->kind == TOKEN_NUMBER || parser->kind == TOKEN_STRING) return parse_literal(parser);
+  if (token_is(parser, "not")) return parse_unary(parser, OP_NOT);
+  if (token_is(parser, "-")) return parse_unary(parser, OP_NEGATE);
+  if (token_is(parser, "(")) return parse_parentheses(parser);
+  if (parser->kind == TOKEN_NAME) return parse_name(parser);
+  return expected(parser, "a value");
+}
+
+static int parse_right(struct parser *parser, const struct infix *infix) {
+  struct program_jump jump = {0};
+  bool jumps = infix->op == OP_AND || infix->op == OP_OR;
+  int status = jumps ? program_open_jump(parser->program, infix->op, &jump, parser->err) : CUGEN_OK;
+  if (!status) status = advance(parser);
+  if (!status) status = parse_expression(parser, infix->priority);
+  if (status) return status;
+  if (!jumps) return program_operate(parser->program, infix->op, parser->err);
+  program_close_jump(parser->program, &jump);
+  return CUGEN_OK;
+}
+
+/* Operators that bind closer than `priority`; all are left associative. */
+static int parse_operators(struct parser *parser, int priority) {
+  int status = parse_simple(parser), last = 0;
+  const struct infix *infix;
+  while (!status && (infix = find_operator(parser)) && infix->priority > priority) {
+    if (infix->priority == PRIORITY_COMPARISON && last == PRIORITY_COMPARISON)
+      return fail_at(parser, parser->start,
+                     "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
+    last = infix->priority;
+    status = parse_right(parser, infix);
+  }
+  return status;
+}
+
+static int parse_expression(struct parser *parser, int priority) {
+  if (++parser->nesting > EXPR_MAX_NESTING)
+    return fail_at(parser, parser->start, "the expression is nested too deeply");
+  int status = parse_operators(parser, priority);
+  parser->nesting--;
+  return status;
+}
+
+static int parse_all(struct parser *parser) {
+  int status = advance(parser);
+  if (!status) status = parse_expression(parser, 0);
+  if (!status && parser->kind != TOKEN_END) status = expected(parser, "an operator or the end");
+  return status ? status : program_finish(parser->program, parser->err);
+}
+
+int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err) {
+  *out = NULL;
+  struct parser parser = {.source = source, .scope = scope, .program = program_new(source), .err = err};
+  if (!parser.program) return error_memory(err);
+  int status = parse_all(&parser);
+  text_free(&parser.name);
+  if (status) {
+    expr_free(parser.program);
+    return status;
+  }
+  *out = parser.program;
+  return CUGEN_OK;
+}

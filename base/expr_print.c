@@ -1,0 +1,321 @@
+/* Expressions as text: for messages, and as C. The program is run on fragments of text instead of values. */
+#include "expr_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *lua, *c;
+  bool boolean;
+} patterns[OP_COUNT] = {
+#define X(name, operands, lua, c, boolean) {lua, c, boolean},
+    EXPR_OPS(X)
+#undef X
+};
+
+/* ---- Quoting ---- */
+
+static void quote_char(char c, struct text *out) {
+  unsigned char byte = (unsigned char)c;
+  if (byte < 0x20 || byte == 0x7f)
+    text_addf(out, "\\x%02x", (unsigned)byte);
+  else
+    text_add_char(out, c);
+}
+
+void expr_quote(const char *text, size_t column, struct text *out) {
+  enum { SHOWN = 160, BEFORE = 100 };
+  size_t length = strlen(text), from = 0;
+  if (length > SHOWN && column > BEFORE) from = column - BEFORE;
+  size_t to = length - from > SHOWN ? from + SHOWN : length;
+  text_add(out, from > 0 ? "\"..." : "\"");
+  for (size_t i = from; i < to; i++) quote_char(text[i], out);
+  text_add(out, to < length ? "...\"" : "\"");
+}
+
+static void print_value(struct value value, struct text *out) {
+  if (value.type == VALUE_STRING)
+    expr_quote(value.string, 0, out);
+  else
+    value_print(value, out);
+}
+
+/* ---- Patterns ---- */
+
+/* In C the type decides what `and` and `or` become: Lua's "c and a or b" is "c ? a : b". */
+enum fragment_kind { FRAGMENT_NUMBER, FRAGMENT_REAL, FRAGMENT_BOOLEAN, FRAGMENT_GUARDED };
+
+/* FRAGMENT_GUARDED: `text` if `guard` holds, else false. */
+struct fragment {
+  struct text text, guard;
+  enum fragment_kind kind;
+  bool composite;
+};
+
+static void fragment_free(struct fragment *fragment) {
+  text_free(&fragment->text);
+  text_free(&fragment->guard);
+}
+
+static void add_operand(const struct text *text, bool parentheses, struct text *out) {
+  if (parentheses) text_add_char(out, '(');
+  text_add_n(out, text_get(text), text->length);
+  if (parentheses) text_add_char(out, ')');
+}
+
+/* The patterns of EXPR_OPS. */
+static struct text fill(const char *pattern, const struct fragment *left, const struct fragment *right) {
+  struct text out = {0};
+  for (const char *p = pattern; *p; p++) {
+    if (*p != '%')
+      text_add_char(&out, *p);
+    else if (*++p == '%')
+      text_add_char(&out, '%');
+    else {
+      const struct fragment *operand = *p == 'a' || *p == 'A' ? left : right;
+      add_operand(&operand->text, (*p == 'A' || *p == 'B') && operand->composite, &out);
+    }
+  }
+  return out;
+}
+
+void expr_print_values(enum expr_op op, const struct value *left, const struct value *right, struct text *out) {
+  struct fragment a = {0}, b = {0};
+  print_value(*left, &a.text);
+  if (op >= OP_FIRST_BINARY) print_value(*right, &b.text);
+  struct text filled = op == OP_PUSH ? a.text : fill(patterns[op].lua, &a, &b);
+  text_add_n(out, text_get(&filled), filled.length);
+  if (op != OP_PUSH) text_free(&filled);
+  fragment_free(&a);
+  fragment_free(&b);
+}
+
+/* ---- Running a program on text ---- */
+
+struct printer {
+  const struct expr *expr;
+  bool c;
+  const char *(*slot_name)(void *context, int slot);
+  void *context;
+  const char *refusal; /* why it cannot be said in C */
+  /* The left operand of an open `and` stays, so that there may be one for each level and each open jump. */
+  struct fragment stack[2 * EXPR_MAX_STACK + 1];
+  int top;
+  struct {
+    size_t target;
+    enum expr_op op;
+  } jumps[EXPR_MAX_STACK];
+  int open;
+};
+
+static bool refuse(struct printer *printer, const char *why) {
+  if (!printer->refusal) printer->refusal = why;
+  return false;
+}
+
+static const char *name_of(const struct printer *printer, int slot) {
+  if (printer->slot_name) return printer->slot_name(printer->context, slot);
+  for (size_t i = 0; i < printer->expr->name_count; i++)
+    if (printer->expr->names[i].slot == slot) return printer->expr->names[i].name;
+  return "?";
+}
+
+static bool constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
+  bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
+  out->composite = printer->c && negative;
+  if (!printer->c) {
+    print_value(value, &out->text);
+    return true;
+  }
+  if (value.type == VALUE_STRING) return refuse(printer, "strings have no place in it");
+  if (value.type == VALUE_NIL) return refuse(printer, "nil has no place in it");
+  if (value.type == VALUE_BOOL) {
+    out->kind = FRAGMENT_BOOLEAN;
+    text_add(&out->text, value.boolean ? "1" : "0");
+    return true;
+  }
+  out->kind = value.type == VALUE_FLOAT ? FRAGMENT_REAL : FRAGMENT_NUMBER;
+  if (value.type == VALUE_INT && value.integer == INT64_MIN)
+    text_add(&out->text, "-9223372036854775807LL - 1"); /* C has no literal for it */
+  else
+    value_print(value, &out->text);
+  /* so that a product of two constants does not overflow an int */
+  if (value.type == VALUE_INT && value.integer != INT64_MIN) text_add(&out->text, "LL");
+  return true;
+}
+
+static bool push(struct printer *printer, const struct instruction *instruction) {
+  struct fragment *out = &printer->stack[printer->top++];
+  *out = (struct fragment){.kind = FRAGMENT_NUMBER};
+  if (instruction->place == OPERAND_CONSTANT)
+    return constant_fragment(printer, printer->expr->constants[instruction->operand], out);
+  text_add(&out->text, name_of(printer, instruction->operand));
+  return true;
+}
+
+static bool is_numeric(const struct fragment *fragment) {
+  return fragment->kind == FRAGMENT_NUMBER || fragment->kind == FRAGMENT_REAL;
+}
+
+/* Whether C can do op on operands of these kinds as Lua does. */
+static bool check_kinds(struct printer *printer, enum expr_op op, const struct fragment *a,
+                        const struct fragment *b) {
+  if (!patterns[op].c) return refuse(printer, "this function works on the names of dtypes");
+  bool boolean = a->kind == FRAGMENT_BOOLEAN && b->kind == FRAGMENT_BOOLEAN;
+  if (op == OP_NOT || ((op == OP_EQUAL || op == OP_DIFFER) && boolean))
+    return boolean || refuse(printer, "not works on conditions there");
+  if (!is_numeric(a) || !is_numeric(b)) return refuse(printer, "a number may be a condition");
+  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP ||
+               op == OP_IS_POW2 || op == OP_LOG2;
+  bool real = a->kind == FRAGMENT_REAL || b->kind == FRAGMENT_REAL;
+  return !(whole && real) || refuse(printer, "this operation works on whole numbers there");
+}
+
+static void operate(struct printer *printer, enum expr_op op) {
+  enum { LONGEST = 1 << 16 };
+  struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
+  if (printer->c && !check_kinds(printer, op, left, right)) return;
+  struct fragment result = {.text = fill(printer->c ? patterns[op].c : patterns[op].lua, left, right)};
+  bool real = op == OP_SQRT || left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
+  result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
+  bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD); /* brings its own parentheses in Lua */
+  result.composite = printer->c || !call;
+  fragment_free(right);
+  if (left != right) fragment_free(left);
+  *left = result;
+  printer->top = (int)(left - printer->stack) + 1;
+  /* patterns of C that mention an operand twice double the text at each level */
+  if (result.text.length > LONGEST) refuse(printer, "it gets too long");
+}
+
+/* Replaces the two topmost fragments. */
+static void join_result(struct printer *printer, struct fragment result) {
+  fragment_free(&printer->stack[--printer->top]);
+  fragment_free(&printer->stack[printer->top - 1]);
+  printer->stack[printer->top - 1] = result;
+}
+
+static struct fragment *as_guard(struct fragment *view, const struct fragment *of) {
+  *view = (struct fragment){.text = of->kind == FRAGMENT_GUARDED ? of->guard : of->text, .composite = true};
+  return view;
+}
+
+/* left and right, by what they are: numbers count as true. */
+static void join_and_c(struct printer *printer, struct fragment *left, struct fragment *right) {
+  struct fragment a, b, result = {.composite = true, .kind = right->kind};
+  if (is_numeric(left)) { /* always true: the right one */
+    result = *right;
+    *right = (struct fragment){0};
+  } else if (right->kind == FRAGMENT_BOOLEAN) {
+    result.text = fill("%A && %B", as_guard(&a, left), right);
+  } else {
+    result.kind = FRAGMENT_GUARDED;
+    result.guard = right->kind == FRAGMENT_GUARDED ? fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
+                                                   : fill("%a", as_guard(&a, left), NULL);
+    result.composite = right->composite;
+    add_operand(&right->text, false, &result.text);
+  }
+  join_result(printer, result);
+}
+
+static void join_or_c(struct printer *printer, struct fragment *left, struct fragment *right) {
+  struct fragment a, b, result = {.composite = true, .kind = right->kind};
+  if (is_numeric(left)) { /* always true: the left one */
+    result = *left;
+    *left = (struct fragment){0};
+  } else if (left->kind == FRAGMENT_BOOLEAN && right->kind == FRAGMENT_BOOLEAN) {
+    result.text = fill("%A || %B", left, right);
+  } else if (left->kind == FRAGMENT_GUARDED && right->kind != FRAGMENT_BOOLEAN) {
+    struct text condition = fill("%A ? ", as_guard(&a, left), NULL);
+    struct text choice = fill("%A : %B", left, right);
+    result.text = condition;
+    text_add_n(&result.text, text_get(&choice), choice.length);
+    text_free(&choice);
+    if (right->kind == FRAGMENT_GUARDED) result.guard = fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
+  } else {
+    refuse(printer, "a number may be a condition");
+  }
+  join_result(printer, result);
+}
+
+static void join(struct printer *printer, enum expr_op op) {
+  struct fragment *right = &printer->stack[printer->top - 1], *left = right - 1;
+  if (!printer->c) {
+    struct fragment result = {.text = fill(patterns[op].lua, left, right), .composite = true};
+    join_result(printer, result);
+  } else if (op == OP_AND) {
+    join_and_c(printer, left, right);
+  } else {
+    join_or_c(printer, left, right);
+  }
+}
+
+static void close_jumps(struct printer *printer, size_t at) {
+  while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal)
+    join(printer, printer->jumps[--printer->open].op);
+}
+
+static void step(struct printer *printer, size_t at) {
+  const struct instruction *instruction = &printer->expr->code[at];
+  if (instruction->place == OPERAND_JUMP) {
+    printer->jumps[printer->open].op = instruction->op;
+    printer->jumps[printer->open++].target = at + 1 + (size_t)instruction->operand;
+    return;
+  }
+  if (instruction->place != OPERAND_STACK && !push(printer, instruction)) return;
+  if (instruction->op != OP_PUSH) operate(printer, instruction->op);
+}
+
+/* Runs the program's instructions before `end`; what the last one gave is on top. */
+static void print_until(struct printer *printer, size_t end) {
+  for (size_t at = 0; at < end && !printer->refusal; at++) {
+    close_jumps(printer, at);
+    if (!printer->refusal) step(printer, at);
+  }
+}
+
+static void printer_free(struct printer *printer) {
+  if (!printer) return;
+  while (printer->top > 0) fragment_free(&printer->stack[--printer->top]);
+  free(printer);
+}
+
+void expr_print_operation(const struct expr *expr, size_t at, struct text *out) {
+  struct printer *printer = calloc(1, sizeof *printer);
+  if (!printer) return; /* the message goes without it */
+  printer->expr = expr;
+  print_until(printer, at + 1);
+  const struct text *text = &printer->stack[printer->top - 1].text;
+  text_add_n(out, text_get(text), text->length);
+  printer_free(printer);
+}
+
+static int finish_c(struct printer *printer, struct text *out, cugen_error *err) {
+  const struct fragment *result = &printer->stack[printer->top - 1];
+  if (!printer->refusal && result->kind == FRAGMENT_GUARDED) refuse(printer, "a number may be a condition");
+  if (!printer->refusal) {
+    if (result->text.failed) return error_memory(err);
+    text_add_n(out, text_get(&result->text), result->text.length);
+    return out->failed ? error_memory(err) : CUGEN_OK;
+  }
+  struct text quoted = {0};
+  expr_quote(printer->expr->text, 0, &quoted);
+  error_set(err, CUGEN_ERROR_CONFIG, "%s cannot be written as C: %s", text_get(&quoted), printer->refusal);
+  text_free(&quoted);
+  return CUGEN_ERROR_CONFIG;
+}
+
+int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                 struct text *out, cugen_error *err) {
+  struct printer *printer = calloc(1, sizeof *printer);
+  if (!printer) return error_memory(err);
+  printer->expr = expr;
+  printer->c = true;
+  printer->slot_name = slot_name;
+  printer->context = context;
+  print_until(printer, expr->count);
+  close_jumps(printer, expr->count);
+  int status = finish_c(printer, out, err);
+  printer_free(printer);
+  return status;
+}

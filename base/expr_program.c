@@ -1,0 +1,288 @@
+/* Building the programs of expressions: emitting, folding constants, binding; see expr_program.h. */
+#include "expr_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Memory ---- */
+
+static char *copy_string(const char *string) {
+  size_t size = strlen(string) + 1;
+  char *copy = malloc(size);
+  if (copy) memcpy(copy, string, size);
+  return copy;
+}
+
+/* Makes room for one more element in *array. */
+static bool grow(void **array, size_t *capacity, size_t count, size_t element) {
+  if (count < *capacity) return true;
+  size_t wanted = *capacity ? *capacity * 2 : 8;
+  void *data = realloc(*array, wanted * element);
+  if (!data) return false;
+  *array = data;
+  *capacity = wanted;
+  return true;
+}
+
+struct expr *program_new(const char *text) {
+  struct expr *program = calloc(1, sizeof *program);
+  if (!program) return NULL;
+  program->text = copy_string(text);
+  if (program->text) return program;
+  free(program);
+  return NULL;
+}
+
+static void drop_constants(struct expr *program, size_t keep) {
+  while (program->constant_count > keep) {
+    struct value *last = &program->constants[--program->constant_count];
+    if (last->type == VALUE_STRING) free((void *)last->string); /* add_constant's copy */
+  }
+}
+
+void expr_free(struct expr *expr) {
+  if (!expr) return;
+  drop_constants(expr, 0);
+  for (size_t i = 0; i < expr->name_count; i++) free(expr->names[i].name);
+  free(expr->names);
+  free(expr->constants);
+  free(expr->slots);
+  free(expr->code);
+  free(expr->text);
+  free(expr);
+}
+
+/* ---- Emitting ---- */
+
+static int too_large(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CONFIG,
+                   "the expression is too large: with derived names put in, it has more than %d operations",
+                   EXPR_MAX_CODE);
+}
+
+static int too_deep(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CONFIG,
+                   "the expression is nested too deeply: with derived names put in, more than %d levels",
+                   EXPR_MAX_STACK);
+}
+
+static int emit(struct expr *program, enum expr_op op, enum operand_place place, size_t operand, cugen_error *err) {
+  if (program->count >= EXPR_MAX_CODE) return too_large(err);
+  if (!grow((void **)&program->code, &program->capacity, program->count, sizeof *program->code))
+    return error_memory(err);
+  program->code[program->count++] = (struct instruction){(uint8_t)op, (uint8_t)place, (int32_t)operand};
+  return CUGEN_OK;
+}
+
+static int emit_push(struct expr *program, enum operand_place place, size_t operand, cugen_error *err) {
+  if (program->depth >= EXPR_MAX_STACK) return too_deep(err);
+  int status = emit(program, OP_PUSH, place, operand, err);
+  if (status) return status;
+  if (++program->depth > program->max_depth) program->max_depth = program->depth;
+  return CUGEN_OK;
+}
+
+static int add_constant(struct expr *program, struct value value, cugen_error *err) {
+  if (!grow((void **)&program->constants, &program->constant_capacity, program->constant_count, sizeof value))
+    return error_memory(err);
+  if (value.type == VALUE_STRING && !(value.string = copy_string(value.string))) return error_memory(err);
+  program->constants[program->constant_count++] = value;
+  return CUGEN_OK;
+}
+
+int program_push_constant(struct expr *program, struct value value, cugen_error *err) {
+  int status = add_constant(program, value, err);
+  if (status) return status;
+  status = emit_push(program, OPERAND_CONSTANT, program->constant_count - 1, err);
+  if (status) drop_constants(program, program->constant_count - 1);
+  return status;
+}
+
+static const char *slot_name(const struct expr *program, int slot) {
+  for (size_t i = 0; i < program->name_count; i++)
+    if (program->names[i].slot == slot) return program->names[i].name;
+  return NULL;
+}
+
+static int add_name(struct expr *program, int slot, const char *name, cugen_error *err) {
+  if (slot_name(program, slot)) return CUGEN_OK;
+  if (!grow((void **)&program->names, &program->name_capacity, program->name_count, sizeof *program->names))
+    return error_memory(err);
+  char *copy = copy_string(name);
+  if (!copy) return error_memory(err);
+  program->names[program->name_count++] = (struct slot_name){slot, copy};
+  return CUGEN_OK;
+}
+
+int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err) {
+  int status = add_name(program, slot, name, err);
+  return status ? status : emit_push(program, OPERAND_SLOT, (size_t)slot, err);
+}
+
+/* The last `operands` instructions are pushes that make up the last operands, and nothing jumps in between. */
+static bool last_are_pushes(const struct expr *program, size_t operands) {
+  if (program->count < operands || program->last_target > program->count - operands) {
+    /* a jump to the first push itself only ends what stands before it */
+    return false;
+  }
+  for (size_t i = program->count - operands; i < program->count; i++)
+    if (program->code[i].op != OP_PUSH) return false;
+  return true;
+}
+
+static struct value *last_constant(const struct expr *program, size_t back) {
+  const struct instruction *push = &program->code[program->count - back];
+  return push->place == OPERAND_CONSTANT ? &program->constants[push->operand] : NULL;
+}
+
+/* Replaces an operation whose operands are constants by its result, unless it fails. */
+static bool fold(struct expr *program, enum expr_op op) {
+  size_t operands = op >= OP_FIRST_BINARY ? 2 : 1;
+  if (!last_are_pushes(program, operands)) return false;
+  struct value *left = last_constant(program, operands), *right = last_constant(program, 1), result;
+  if (!left || !right || expr_apply(op, left, right, &result)) return false;
+  /* Constants are pushed in order, so that the operands' are the last; results are never strings. */
+  size_t keep = (size_t)program->code[program->count - operands].operand;
+  drop_constants(program, keep);
+  program->constants[program->constant_count++] = result;
+  program->count -= operands - 1;
+  program->depth -= (int)operands - 1;
+  return true;
+}
+
+int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
+  if (fold(program, op)) return CUGEN_OK;
+  if (op < OP_FIRST_BINARY) return emit(program, op, OPERAND_STACK, 0, err);
+  program->depth--;
+  if (!last_are_pushes(program, 1)) return emit(program, op, OPERAND_STACK, 0, err);
+  program->code[program->count - 1].op = (uint8_t)op; /* takes its right operand from where the push did */
+  return CUGEN_OK;
+}
+
+int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err) {
+  if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
+  struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
+  jump->kind = !left ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
+  jump->depth = program->depth;
+  if (jump->kind == JUMP_KEEPS_RIGHT) {
+    drop_constants(program, program->constant_count - 1);
+    program->count--;
+  }
+  jump->at = program->count;
+  jump->constant_count = program->constant_count;
+  jump->last_target = program->last_target;
+  int status = jump->kind == JUMP_REAL ? emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
+  if (status) return status;
+  program->depth--;
+  program->open_jumps++;
+  return CUGEN_OK;
+}
+
+void program_close_jump(struct expr *program, const struct program_jump *jump) {
+  program->open_jumps--;
+  program->depth = jump->depth;
+  if (jump->kind == JUMP_REAL) {
+    program->code[jump->at].operand = (int32_t)(program->count - jump->at - 1);
+    program->last_target = program->count;
+  } else if (jump->kind == JUMP_KEEPS_LEFT) {
+    drop_constants(program, jump->constant_count);
+    program->count = jump->at;
+    program->last_target = jump->last_target;
+  }
+}
+
+/* ---- Copying and binding ---- */
+
+struct copy {
+  struct expr *program;
+  const struct expr *from;
+  const struct value *slots;
+  const bool *known;
+  size_t known_count;
+  struct program_jump jumps[EXPR_MAX_STACK];
+  size_t targets[EXPR_MAX_STACK];
+  int open;
+};
+
+static int copy_operand(struct copy *copy, const struct instruction *from, cugen_error *err) {
+  if (from->place == OPERAND_CONSTANT)
+    return program_push_constant(copy->program, copy->from->constants[from->operand], err);
+  size_t slot = (size_t)from->operand;
+  if (slot < copy->known_count && copy->known[slot])
+    return program_push_constant(copy->program, copy->slots[slot], err);
+  return program_push_slot(copy->program, from->operand, slot_name(copy->from, from->operand), err);
+}
+
+static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
+  const struct instruction *from = &copy->from->code[at];
+  if (from->place == OPERAND_JUMP) {
+    int status = program_open_jump(copy->program, from->op, &copy->jumps[copy->open], err);
+    if (status) return status;
+    copy->targets[copy->open++] = at + 1 + (size_t)from->operand;
+    return CUGEN_OK;
+  }
+  int status = from->place == OPERAND_STACK ? CUGEN_OK : copy_operand(copy, from, err);
+  return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);
+}
+
+int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
+                   size_t slot_count, cugen_error *err) {
+  struct copy copy = {.program = program, .from = other, .slots = slots, .known = known};
+  copy.known_count = known ? slot_count : 0;
+  for (size_t at = 0; at <= other->count; at++) {
+    while (copy.open > 0 && copy.targets[copy.open - 1] == at) program_close_jump(program, &copy.jumps[--copy.open]);
+    int status = at < other->count ? copy_instruction(&copy, at, err) : CUGEN_OK;
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,
+              struct expr **out, cugen_error *err) {
+  *out = NULL;
+  struct expr *bound = program_new(expr->text);
+  if (!bound) return error_memory(err);
+  int status = program_append(bound, expr, slots, known, slot_count, err);
+  if (!status) status = program_finish(bound, err);
+  if (status) {
+    expr_free(bound);
+    return status;
+  }
+  *out = bound;
+  return CUGEN_OK;
+}
+
+/* ---- Finished programs ---- */
+
+static int compare_ints(const void *a, const void *b) {
+  int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+int program_finish(struct expr *program, cugen_error *err) {
+  program->slots = malloc(program->count * sizeof *program->slots);
+  if (!program->slots) return error_memory(err);
+  size_t count = 0;
+  for (size_t i = 0; i < program->count; i++)
+    if (program->code[i].place == OPERAND_SLOT) program->slots[count++] = program->code[i].operand;
+  qsort(program->slots, count, sizeof *program->slots, compare_ints);
+  for (size_t i = 0; i < count; i++)
+    if (i == 0 || program->slots[i] != program->slots[i - 1])
+      program->slots[program->slot_count++] = program->slots[i];
+  return CUGEN_OK;
+}
+
+const char *expr_text(const struct expr *expr) {
+  return expr->text;
+}
+
+const int *expr_slots(const struct expr *expr, size_t *count) {
+  *count = expr->slot_count;
+  return expr->slots;
+}
+
+bool expr_constant(const struct expr *expr, struct value *out) {
+  if (expr->count != 1 || expr->code[0].place != OPERAND_CONSTANT) return false;
+  if (out) *out = expr->constants[expr->code[0].operand];
+  return true;
+}

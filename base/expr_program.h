@@ -1,0 +1,136 @@
+/* What the files of expr share: an expression is a short program in postfix order for a stack machine. The parser
+   emits it, derived names and bound values are emitted into it again, and the printer runs it on text instead of
+   values. Nothing but the parser recurses. */
+#ifndef BASE_EXPR_PROGRAM_H
+#define BASE_EXPR_PROGRAM_H
+
+#include "expr.h"
+
+/* Bounds that keep a hostile config from costing time or stack; no honest expression comes near them. */
+enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
+
+/* name, operands, as Lua, as C (NULL: not from here), gives a boolean. %a is an operand, %A one in parentheses if
+   it is not a name or a number. AND and OR are jumps over their right operand. */
+#define EXPR_OPS(X)                                                                                                  \
+  X(PUSH, 0, "", NULL, false)                                                                                        \
+  X(AND, 0, "%A and %B", "%A && %B", false)                                                                          \
+  X(OR, 0, "%A or %B", "%A || %B", false)                                                                            \
+  X(NOT, 1, "not %A", "!%A", true)                                                                                   \
+  X(NEGATE, 1, "-%A", "-%A", false)                                                                                  \
+  X(IS_POW2, 1, "is_pow2(%a)", "%A > 0 && (%A & (%A - 1)) == 0", true)                                               \
+  X(LOG2, 1, "log2(%a)", "(long long)__builtin_ctzll((unsigned long long)%A)", false)                                \
+  X(ABS, 1, "abs(%a)", "%A < 0 ? -%A : %A", false)                                                                   \
+  X(SIZEOF, 1, "sizeof(%a)", NULL, false)                                                                            \
+  X(EPS, 1, "eps(%a)", NULL, false)                                                                                  \
+  X(SQRT, 1, "sqrt(%a)", "sqrt((double)%A)", false)                                                                  \
+  X(ADD, 2, "%A + %B", "%A + %B", false)                                                                             \
+  X(SUBTRACT, 2, "%A - %B", "%A - %B", false)                                                                        \
+  X(MULTIPLY, 2, "%A * %B", "%A * %B", false)                                                                        \
+  X(DIVIDE, 2, "%A / %B", "%A / %B", false)                                                                          \
+  X(FLOOR_DIVIDE, 2, "%A // %B", "%A / %B", false)                                                                   \
+  X(MODULO, 2, "%A %% %B", "%A %% %B", false)                                                                        \
+  X(EQUAL, 2, "%A == %B", "%A == %B", true)                                                                          \
+  X(DIFFER, 2, "%A ~= %B", "%A != %B", true)                                                                         \
+  X(LESS, 2, "%A < %B", "%A < %B", true)                                                                             \
+  X(LESS_EQUAL, 2, "%A <= %B", "%A <= %B", true)                                                                     \
+  X(GREATER, 2, "%A > %B", "%A > %B", true)                                                                          \
+  X(GREATER_EQUAL, 2, "%A >= %B", "%A >= %B", true)                                                                  \
+  X(CEIL_DIV, 2, "ceil_div(%a, %b)", "(%A + %B - 1) / %B", false)                                                    \
+  X(ROUND_UP, 2, "round_up(%a, %b)", "(%A + %B - 1) / %B * %B", false)                                               \
+  X(MIN, 2, "min(%a, %b)", "%A <= %B ? %A : %B", false)                                                              \
+  X(MAX, 2, "max(%a, %b)", "%A >= %B ? %A : %B", false)
+
+enum expr_op {
+#define X(name, operands, lua, c, boolean) OP_##name,
+  EXPR_OPS(X)
+#undef X
+      OP_COUNT,
+  OP_FIRST_UNARY = OP_NOT,
+  OP_FIRST_BINARY = OP_ADD,
+  OP_FIRST_COMPARISON = OP_EQUAL,
+  OP_LAST_COMPARISON = OP_GREATER_EQUAL
+};
+
+/* Where an instruction's operand is: PUSH and the right operand of a binary operation name a slot or a constant
+   directly when they can; a jump's is the number of instructions it skips. */
+enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP };
+
+struct instruction {
+  uint8_t op, place;
+  int32_t operand;
+};
+
+struct slot_name {
+  int slot;
+  char *name;
+};
+
+struct expr {
+  char *text;
+  struct instruction *code;
+  struct value *constants; /* their strings are the program's own */
+  struct slot_name *names; /* of every slot it mentions, at least */
+  int *slots;              /* mentioned, rising */
+  size_t count, constant_count, name_count, slot_count;
+  size_t capacity, constant_capacity, name_capacity;
+  /* While it is built: */
+  size_t last_target; /* the highest instruction a jump leads to: what stands before may not be merged with it */
+  int depth, max_depth, open_jumps;
+};
+
+/* ---- Evaluating (expr.c) ---- */
+
+enum trouble {
+  TROUBLE_NONE,
+  TROUBLE_OVERFLOW,
+  TROUBLE_ZERO,
+  TROUBLE_INEXACT,
+  TROUBLE_NUMBERS,
+  TROUBLE_INTEGERS,
+  TROUBLE_COMPARE,
+  TROUBLE_POSITIVE,
+  TROUBLE_NEGATIVE,
+  TROUBLE_POW2,
+  TROUBLE_DTYPE,
+  TROUBLE_COUNT
+};
+
+/* One operation on values; right is ignored by unary ones. */
+enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right, struct value *out);
+/* As in Lua: all but nil and false. */
+static inline bool value_truthy(struct value value) {
+  return value.type != VALUE_NIL && (value.type != VALUE_BOOL || value.boolean);
+}
+
+/* ---- Building (expr_program.c): each returns a status with err filled ---- */
+
+struct expr *program_new(const char *text);
+int program_push_constant(struct expr *program, struct value value, cugen_error *err);
+int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err);
+/* Operands are the last pushed; what is constant is computed at once. */
+int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
+
+struct program_jump {
+  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind;
+  size_t at, constant_count, last_target;
+  int depth;
+};
+/* OP_AND or OP_OR, between its operands and after them. */
+int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err);
+void program_close_jump(struct expr *program, const struct program_jump *jump);
+
+/* All of another program; slots with known[slot] (known may be NULL) become their values. */
+int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
+                   size_t slot_count, cugen_error *err);
+int program_finish(struct expr *program, cugen_error *err);
+
+/* ---- Text (expr_print.c) ---- */
+
+/* The expression in quotes, unprintable bytes escaped, shortened around `column` (from 0) when long. */
+void expr_quote(const char *text, size_t column, struct text *out);
+/* The operation at code[at] with its operands, as a person would have written it. */
+void expr_print_operation(const struct expr *expr, size_t at, struct text *out);
+/* The same for given operands. */
+void expr_print_values(enum expr_op op, const struct value *left, const struct value *right, struct text *out);
+
+#endif

@@ -1,0 +1,436 @@
+/* Files, folders, processes and the clock on POSIX; see system.h. Every descriptor made here is close-on-exec, so
+   that nothing leaks into a child that an embedding application starts at the same moment on another thread. */
+#define _GNU_SOURCE /* sched_getaffinity, pipe2 */
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- Files --------------------------------------------------------------------------------------------------- */
+
+static int error_file(cugen_error *err, const char *what, const char *path, int code) {
+  int status = code == ENOENT ? CUGEN_ERROR_MISSING : code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO;
+  return error_set(err, status, "%s: cannot %s: %s", path, what, strerror(code));
+}
+
+/* Appends what is left of the descriptor; 0 or an errno. */
+static int read_all(int fd, struct text *out) {
+  char buffer[16384];
+  for (;;) {
+    ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got > 0) text_add_n(out, buffer, (size_t)got);
+    if (got == 0 || out->failed) return out->failed ? ENOMEM : 0;
+    if (got < 0 && errno != EINTR) return errno;
+  }
+}
+
+int file_read(const char *path, struct text *out, cugen_error *err) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return error_file(err, "open", path, errno);
+  int code = read_all(fd, out);
+  close(fd);
+  return code ? error_file(err, "read", path, code) : CUGEN_OK;
+}
+
+/* Creates a new file beside path under the permissions that a plain open would give; its name into *name. */
+static int create_beside(const char *path, struct text *name, cugen_error *err) {
+  for (unsigned try = 0; try < 100; try++) {
+    text_clear(name);
+    text_addf(name, "%s.%ld-%u.new", path, (long)getpid(), try);
+    if (name->failed) return error_memory(err);
+    int fd = open(text_get(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd >= 0 ? fd : error_file(err, "write", path, errno);
+  }
+  return error_file(err, "write", path, EEXIST);
+}
+
+/* 0 or an errno. */
+static int write_all(int fd, const char *data, size_t length) {
+  while (length) {
+    ssize_t put = write(fd, data, length);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    data += put, length -= (size_t)put;
+  }
+  return fsync(fd) ? errno : 0;
+}
+
+/* The rename itself is durable only once the folder is synced; a file system that cannot do that is left alone. */
+static void folder_sync(const char *file) {
+  struct text folder = {0};
+  path_folder(file, &folder);
+  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    fsync(fd);
+    close(fd);
+  }
+  text_free(&folder);
+}
+
+int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
+  struct text name = {0};
+  int fd = create_beside(path, &name, err);
+  if (fd < 0) {
+    text_free(&name);
+    return fd;
+  }
+  int code = write_all(fd, data, length);
+  if (close(fd) && !code) code = errno;
+  if (!code && rename(text_get(&name), path)) code = errno;
+  if (code)
+    unlink(text_get(&name));
+  else
+    folder_sync(path);
+  text_free(&name);
+  return code ? error_file(err, "write", path, code) : CUGEN_OK;
+}
+
+bool file_exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+/* ---- Folders ------------------------------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int folder_make(const char *path, cugen_error *err) {
+  struct text part = {0};
+  int code = 0;
+  for (const char *end = path; !code && *end;) {
+    end += strspn(end, "/");
+    end += strcspn(end, "/");
+    text_clear(&part);
+    text_add_n(&part, path, (size_t)(end - path));
+    if (part.failed)
+      code = ENOMEM;
+    else if (mkdir(text_get(&part), 0777) && !is_folder(text_get(&part)))
+      code = errno;
+  }
+  text_free(&part);
+  return code ? error_file(err, "make the folder", path, code) : CUGEN_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int flag, struct FTW *place) {
+  (void)info, (void)flag, (void)place;
+  return remove(path);
+}
+
+int folder_remove(const char *path) {
+  return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) ? CUGEN_ERROR_IO : CUGEN_OK;
+}
+
+int folder_temporary(struct text *out, cugen_error *err) {
+  const char *parent = getenv("TMPDIR");
+  struct text name = {0};
+  text_addf(&name, "%s/cugen-XXXXXX", parent && *parent ? parent : "/tmp");
+  int status = CUGEN_OK;
+  if (name.failed)
+    status = error_memory(err);
+  else if (!mkdtemp(name.data))
+    status = error_file(err, "make a temporary folder", text_get(&name), errno);
+  else
+    text_add(out, text_get(&name));
+  if (status == CUGEN_OK && out->failed) {
+    rmdir(text_get(&name));
+    status = error_memory(err);
+  }
+  text_free(&name);
+  return status;
+}
+
+/* ---- Paths --------------------------------------------------------------------------------------------------- */
+
+void path_folder(const char *path, struct text *out) {
+  const char *slash = strrchr(path, '/');
+  if (!slash)
+    text_add(out, ".");
+  else
+    text_add_n(out, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const char *path_base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+int path_self(struct text *out, cugen_error *err) {
+  size_t room = 256;
+  for (;; room *= 2) {
+    char *name = malloc(room);
+    if (!name) return error_memory(err);
+    ssize_t length = readlink("/proc/self/exe", name, room);
+    int code = errno;
+    if (length > 0 && (size_t)length < room) text_add_n(out, name, (size_t)length);
+    free(name);
+    if (length < 0) return error_file(err, "find the running program", "/proc/self/exe", code);
+    if ((size_t)length < room) return out->failed ? error_memory(err) : CUGEN_OK;
+  }
+}
+
+static bool is_program(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool path_find_program(const char *name, struct text *out) {
+  if (strchr(name, '/')) {
+    if (is_program(name)) text_add(out, name);
+    return is_program(name) && !out->failed;
+  }
+  struct text candidate = {0};
+  bool found = false;
+  const char *path = getenv("PATH");
+  if (!path) path = "/usr/local/bin:/usr/bin:/bin";
+  for (const char *end; !found && !candidate.failed; path = end + 1) {
+    end = path + strcspn(path, ":");
+    text_clear(&candidate);
+    text_add_n(&candidate, path, (size_t)(end - path));
+    text_addf(&candidate, "%s%s", end == path ? "./" : "/", name);
+    found = !candidate.failed && is_program(text_get(&candidate));
+    if (!*end) break;
+  }
+  if (found) text_add(out, text_get(&candidate));
+  text_free(&candidate);
+  return found && !out->failed;
+}
+
+/* ---- The clock and the machine --------------------------------------------------------------------------------- */
+
+double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int64_t clock_unix(void) {
+  return (int64_t)time(NULL);
+}
+
+/* The processors this process may use, which in a container or under taskset are fewer than the machine has. */
+int cpu_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+  return online > 0 ? (int)online : 1;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------------------------- */
+
+/* What a child gets: descriptors 0, 1, 2 and, when worker >= 0, 3. */
+struct child {
+  const char *program; /* its file */
+  const char *const *argv;
+  int input, output, errors, worker;
+  int report;   /* its errno goes here when it cannot be started */
+  pid_t parent; /* who must be alive */
+};
+
+/* After fork in a program with threads only async-signal-safe functions may be called. Never returns. */
+static void child_start(struct child *child) {
+  /* SIGKILL when the thread that started it ends; the parent may have gone before that was asked for. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != child->parent) _exit(127);
+  setpgid(0, 0); /* Ctrl-C belongs to the parent, and the group is what a time-out kills */
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  for (int s = 1; s < NSIG; s++) sigaction(s, &standard, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+#if defined(SYS_close_range) /* also what the application forgot to mark; Linux 5.11, else nothing */
+  syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+#endif
+  /* The sources stand above 3, so that no dup2 overwrites one still needed; the copies are not close-on-exec. */
+  bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 && dup2(child->errors, 2) == 2 &&
+               (child->worker < 0 || dup2(child->worker, 3) == 3);
+  if (ready) execv(child->program, (char *const *)(uintptr_t)child->argv);
+  int code = errno;
+  ssize_t told = write(child->report, &code, sizeof code);
+  _exit(told < 0 ? 126 : 127);
+}
+
+static pid_t fork_quietly(struct child *child) {
+  sigset_t all, before;
+  sigfillset(&all); /* the parent's handlers must not run in the child */
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  child->parent = getpid();
+  pid_t pid = fork();
+  if (pid == 0) child_start(child);
+  int code = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (pid > 0) setpgid(pid, pid); /* here too: it must hold before anybody kills the group */
+  errno = code;
+  return pid;
+}
+
+static void close_if_open(int fd) {
+  if (fd >= 0) close(fd);
+}
+
+/* 0, or the errno with which the child could not start. */
+static int read_report(int fd) {
+  int code = 0;
+  ssize_t got;
+  do got = read(fd, &code, sizeof code);
+  while (got < 0 && errno == EINTR);
+  return got == (ssize_t)sizeof code ? code : 0;
+}
+
+/* Ends the whole group, also what a program that is done left behind in it. */
+static int end_group(pid_t pid) {
+  int status = 0;
+  kill(-pid, SIGKILL);
+  kill(pid, SIGKILL);
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/* Above the four that the child gets. */
+static int descriptor_above(int fd) {
+  if (fd < 0 || fd > 3) return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, 4);
+  int code = errno;
+  close(fd);
+  errno = code;
+  return moved;
+}
+
+static int error_start(cugen_error *err, const char *program, int code) {
+  int status = code == ENOENT || code == EACCES ? CUGEN_ERROR_MISSING : CUGEN_ERROR_IO;
+  return error_set(err, status, "%s: cannot start: %s", program, strerror(code));
+}
+
+/* Forks and waits until the program runs, or its errno says why not. argv[0] is looked for on $PATH. */
+static int start(struct child *child, pid_t *pid, cugen_error *err) {
+  struct text program = {0};
+  int report[2] = {-1, -1};
+  int code = 0;
+  if (!path_find_program(child->argv[0], &program))
+    code = program.failed ? ENOMEM : ENOENT;
+  else if (pipe2(report, O_CLOEXEC) || (report[1] = descriptor_above(report[1])) < 0)
+    code = errno;
+  child->program = text_get(&program);
+  child->report = report[1];
+  if (!code && (*pid = fork_quietly(child)) < 0) code = errno;
+  close_if_open(report[1]);
+  if (!code && (code = read_report(report[0]))) end_group(*pid);
+  close_if_open(report[0]);
+  text_free(&program);
+  return code ? error_start(err, child->argv[0], code) : CUGEN_OK;
+}
+
+static int open_null(void) {
+  return descriptor_above(open("/dev/null", O_RDWR | O_CLOEXEC));
+}
+
+int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err) {
+  int pair[2] = {-1, -1};
+  *pid = -1, *fd = -1;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return error_start(err, argv[0], errno);
+  pair[1] = descriptor_above(pair[1]);
+  int null = open_null();
+  /* The worker's messages belong on the parent's stderr, its stdout would mix with results. */
+  int errors = descriptor_above(fcntl(2, F_DUPFD_CLOEXEC, 4));
+  int status = pair[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : CUGEN_OK;
+  struct child child = {
+      .argv = argv, .input = null, .output = null, .errors = errors < 0 ? null : errors, .worker = pair[1]};
+  if (status == CUGEN_OK) status = start(&child, pid, err);
+  close_if_open(pair[1]);
+  close_if_open(null);
+  close_if_open(errors);
+  if (status == CUGEN_OK)
+    *fd = pair[0];
+  else
+    close(pair[0]);
+  return status;
+}
+
+/* Output past this is dropped: a program gone wild must not fill the memory. */
+enum { OUTPUT_LIMIT = 16 << 20 };
+
+/* Reads what is there; false at the end of the pipe. */
+static bool drain(int fd, struct text *output) {
+  char buffer[16384];
+  ssize_t got;
+  while ((got = read(fd, buffer, sizeof buffer)) > 0)
+    if (output && output->length < OUTPUT_LIMIT) text_add_n(output, buffer, (size_t)got);
+  return got < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+/* True when it has ended; it stays to be reaped, so that its process group's number is not given away. */
+static bool has_ended(pid_t pid) {
+  siginfo_t info = {0};
+  return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Waits for the end of the process, not of its output: a grandchild may keep the pipe open. False on time-out. */
+static bool watch(pid_t pid, int fd, double timeout, struct text *output) {
+  double began = clock_seconds();
+  bool open = true;
+  for (int wait_ms = 1;; wait_ms = wait_ms < 20 ? wait_ms + 1 : 20) {
+    struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
+    poll(&wait, 1, wait_ms);
+    if (open && !(open = drain(fd, output))) wait_ms = 1; /* the end is near */
+    if (has_ended(pid)) {
+      if (open) drain(fd, output);
+      return true;
+    }
+    if (timeout > 0 && clock_seconds() - began > timeout) return false;
+  }
+}
+
+static void describe_end(int status, struct text *how) {
+  if (WIFSIGNALED(status))
+    text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else
+    text_addf(how, "exit code %d", WEXITSTATUS(status));
+}
+
+/* A process that had already ended keeps the status it ended with. */
+void process_end(pid_t pid, struct text *how) {
+  int status = end_group(pid);
+  if (how) describe_end(status, how);
+}
+
+static int collect(const char *program, pid_t pid, int fd, double timeout, struct text *output, int *exit_code,
+                   cugen_error *err) {
+  bool in_time = watch(pid, fd, timeout, output);
+  int status = end_group(pid);
+  if (!in_time)
+    return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, timeout);
+  if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return output && output->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err) {
+  int out[2] = {-1, -1};
+  pid_t pid = -1;
+  if (pipe2(out, O_CLOEXEC | O_NONBLOCK)) return error_start(err, argv[0], errno);
+  fcntl(out[1], F_SETFL, 0); /* the child writes blocking; the flags of the two ends are separate */
+  out[1] = descriptor_above(out[1]);
+  int null = open_null();
+  struct child child = {.argv = argv, .input = null, .output = out[1], .errors = out[1], .worker = -1};
+  int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : start(&child, &pid, err);
+  close_if_open(out[1]);
+  close_if_open(null);
+  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], timeout, output, exit_code, err);
+  close(out[0]);
+  return status;
+}

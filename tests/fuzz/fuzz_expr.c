@@ -1,0 +1,79 @@
+/* Fuzz target: any bytes as an expression. What parses must evaluate the same with any of its slots bound, and print
+   as C without harm. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/expr.h"
+
+enum { SLOTS = 5 };
+static const char *const slot_names[SLOTS] = {"a", "b", "x", "t", "device.n"};
+
+static struct expr_symbol find(void *context, const char *name) {
+  for (int i = 0; i < SLOTS; i++)
+    if (strcmp(slot_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  if (strcmp(name, "d") == 0 && context) return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = context};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+static const char *const *names(void *context, size_t *count) {
+  (void)context;
+  *count = SLOTS;
+  return slot_names;
+}
+
+static const char *slot_c(void *context, int slot) {
+  (void)context;
+  return slot_names[slot];
+}
+
+static bool same(struct value a, struct value b) {
+  return a.type == b.type && (value_equal(a, b) || (a.type == VALUE_FLOAT && a.real != a.real && b.real != b.real));
+}
+
+static void check_binding(const struct expr *expr, const struct value *slots, unsigned set) {
+  bool known[SLOTS];
+  for (int i = 0; i < SLOTS; i++) known[i] = (set >> i & 1) != 0;
+  struct expr *bound;
+  if (expr_bind(expr, slots, known, SLOTS, &bound, NULL)) abort();
+  struct value want, got;
+  cugen_error err = {0};
+  int status = expr_eval(expr, slots, &want, &err);
+  if (expr_eval(bound, slots, &got, NULL) != status) abort();
+  if (status == CUGEN_OK && !same(want, got)) abort();
+  if (status != CUGEN_OK && !err.message[0]) abort();
+  expr_free(bound);
+}
+
+static void check(const struct expr *expr) {
+  const struct value slots[SLOTS] = {value_int(7), value_int(-2), value_float(0.5), value_string("f32"),
+                                     value_int(INT64_MAX)};
+  for (unsigned set = 0; set < 1u << SLOTS; set++) check_binding(expr, slots, set);
+  struct text c = {0};
+  cugen_error err = {0};
+  expr_print_c(expr, slot_c, NULL, &c, &err);
+  text_free(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The bytes up to the first NUL are a derived name's expression, the rest is one that may use it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  char *text = malloc(size + 1);
+  if (!text) return 0;
+  if (size) memcpy(text, data, size);
+  text[size] = '\0';
+  struct expr_scope scope = {find, names, NULL};
+  struct expr *derived, *expr;
+  cugen_error err;
+  expr_parse(text, &scope, &derived, &err);
+  size_t length = strlen(text);
+  scope.context = derived;
+  if (length < size && expr_parse(text + length + 1, &scope, &expr, &err) == CUGEN_OK) {
+    check(expr);
+    expr_free(expr);
+  }
+  if (derived) check(derived);
+  expr_free(derived);
+  free(text);
+  return 0;
+}

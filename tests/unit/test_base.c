@@ -1,0 +1,623 @@
+/* base: errors, the text buffer, values and dtypes, device facts, hashes; files, folders and processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/facts.h"
+#include "base/kernel.h"
+#include "base/system.h"
+
+/* ---- error ---- */
+
+static void error_messages_compose(void **state) {
+  (void)state;
+  cugen_error err = {0};
+  assert_int_equal(error_set(&err, CUGEN_ERROR_CONFIG, "line %d", 3), CUGEN_ERROR_CONFIG);
+  assert_int_equal(error_prefix(&err, "%s", "a.lua"), CUGEN_ERROR_CONFIG);
+  assert_int_equal(error_append(&err, "; %s", "see help"), CUGEN_ERROR_CONFIG);
+  assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "a.lua: line 3; see help");
+}
+
+static void error_accepts_null(void **state) {
+  (void)state;
+  assert_int_equal(error_set(NULL, CUGEN_ERROR_IO, "lost"), CUGEN_ERROR_IO);
+  assert_int_equal(error_memory(NULL), CUGEN_ERROR_MEMORY);
+  assert_true(error_prefix(NULL, "x") < 0);
+  assert_true(error_append(NULL, "x") < 0);
+}
+
+static void error_cuts_what_is_too_long(void **state) {
+  (void)state;
+  cugen_error err = {0};
+  struct text text = {0};
+  for (int i = 0; i < 5000; i++) text_add_char(&text, 'x');
+  error_set(&err, CUGEN_ERROR_IO, "%s", text_get(&text));
+  assert_int_equal(strlen(err.message), sizeof err.message - 1);
+  error_prefix(&err, "front");
+  assert_int_equal(strlen(err.message), sizeof err.message - 1);
+  assert_memory_equal(err.message, "front: xx", 9);
+  error_append(&err, "more");
+  assert_int_equal(err.message[sizeof err.message - 2], 'x');
+  text_free(&text);
+}
+
+/* ---- text ---- */
+
+static void text_grows(void **state) {
+  (void)state;
+  struct text text = {0};
+  assert_string_equal(text_get(&text), "");
+  for (int i = 0; i < 1000; i++) text_addf(&text, "%d,", i);
+  assert_int_equal(text.length, 10 * 2 + 90 * 3 + 900 * 4);
+  assert_int_equal(strlen(text_get(&text)), text.length);
+  text_clear(&text);
+  assert_string_equal(text_get(&text), "");
+  text_add_n(&text, "a\0b", 3);
+  assert_int_equal(text.length, 3);
+  assert_memory_equal(text.data, "a\0b", 4);
+  text_free(&text);
+  assert_null(text.data);
+}
+
+static void text_take_hands_over(void **state) {
+  (void)state;
+  struct text text = {0};
+  char *empty = text_take(&text);
+  assert_string_equal(empty, "");
+  free(empty);
+  text_add(&text, "mine");
+  char *mine = text_take(&text);
+  assert_string_equal(mine, "mine");
+  assert_int_equal(text.length, 0);
+  free(mine);
+}
+
+static void text_failure_sticks(void **state) {
+  (void)state;
+  struct text text = {0};
+  text_add(&text, "before");
+  text_add_n(&text, "x", SIZE_MAX / 2); /* more than can be had */
+  assert_true(text.failed);
+  text_add(&text, "after");
+  assert_string_equal(text_get(&text), "before");
+  text_clear(&text);
+  assert_true(text.failed);
+  assert_null(text_take(&text));
+}
+
+static void text_nearest_suggests_only_what_is_near(void **state) {
+  (void)state;
+  static const char *const names[] = {"tile", "pad", "rows_per_thread"};
+  assert_string_equal(text_nearest("tiel", names, 3), "tile");
+  assert_string_equal(text_nearest("row_per_thread", names, 3), "rows_per_thread");
+  assert_string_equal(text_nearest("pad", names, 3), "pad");
+  assert_null(text_nearest("swizzle", names, 3));
+  assert_null(text_nearest("tile", names, 0));
+}
+
+/* ---- value ---- */
+
+static void assert_prints(struct value value, const char *want) {
+  struct text text = {0};
+  value_print(value, &text);
+  assert_string_equal(text_get(&text), want);
+  text_free(&text);
+}
+
+static void values_print_as_written(void **state) {
+  (void)state;
+  assert_prints(value_int(INT64_MIN), "-9223372036854775808");
+  assert_prints(value_bool(true), "true");
+  assert_prints(value_string("none"), "none");
+  assert_prints(value_float(0.5), "0.5");
+  assert_prints(value_float(0.1), "0.1");
+  assert_prints(value_float(2), "2.0");
+  assert_prints(value_float(1e300), "1e+300");
+  assert_prints(value_float(1.0 / 3), "0.3333333333333333");
+  assert_prints((struct value){.type = VALUE_NIL}, "nil");
+}
+
+static void values_print_alike_in_any_locale(void **state) {
+  (void)state;
+  if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE.utf8")) {
+    print_message("no de_DE locale here: not tried\n");
+    skip();
+  }
+  assert_prints(value_float(0.5), "0.5");
+  setlocale(LC_NUMERIC, "C");
+}
+
+static void values_compare_as_in_lua(void **state) {
+  (void)state;
+  assert_true(value_equal(value_int(1), value_float(1.0)));
+  assert_true(value_equal(value_float(-0x1p63), value_int(INT64_MIN)));
+  assert_false(value_equal(value_int(1), value_string("1")));
+  assert_false(value_equal(value_int(1), value_bool(true)));
+  assert_true(value_equal(value_string("xor"), value_string("xor")));
+  int64_t big = ((int64_t)1 << 53) + 1; /* no double is equal to it */
+  assert_false(value_equal(value_int(big), value_float((double)big)));
+  assert_false(value_equal(value_int(INT64_MAX), value_float(0x1p63)));
+  assert_false(value_equal(value_float(NAN), value_float(NAN)));
+  assert_false(value_equal(value_int(0), value_float(NAN)));
+}
+
+static void dtypes_are_complete(void **state) {
+  (void)state;
+  size_t count = 0;
+  for (const char *const *name = dtype_names(); *name; name++, count++) {
+    const struct dtype *dtype = dtype_find(*name);
+    assert_non_null(dtype);
+    const struct dtype *wide = dtype_find(dtype->wide);
+    assert_non_null(wide);
+    assert_int_equal(wide->bytes, 8);
+    assert_int_equal(wide->floating, dtype->floating);
+    assert_int_equal(atoi(strpbrk(*name, "0123456789")), dtype->bytes * 8);
+  }
+  assert_int_equal(count, 12);
+  assert_null(dtype_find("f23"));
+}
+
+/* ---- facts, kernels, hashes ---- */
+
+static void facts_have_their_names(void **state) {
+  (void)state;
+  struct device_facts facts = {.compute_capability = 90, .is_gpu = 1};
+  assert_string_equal(device_fact_names[DEVICE_FACT_compute_capability], "device.compute_capability");
+  assert_int_equal(device_fact_get(&facts, DEVICE_FACT_compute_capability), 90);
+  assert_int_equal(device_fact_get(&facts, DEVICE_FACT_is_gpu), 1);
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) assert_memory_equal(device_fact_names[i], "device.", 7);
+}
+
+static void arguments_have_their_bytes(void **state) {
+  (void)state;
+  struct kernel_argument matrix = {.dtype = dtype_find("f64"), .rank = 2, .elements = 100};
+  struct kernel_argument scalar = {.dtype = dtype_find("f16")};
+  assert_int_equal(kernel_argument_bytes(&matrix), 800);
+  assert_int_equal(kernel_argument_bytes(&scalar), 2);
+}
+
+static void specs_free_twice(void **state) {
+  (void)state;
+  struct kernel_spec spec = {.variant = strdup("v"), .source = strdup("s")};
+  text_add(&spec.strings, "name");
+  kernel_spec_free(&spec);
+  assert_null(spec.variant);
+  kernel_spec_free(&spec);
+}
+
+/* The digest of the empty input is XXH3's published one: hashes stand in caches and must never change. */
+static void hashes_are_stable(void **state) {
+  (void)state;
+  assert_string_equal(hash_bytes("", 0).hex, "99aa06d3014798d86001c324468d497f");
+  assert_string_not_equal(hash_bytes("a", 1).hex, hash_bytes("b", 1).hex);
+}
+
+/* First outputs of SplitMix64 from 0, as published with its reference implementation. */
+static void random_repeats(void **state) {
+  (void)state;
+  uint64_t seed = 0;
+  assert_true(random_next(&seed) == 0xe220a8397b1dcdafu);
+  assert_true(random_next(&seed) == 0x6e789e6aa1b965f4u);
+}
+
+/* ---- files ---- */
+
+/* A folder for each test, removed afterwards. */
+static int make_folder(void **state) {
+  struct text folder = {0};
+  if (folder_temporary(&folder, NULL)) return -1;
+  *state = text_take(&folder);
+  return *state ? 0 : -1;
+}
+
+static int drop_folder(void **state) {
+  int status = folder_remove(*state);
+  free(*state);
+  return status;
+}
+
+static char *inside(void **state, const char *name) {
+  struct text path = {0};
+  text_addf(&path, "%s/%s", (const char *)*state, name);
+  return text_take(&path);
+}
+
+static size_t entries(const char *folder) {
+  const char *const argv[] = {"ls", "-A", folder, NULL};
+  struct text names = {0};
+  assert_int_equal(process_run(argv, 10, &names, NULL, NULL), CUGEN_OK);
+  size_t count = 0;
+  for (const char *c = text_get(&names); *c; c++) count += *c == '\n';
+  text_free(&names);
+  return count;
+}
+
+static void files_come_back_as_written(void **state) {
+  char *path = inside(state, "data");
+  struct text big = {0}, back = {0};
+  for (int i = 0; i < 50000; i++) text_addf(&big, "%d", i);
+  assert_false(file_exists(path));
+  assert_int_equal(file_write(path, "old", 3, NULL), CUGEN_OK);
+  assert_int_equal(file_write(path, big.data, big.length, NULL), CUGEN_OK);
+  assert_true(file_exists(path));
+  text_add(&back, ">");
+  assert_int_equal(file_read(path, &back, NULL), CUGEN_OK);
+  assert_int_equal(back.length, big.length + 1);
+  assert_memory_equal(back.data + 1, big.data, big.length);
+  assert_int_equal(entries(*state), 1);
+  text_free(&big);
+  text_free(&back);
+  free(path);
+}
+
+static void file_errors_name_the_file(void **state) {
+  char *path = inside(state, "no/such/file");
+  cugen_error err = {0};
+  struct text text = {0};
+  assert_int_equal(file_read(path, &text, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, path));
+  assert_int_equal(file_read(*state, &text, &err), CUGEN_ERROR_IO); /* a folder */
+  assert_int_equal(file_write(path, "x", 1, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, path));
+  text_free(&text);
+  free(path);
+}
+
+/* In a child, because a file size limit lasts. RLIMIT_FSIZE fails a write half way, as a full disk does. */
+static void a_failed_write_keeps_the_old_file(void **state) {
+  char *path = inside(state, "data");
+  assert_int_equal(file_write(path, "old", 3, NULL), CUGEN_OK);
+  pid_t pid = fork();
+  if (pid == 0) {
+    struct rlimit limit = {1000, 1000};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    static char much[5000];
+    cugen_error err = {0};
+    int status = file_write(path, much, sizeof much, &err);
+    _exit(status == CUGEN_ERROR_IO && strstr(err.message, path) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  assert_int_equal(status, 0);
+  struct text back = {0};
+  assert_int_equal(file_read(path, &back, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&back), "old");
+  assert_int_equal(entries(*state), 1);
+  text_free(&back);
+  free(path);
+}
+
+static void folders_are_made_with_parents(void **state) {
+  char *deep = inside(state, "a/b//c");
+  assert_int_equal(folder_make(deep, NULL), CUGEN_OK);
+  assert_int_equal(folder_make(deep, NULL), CUGEN_OK);
+  char *file = inside(state, "a/b/c/file");
+  assert_int_equal(file_write(file, "", 0, NULL), CUGEN_OK);
+  cugen_error err = {0};
+  assert_int_equal(folder_make(file, &err), CUGEN_ERROR_IO);
+  assert_non_null(strstr(err.message, file));
+  char *top = inside(state, "a");
+  assert_int_equal(folder_remove(top), CUGEN_OK);
+  assert_false(file_exists(top));
+  free(deep);
+  free(file);
+  free(top);
+}
+
+/* folder_remove must not follow a link out of the folder. */
+static void folder_remove_keeps_what_links_point_to(void **state) {
+  char *kept = inside(state, "kept"), *folder = inside(state, "folder"), *link = inside(state, "folder/link");
+  assert_int_equal(file_write(kept, "x", 1, NULL), CUGEN_OK);
+  assert_int_equal(folder_make(folder, NULL), CUGEN_OK);
+  assert_int_equal(symlink(*state, link), 0);
+  assert_int_equal(folder_remove(folder), CUGEN_OK);
+  assert_true(file_exists(kept));
+  free(kept);
+  free(folder);
+  free(link);
+}
+
+static void temporary_folders_follow_tmpdir(void **state) {
+  char *old = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+  setenv("TMPDIR", *state, 1);
+  struct text one = {0}, two = {0};
+  assert_int_equal(folder_temporary(&one, NULL), CUGEN_OK);
+  assert_int_equal(folder_temporary(&two, NULL), CUGEN_OK);
+  assert_memory_equal(text_get(&one), *state, strlen(*state));
+  assert_string_not_equal(text_get(&one), text_get(&two));
+  setenv("TMPDIR", "/no/such/place", 1);
+  cugen_error err = {0};
+  assert_int_equal(folder_temporary(&one, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "/no/such/place"));
+  if (old)
+    setenv("TMPDIR", old, 1);
+  else
+    unsetenv("TMPDIR");
+  text_free(&one);
+  text_free(&two);
+  free(old);
+}
+
+static void assert_folder(const char *path, const char *want) {
+  struct text text = {0};
+  path_folder(path, &text);
+  assert_string_equal(text_get(&text), want);
+  text_free(&text);
+}
+
+static void paths_split(void **state) {
+  (void)state;
+  assert_folder("a/b/c.lua", "a/b");
+  assert_folder("c.lua", ".");
+  assert_folder("/c.lua", "/");
+  assert_string_equal(path_base("a/b/c.lua"), "c.lua");
+  assert_string_equal(path_base("c.lua"), "c.lua");
+  assert_string_equal(path_base("a/"), "");
+}
+
+static void programs_are_found(void **state) {
+  struct text self = {0}, found = {0};
+  assert_int_equal(path_self(&self, NULL), CUGEN_OK);
+  assert_non_null(strstr(text_get(&self), "test_base"));
+  assert_true(path_find_program("sh", &found));
+  assert_non_null(strstr(text_get(&found), "/sh"));
+  text_clear(&found);
+  assert_false(path_find_program("no-such-program", &found));
+  assert_false(path_find_program(*state, &found)); /* a folder is executable too */
+  assert_string_equal(text_get(&found), "");
+  assert_true(path_find_program(text_get(&self), &found));
+  assert_string_equal(text_get(&found), text_get(&self));
+  text_free(&self);
+  text_free(&found);
+}
+
+static void clocks_go_forward(void **state) {
+  (void)state;
+  double start = clock_seconds();
+  usleep(2000);
+  double passed = clock_seconds() - start;
+  assert_true(passed >= 0.002 && passed < 5);
+  assert_true(clock_unix() > 1700000000);
+  assert_in_range(cpu_count(), 1, 100000);
+}
+
+/* ---- processes ---- */
+
+static void run_collects(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "echo out; echo err >&2; exit 3", NULL};
+  struct text output = {0};
+  int code = -1;
+  assert_int_equal(process_run(argv, 10, &output, &code, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&output), "out\nerr\n");
+  assert_int_equal(code, 3);
+  assert_int_equal(process_run(argv, 0, NULL, &code, NULL), CUGEN_OK);
+  assert_int_equal(code, 3);
+  text_free(&output);
+}
+
+static void run_collects_more_than_a_pipe_holds(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "i=0; while [ $i -lt 40000 ]; do echo 0123456; i=$((i+1)); done", NULL};
+  struct text output = {0};
+  assert_int_equal(process_run(argv, 60, &output, NULL, NULL), CUGEN_OK);
+  assert_int_equal(output.length, 40000 * 8);
+  text_free(&output);
+}
+
+static void run_reports_signals(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "kill -SEGV $$", NULL};
+  int code = -1;
+  assert_int_equal(process_run(argv, 10, NULL, &code, NULL), CUGEN_OK);
+  assert_int_equal(code, 128 + SIGSEGV);
+}
+
+static void run_without_a_program(void **state) {
+  (void)state;
+  const char *const argv[] = {"no-such-program", NULL};
+  cugen_error err = {0};
+  assert_int_equal(process_run(argv, 10, NULL, NULL, &err), CUGEN_ERROR_MISSING);
+  assert_string_equal(err.message, "no-such-program: cannot start: No such file or directory");
+}
+
+/* A file that is executable by its mode but is no program: execv itself refuses. */
+static void run_of_what_is_no_program(void **state) {
+  char *path = inside(state, "garbage");
+  assert_int_equal(file_write(path, "\177ELF", 4, NULL), CUGEN_OK);
+  chmod(path, 0755);
+  const char *const argv[] = {path, NULL};
+  cugen_error err = {0};
+  assert_int_equal(process_run(argv, 10, NULL, NULL, &err), CUGEN_ERROR_IO);
+  assert_non_null(strstr(err.message, "Exec format error"));
+  free(path);
+}
+
+static bool gone_soon(pid_t pid) {
+  for (int i = 0; i < 200; i++, usleep(10000))
+    if (kill(pid, 0) && errno == ESRCH) return true;
+  return false;
+}
+
+/* True once the process has ended, also while nobody has reaped it (its new parent in a container may not). */
+static bool ended_soon(pid_t pid) {
+  for (int i = 0; i < 200; i++, usleep(10000)) {
+    struct text path = {0}, stat = {0};
+    text_addf(&path, "/proc/%ld/stat", (long)pid);
+    bool there = file_read(text_get(&path), &stat, NULL) == CUGEN_OK;
+    const char *state = strrchr(text_get(&stat), ')');
+    bool ended = !there || !state || state[2] == 'Z';
+    text_free(&path);
+    text_free(&stat);
+    if (ended) return true;
+  }
+  return false;
+}
+
+static void a_time_out_kills_the_group(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!; wait", NULL};
+  struct text output = {0};
+  cugen_error err = {0};
+  double start = clock_seconds();
+  assert_int_equal(process_run(argv, 0.5, &output, NULL, &err), CUGEN_ERROR_DEVICE);
+  assert_true(clock_seconds() - start < 5);
+  assert_non_null(strstr(err.message, "0.5 s"));
+  assert_true(ended_soon(atoi(text_get(&output))));
+  text_free(&output);
+}
+
+/* A grandchild that keeps the pipe open does not keep process_run, and is not left behind. */
+static void what_a_program_leaves_behind_ends(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!", NULL};
+  struct text output = {0};
+  double start = clock_seconds();
+  assert_int_equal(process_run(argv, 30, &output, NULL, NULL), CUGEN_OK);
+  assert_true(clock_seconds() - start < 5);
+  assert_true(ended_soon(atoi(text_get(&output))));
+  text_free(&output);
+}
+
+static void children_get_only_what_they_should(void **state) {
+  (void)state;
+  int leak = open("/dev/null", O_RDONLY); /* as an application might, without O_CLOEXEC */
+  const char *const argv[] = {"sh", "-c", "ls /proc/$$/fd; trap", NULL};
+  signal(SIGUSR1, SIG_IGN);
+  struct text output = {0};
+  assert_int_equal(process_run(argv, 10, &output, NULL, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&output), "0\n1\n2\n");
+  signal(SIGUSR1, SIG_DFL);
+  close(leak);
+  text_free(&output);
+}
+
+static void spawn_talks_over_descriptor_3(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "read line <&3; echo \"got $line\" >&3; cat <&3", NULL};
+  pid_t pid;
+  int fd;
+  assert_int_equal(process_spawn(argv, &pid, &fd, NULL), CUGEN_OK);
+  assert_int_equal(getpgid(pid), pid);
+  assert_int_equal(write(fd, "hello\n", 6), 6);
+  char back[32] = "";
+  assert_int_equal(read(fd, back, sizeof back - 1), 10);
+  assert_string_equal(back, "got hello\n");
+  struct text how = {0};
+  process_end(pid, &how);
+  assert_string_equal(text_get(&how), "signal 9 (Killed)");
+  assert_true(gone_soon(pid));
+  close(fd);
+  text_free(&how);
+}
+
+static void spawn_tells_how_it_ended(void **state) {
+  (void)state;
+  const char *const argv[] = {"sh", "-c", "exit 3", NULL};
+  pid_t pid;
+  int fd;
+  char byte;
+  assert_int_equal(process_spawn(argv, &pid, &fd, NULL), CUGEN_OK);
+  assert_int_equal(read(fd, &byte, 1), 0); /* it has closed its end */
+  struct text how = {0};
+  process_end(pid, &how);
+  assert_string_equal(text_get(&how), "exit code 3");
+  close(fd);
+  text_free(&how);
+}
+
+static void spawn_without_a_program(void **state) {
+  (void)state;
+  const char *const argv[] = {"/no/such/program", NULL};
+  pid_t pid = 7;
+  int fd = 7;
+  cugen_error err = {0};
+  assert_int_equal(process_spawn(argv, &pid, &fd, &err), CUGEN_ERROR_MISSING);
+  assert_int_equal(pid, -1);
+  assert_int_equal(fd, -1);
+}
+
+/* The parent is killed with no chance to clean up; its child must end all the same. */
+static void children_die_with_their_parent(void **state) {
+  (void)state;
+  int tell[2];
+  assert_int_equal(pipe(tell), 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    const char *const argv[] = {"sleep", "1000", NULL};
+    pid_t child = -1;
+    int fd = -1;
+    process_spawn(argv, &child, &fd, NULL);
+    ssize_t told = write(tell[1], &child, sizeof child);
+    _exit(told < 0 ? 1 : pause());
+  }
+  pid_t child = -1;
+  assert_int_equal(read(tell[0], &child, sizeof child), sizeof child);
+  assert_true(child > 0);
+  assert_int_equal(kill(child, 0), 0);
+  process_end(parent, NULL);
+  assert_true(ended_soon(child));
+  close(tell[0]);
+  close(tell[1]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(error_messages_compose),
+      cmocka_unit_test(error_accepts_null),
+      cmocka_unit_test(error_cuts_what_is_too_long),
+      cmocka_unit_test(text_grows),
+      cmocka_unit_test(text_take_hands_over),
+      cmocka_unit_test(text_failure_sticks),
+      cmocka_unit_test(text_nearest_suggests_only_what_is_near),
+      cmocka_unit_test(values_print_as_written),
+      cmocka_unit_test(values_print_alike_in_any_locale),
+      cmocka_unit_test(values_compare_as_in_lua),
+      cmocka_unit_test(dtypes_are_complete),
+      cmocka_unit_test(facts_have_their_names),
+      cmocka_unit_test(arguments_have_their_bytes),
+      cmocka_unit_test(specs_free_twice),
+      cmocka_unit_test(hashes_are_stable),
+      cmocka_unit_test(random_repeats),
+      cmocka_unit_test_setup_teardown(files_come_back_as_written, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(file_errors_name_the_file, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(a_failed_write_keeps_the_old_file, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(folders_are_made_with_parents, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(temporary_folders_follow_tmpdir, make_folder, drop_folder),
+      cmocka_unit_test(paths_split),
+      cmocka_unit_test_setup_teardown(programs_are_found, make_folder, drop_folder),
+      cmocka_unit_test(clocks_go_forward),
+      cmocka_unit_test(run_collects),
+      cmocka_unit_test(run_collects_more_than_a_pipe_holds),
+      cmocka_unit_test(run_reports_signals),
+      cmocka_unit_test(run_without_a_program),
+      cmocka_unit_test_setup_teardown(run_of_what_is_no_program, make_folder, drop_folder),
+      cmocka_unit_test(a_time_out_kills_the_group),
+      cmocka_unit_test(what_a_program_leaves_behind_ends),
+      cmocka_unit_test(children_get_only_what_they_should),
+      cmocka_unit_test(spawn_talks_over_descriptor_3),
+      cmocka_unit_test(spawn_tells_how_it_ended),
+      cmocka_unit_test(spawn_without_a_program),
+      cmocka_unit_test(children_die_with_their_parent),
+  };
+  return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,596 @@
+/* Expressions: syntax, priorities, arithmetic, errors, binding, C. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/expr.h"
+
+/* ---- A scope: four slots, a constant, derived names ---- */
+
+enum { ROWS, TILE, VEC, DTYPE, RATE, BIG, SLOTS };
+static const char *const slot_names[SLOTS] = {"rows", "tile", "vec", "dtype", "rate", "device.big"};
+
+struct scope_data {
+  struct expr *derived; /* "derived" */
+};
+
+static struct expr_symbol find(void *context, const char *name) {
+  struct scope_data *data = context;
+  for (int i = 0; i < SLOTS; i++)
+    if (strcmp(slot_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  if (strcmp(name, "answer") == 0) return (struct expr_symbol){.kind = SYMBOL_CONSTANT, .constant = value_int(42)};
+  if (strcmp(name, "derived") == 0 && data && data->derived)
+    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = data->derived};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+static const char *const *names(void *context, size_t *count) {
+  (void)context;
+  *count = SLOTS;
+  return slot_names;
+}
+
+static struct value slots[SLOTS];
+
+static void set_slots(void) {
+  slots[ROWS] = value_int(100);
+  slots[TILE] = value_int(32);
+  slots[VEC] = value_int(4);
+  slots[DTYPE] = value_string("f16");
+  slots[RATE] = value_float(0.5);
+  slots[BIG] = value_int(INT64_MAX);
+}
+
+static struct expr *parse_in(const char *source, struct scope_data *data) {
+  struct expr_scope scope = {find, names, data};
+  cugen_error err = {0};
+  struct expr *expr;
+  if (expr_parse(source, &scope, &expr, &err)) fail_msg("%s: %s", source, err.message);
+  assert_string_equal(expr_text(expr), source);
+  return expr;
+}
+
+static struct expr *parse(const char *source) {
+  return parse_in(source, NULL);
+}
+
+/* The printed value, or the error's message. */
+static void result_of(const struct expr *expr, struct text *out) {
+  struct value value;
+  cugen_error err = {0};
+  if (expr_eval(expr, slots, &value, &err)) {
+    assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
+    text_add(out, err.message);
+  } else {
+    value_print(value, out);
+  }
+}
+
+/* Evaluates as parsed, with every set of slots bound: the result must always be the same. */
+static void expect_result(const char *source, const char *want) {
+  struct expr *expr = parse(source);
+  for (unsigned set = 0; set < 1u << SLOTS; set++) {
+    bool known[SLOTS];
+    struct text got = {0};
+    struct expr *bound;
+    for (int i = 0; i < SLOTS; i++) known[i] = (set >> i & 1) != 0;
+    assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+    result_of(bound, &got);
+    if (set == 0)
+      assert_string_equal(text_get(&got), want);
+    else if (!strstr(want, "which")) /* a message says less when more is known */
+      assert_string_equal(text_get(&got), want);
+    else
+      assert_non_null(strstr(text_get(&got), strstr(want, "which")));
+    text_free(&got);
+    expr_free(bound);
+  }
+  expr_free(expr);
+}
+
+static void expect_parse_error(const char *source, const char *want) {
+  struct expr_scope scope = {find, names, NULL};
+  cugen_error err = {0};
+  struct expr *expr = (struct expr *)&err;
+  assert_int_equal(expr_parse(source, &scope, &expr, &err), CUGEN_ERROR_CONFIG);
+  assert_null(expr);
+  assert_string_equal(err.message, want);
+}
+
+/* ---- Tests ---- */
+
+static void test_literals(void **state) {
+  (void)state;
+  expect_result("0", "0");
+  expect_result("9223372036854775807", "9223372036854775807");
+  expect_result("0x7fFFffffFFFFffff", "9223372036854775807");
+  expect_result("0xA", "10");
+  expect_result("1.5", "1.5");
+  expect_result(".5", "0.5");
+  expect_result("3.", "3.0");
+  expect_result("1e3 == 1000 and 1e3 / 3 > 333.3", "true");
+  expect_result("1e-2", "0.01");
+  expect_result("0x1p-1", "0.5");
+  expect_result("'a\\'\\n\\\\'", "a'\n\\");
+  expect_result("\"\"", "");
+  expect_result("true", "true");
+  expect_result("nil", "nil");
+  expect_result("answer", "42");
+  expect_result("device.big", "9223372036854775807");
+}
+
+static void test_priorities(void **state) {
+  (void)state;
+  expect_result("1 + 2 * 3", "7");
+  expect_result("(1 + 2) * 3", "9");
+  expect_result("10 - 4 - 3", "3");
+  expect_result("100 // 7 // 2", "7");
+  expect_result("2 * 7 % 4", "2");
+  expect_result("-2 * 3", "-6");
+  expect_result("- -2", "2");
+  expect_result("not true == false", "true"); /* (not true) == false */
+  expect_result("not (tile == 32)", "false");
+  expect_result("1 + 1 == 2 and 3 < 4", "true");
+  expect_result("true or false and false", "true");
+  expect_result("(true or false) and false", "false");
+  expect_result("rows - tile * vec < 0", "true");
+  expect_result("rows - (tile - vec)", "72");
+  expect_result("rows % (tile + vec) + tile // vec * 2", "44");
+}
+
+static void test_logic_gives_operands(void **state) {
+  (void)state;
+  expect_result("nil or 3", "3");
+  expect_result("false and 1 // 0", "false");
+  expect_result("true or 1 // 0", "true");
+  expect_result("vec == 4 and 'yes' or 'no'", "yes");
+  expect_result("vec == 5 and 'yes' or 'no'", "no");
+  expect_result("(vec == 5 or tile) + 1", "33");
+  expect_result("1 + (vec == 4 and tile or rows)", "33");
+  expect_result("1 + (vec == 5 and tile or rows) + vec", "105");
+  expect_result("(nil or 3) + (true and vec)", "7");
+  expect_result("(vec and 3) * (false or (tile and rows))", "300");
+  expect_result("0 and 1", "1"); /* only nil and false are false in Lua */
+  expect_result("not 0", "false");
+  expect_result("(tile == 32 or rows // 0 == 1) and (vec ~= 4 or rate < 1)", "true");
+  expect_result("vec < 0 and rows // 0 == 1", "false");
+}
+
+static void test_integers(void **state) {
+  (void)state;
+  expect_result("-7 // 2", "-4");
+  expect_result("7 // -2", "-4");
+  expect_result("-7 // -2", "3");
+  expect_result("-7 % 3", "2");
+  expect_result("7 % -3", "-2");
+  expect_result("-6 % 3", "0");
+  expect_result("(-device.big - 1) % -1", "0");
+  expect_result("8589934592 // 3", "2863311530");
+  expect_result("8589934592 % 5", "2");
+  expect_result("rows / 4", "25");
+  expect_result("-rows / 4", "-25");
+  expect_result("4 == 4.0", "true");
+  expect_result("tile == '32'", "false");
+  expect_result("tile ~= 33", "true");
+}
+
+static void test_floats(void **state) {
+  (void)state;
+  expect_result("1.0 * 3 / 2", "1.5");
+  expect_result("rate + 1", "1.5");
+  expect_result("7.5 // 2", "3.0");
+  expect_result("-7.5 % 2", "0.5");
+  expect_result("5.5 % -2", "-0.5");
+  expect_result("rate < 1", "true");
+  expect_result("device.big < 9.3e18", "true");
+  expect_result("9007199254740993 > 9007199254740992.0", "true"); /* a float would not tell them apart */
+  expect_result("9007199254740993 == 9007199254740992.0", "false");
+  expect_result("-3 > -3.5", "true");
+  expect_result("3 >= 3.0 and 3 <= 3.0", "true");
+  expect_result("'abc' < 'abd'", "true");
+  expect_result("dtype >= 'f16' and dtype == 'f16'", "true");
+}
+
+static void test_functions(void **state) {
+  (void)state;
+  expect_result("ceil_div(rows, tile)", "4");
+  expect_result("ceil_div(96, 32)", "3");
+  expect_result("ceil_div(-7, 2)", "-3");
+  expect_result("ceil_div(device.big, 2)", "4611686018427387904");
+  expect_result("round_up(rows, tile)", "128");
+  expect_result("min(rows, tile, vec)", "4");
+  expect_result("max(rows, tile, 2 * rows)", "200");
+  expect_result("max(1, 1.5)", "1.5");
+  expect_result("min(vec, rate)", "0.5");
+  expect_result("is_pow2(tile) and not is_pow2(rows) and not is_pow2(0)", "true");
+  expect_result("log2(tile)", "5");
+  expect_result("abs(vec - tile)", "28");
+  expect_result("abs(-0.5)", "0.5");
+  expect_result("sizeof(dtype)", "2");
+  expect_result("sizeof('f64') * 2", "16");
+  expect_result("eps(dtype)", "0.0009765625");
+  expect_result("eps('bf16') == 8 * eps(dtype)", "true");
+  expect_result("eps('f32') == 1.0 / 8388608", "true");
+  expect_result("eps('f64') == 2.220446049250313e-16", "true");
+  expect_result("eps('i32')", "0.0");
+  expect_result("sqrt(4 * rows) == 20", "true");
+}
+
+static void test_failures(void **state) {
+  (void)state;
+  expect_result("tile // (vec - 4)", "in \"tile // (vec - 4)\": tile // (vec - 4) is 32 // 0, which divides by zero");
+  expect_result("rows % (tile - 32) == 0",
+                "in \"rows % (tile - 32) == 0\": rows % (tile - 32) is 100 % 0, which divides by zero");
+  expect_result("vec > 0 and tile + device.big > 0", "in \"vec > 0 and tile + device.big > 0\": tile + device.big is "
+                                                     "32 + 9223372036854775807, which does not fit into 64 bits");
+  expect_result(
+      "device.big * tile",
+      "in \"device.big * tile\": device.big * tile is 9223372036854775807 * 32, which does not fit into 64 bits");
+  expect_result("-2 - device.big", "in \"-2 - device.big\": -2 - device.big is -2 - 9223372036854775807, which does "
+                                   "not fit into 64 bits");
+  expect_result("(-device.big - 1) // -1", "in \"(-device.big - 1) // -1\": ((-device.big) - 1) // -1 is "
+                                           "-9223372036854775808 // -1, which does not fit into 64 bits");
+  expect_result("-(-device.big - 1)",
+                "in \"-(-device.big - 1)\": -((-device.big) - 1) is --9223372036854775808, which "
+                "does not fit into 64 bits");
+  expect_result("tile / 3", "in \"tile / 3\": tile / 3 is 32 / 3, which is no whole number; // rounds down, "
+                            "ceil_div() up, 1.0 * a / b gives a fraction");
+  expect_result("1 // 0", "in \"1 // 0\": 1 // 0, which divides by zero");
+  expect_result("rate / 0", "in \"rate / 0\": rate / 0 is 0.5 / 0, which divides by zero");
+  expect_result("1e308 * 10", "in \"1e308 * 10\": 1e+308 * 10, which does not fit into 64 bits");
+  expect_result("dtype + 1", "in \"dtype + 1\": dtype + 1 is \"f16\" + 1, which needs numbers");
+  expect_result("dtype < 1", "in \"dtype < 1\": dtype < 1 is \"f16\" < 1, which compares what has no order");
+  expect_result("-dtype", "in \"-dtype\": -dtype is -\"f16\", which needs numbers");
+  expect_result("ceil_div(rate, 2)",
+                "in \"ceil_div(rate, 2)\": ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
+  expect_result("ceil_div(rows, -2)",
+                "in \"ceil_div(rows, -2)\": ceil_div(rows, -2) is ceil_div(100, -2), which needs a positive divisor");
+  expect_result("log2(rows)", "in \"log2(rows)\": log2(rows) is log2(100), which needs a power of two");
+  expect_result("is_pow2(rate)", "in \"is_pow2(rate)\": is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
+  expect_result("sqrt(-rows)",
+                "in \"sqrt(-rows)\": sqrt(-rows) is sqrt(-100), which needs a number that is not negative");
+  expect_result("sizeof(tile)",
+                "in \"sizeof(tile)\": sizeof(tile) is sizeof(32), which needs the name of a dtype, such "
+                "as \"f32\"");
+  expect_result("abs(dtype) > 0", "in \"abs(dtype) > 0\": abs(dtype) is abs(\"f16\"), which needs numbers");
+}
+
+static void test_typed_results(void **state) {
+  (void)state;
+  cugen_error err = {0};
+  int64_t integer;
+  double real;
+  bool boolean;
+  struct expr *expr = parse("rate * 2");
+  assert_int_equal(expr_eval_int(expr, slots, &integer, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "\"rate * 2\" gives 1.0, but a whole number is needed");
+  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_OK);
+  assert_true(real == 1.0);
+  assert_int_equal(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "\"rate * 2\" gives 1.0, but true or false is needed: compare it with something");
+  expr_free(expr);
+  expr = parse("tile");
+  assert_int_equal(expr_eval_int(expr, slots, &integer, &err), CUGEN_OK);
+  assert_int_equal(integer, 32);
+  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_OK);
+  assert_true(real == 32.0);
+  expr_free(expr);
+  expr = parse("tile > 1");
+  assert_int_equal(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_OK);
+  assert_true(boolean);
+  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "\"tile > 1\" gives true, but a number is needed");
+  assert_int_equal(expr_eval_float(expr, slots, &real, NULL), CUGEN_ERROR_CONFIG);
+  expr_free(expr);
+}
+
+static void test_syntax_errors(void **state) {
+  (void)state;
+  expect_parse_error("", "expected a value, found the end, at column 1 of \"\"");
+  expect_parse_error("tile +", "expected a value, found the end, at column 7 of \"tile +\"");
+  expect_parse_error("tile + * 2", "expected a value, found \"*\", at column 8 of \"tile + * 2\"");
+  expect_parse_error("(tile", "expected an operator or \")\", found the end, at column 6 of \"(tile\"");
+  expect_parse_error("tile)", "expected an operator or the end, found \")\", at column 5 of \"tile)\"");
+  expect_parse_error("tile 2", "expected an operator or the end, found \"2\", at column 6 of \"tile 2\"");
+  expect_parse_error("and 2", "expected a value, found \"and\", at column 1 of \"and 2\"");
+  expect_parse_error("tile != 2", "\"not equal\" is written ~= as in Lua, at column 6 of \"tile != 2\"");
+  expect_parse_error("tile && vec", "\"&&\" is written and, at column 6 of \"tile && vec\"");
+  expect_parse_error("tile = 2", "\"equal\" is written == as in Lua, at column 6 of \"tile = 2\"");
+  expect_parse_error("tile ^ 2", "there is no power operator: write x * x, at column 6 of \"tile ^ 2\"");
+  expect_parse_error("'a' .. 'b'", "strings cannot be joined here, at column 5 of \"'a' .. 'b'\"");
+  expect_parse_error("1 < tile < 9",
+                     "comparisons cannot be chained (write a <= b and b <= c, or use parentheses), at "
+                     "column 10 of \"1 < tile < 9\"");
+  expect_parse_error("1 == tile + 1 ~= 9", "comparisons cannot be chained (write a <= b and b <= c, or use "
+                                           "parentheses), at column 15 of \"1 == tile + 1 ~= 9\"");
+  expect_parse_error("12ab", "this is not a number, at column 1 of \"12ab\"");
+  expect_parse_error("0x", "this is not a number, at column 1 of \"0x\"");
+  expect_parse_error("1.2.3", "this is not a number, at column 1 of \"1.2.3\"");
+  expect_parse_error("1e999", "this number is too large, at column 1 of \"1e999\"");
+  expect_parse_error("9223372036854775808",
+                     "this number does not fit into 64 bits, at column 1 of \"9223372036854775808\"");
+  expect_parse_error("'abc", "this string has no closing quote, at column 1 of \"'abc\"");
+  expect_parse_error("'a\\", "only \\n \\t \\r \\\\ \\\" \\' may stand in a string, at column 3 of \"'a\\\"");
+  expect_parse_error("tile \x01", "expected an expression, found \"\\x01\", at column 6 of \"tile \\x01\"");
+  expect_parse_error("tile[1]", "expected an expression, found \"[\", at column 5 of \"tile[1]\"");
+}
+
+static void test_unknown_names(void **state) {
+  (void)state;
+  expect_parse_error("1 + tlie", "unknown name \"tlie\"; did you mean \"tile\"?, at column 5 of \"1 + tlie\"");
+  expect_parse_error("device.bog > 1",
+                     "unknown name \"device.bog\"; did you mean \"device.big\"?, at column 1 of \"device.bog > 1\"");
+  expect_parse_error("quite_another", "unknown name \"quite_another\", at column 1 of \"quite_another\"");
+  expect_parse_error("dtype == f32",
+                     "unknown name \"f32\"; a dtype is written in quotes: 'f32', at column 10 of \"dtype == f32\"");
+  expect_parse_error("min + 1", "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
+  expect_parse_error("cel_div(1, 2)",
+                     "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
+  expect_parse_error("ceil_div(1)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1)\"");
+  expect_parse_error("ceil_div(1, 2, 3)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
+  expect_parse_error("sizeof()", "sizeof needs 1 argument, at column 1 of \"sizeof()\"");
+  expect_parse_error("sizeof('f32', 1)", "sizeof needs 1 argument, at column 1 of \"sizeof('f32', 1)\"");
+  expect_parse_error("1 + min(2)", "min needs at least 2 arguments, at column 5 of \"1 + min(2)\"");
+  expect_parse_error("min(1 2)", "expected \",\" or \")\", found \"2\", at column 7 of \"min(1 2)\"");
+  expect_parse_error("min(1,)", "expected a value, found \")\", at column 7 of \"min(1,)\"");
+}
+
+static void test_derived_names(void **state) {
+  (void)state;
+  struct scope_data data = {parse("tile // vec or 0")};
+  struct expr *expr = parse_in("rows - derived * (derived - 1)", &data);
+  expr_free(data.derived); /* inlined: it need not live on */
+  struct value value;
+  assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
+  assert_int_equal(value.integer, 100 - 8 * 7);
+  size_t count;
+  const int *mentioned = expr_slots(expr, &count);
+  assert_int_equal(count, 3);
+  assert_int_equal(mentioned[0], ROWS);
+  assert_int_equal(mentioned[1], TILE);
+  assert_int_equal(mentioned[2], VEC);
+  slots[VEC] = value_int(0);
+  cugen_error err = {0};
+  assert_int_equal(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message,
+                      "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
+  expr_free(expr);
+}
+
+/* Each derived name doubles the one before: it must end by a limit, not by time or memory. */
+static void test_doubling_ends(void **state) {
+  (void)state;
+  struct scope_data data = {parse("rows + tile")};
+  struct expr_scope scope = {find, names, &data};
+  cugen_error err = {0};
+  int rounds = 0, status;
+  for (;; rounds++) {
+    struct expr *next;
+    status = expr_parse("derived * derived", &scope, &next, &err);
+    if (status) break;
+    expr_free(data.derived);
+    data.derived = next;
+  }
+  expr_free(data.derived);
+  assert_int_equal(status, CUGEN_ERROR_CONFIG);
+  assert_in_range(rounds, 5, 12);
+  assert_string_equal(err.message,
+                      "the expression is too large: with derived names put in, it has more than 4096 operations");
+}
+
+/* A chain of derived names nests without any one of them nesting. */
+static void test_chains_end(void **state) {
+  (void)state;
+  static const char *const links[] = {"rows == 1 and derived", "rows + (tile - (vec - derived))"};
+  for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+    struct scope_data data = {parse("vec")};
+    struct expr_scope scope = {find, names, &data};
+    cugen_error err = {0};
+    struct expr *next;
+    while (!expr_parse(links[i], &scope, &next, &err)) {
+      expr_free(data.derived);
+      data.derived = next;
+    }
+    struct text text = {0};
+    expr_print_c(data.derived, NULL, NULL, &text, NULL);
+    text_free(&text);
+    expr_free(data.derived);
+    assert_string_equal(err.message,
+                        "the expression is nested too deeply: with derived names put in, more than 128 levels");
+  }
+}
+
+static void repeat(struct text *text, const char *what, int times) {
+  for (int i = 0; i < times; i++) text_add(text, what);
+}
+
+static void test_nesting_ends(void **state) {
+  (void)state;
+  static const char *const deep[] = {"(", "-", "not ", "abs(", "1 + (", "min(1, ", "true and ("};
+  for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
+    struct text source = {0};
+    struct expr *expr;
+    cugen_error err = {0};
+    repeat(&source, deep[i], 100000);
+    assert_int_equal(expr_parse(text_get(&source), NULL, &expr, &err), CUGEN_ERROR_CONFIG);
+    /* - - is written apart */
+    if (i != 1) assert_non_null(strstr(err.message, "nested too deeply"));
+    assert_true(strlen(err.message) < 400);
+    text_free(&source);
+  }
+}
+
+static void test_long_expressions(void **state) {
+  (void)state;
+  struct text source = {0};
+  text_add(&source, "tile");
+  repeat(&source, " + tile", 4000);
+  struct expr *expr = parse(text_get(&source));
+  struct value value;
+  assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
+  assert_int_equal(value.integer, 32 * 4001);
+  struct text c = {0};
+  assert_int_equal(expr_print_c(expr, NULL, NULL, &c, NULL), CUGEN_OK);
+  text_free(&c);
+  expr_free(expr);
+  repeat(&source, " + tile", 100);
+  struct expr_scope scope = {find, names, NULL};
+  cugen_error err = {0};
+  assert_int_equal(expr_parse(text_get(&source), &scope, &expr, &err), CUGEN_ERROR_CONFIG);
+  text_free(&source);
+}
+
+static void test_binding(void **state) {
+  (void)state;
+  struct expr *expr = parse("tile * 2 <= rows and (dtype == 'f16' or vec > 1)");
+  bool known[SLOTS] = {[ROWS] = true, [DTYPE] = true};
+  struct expr *bound;
+  struct value value;
+  size_t count;
+  assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+  assert_int_equal(*expr_slots(bound, &count), TILE);
+  assert_int_equal(count, 1); /* the rest of the rule is known to hold */
+  assert_string_equal(expr_text(bound), expr_text(expr));
+  assert_false(expr_constant(bound, &value));
+  expr_free(bound);
+  known[TILE] = true;
+  assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+  assert_true(expr_constant(bound, &value));
+  assert_true(value.type == VALUE_BOOL && value.boolean);
+  expr_free(bound);
+  /* arrays may be shorter than the slots */
+  assert_int_equal(expr_bind(expr, slots, known, 1, &bound, NULL), CUGEN_OK);
+  expr_slots(bound, &count);
+  assert_int_equal(count, 3);
+  expr_free(bound);
+  expr_free(expr);
+  expr = parse("dtype");
+  char word[] = "f32";
+  slots[DTYPE] = value_string(word);
+  assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+  word[0] = 'x'; /* the bound program keeps its own copy */
+  assert_true(expr_constant(bound, &value));
+  assert_string_equal(value.string, "f32");
+  expr_free(bound);
+  expr_free(expr);
+  expr_free(NULL);
+}
+
+static void test_constants(void **state) {
+  (void)state;
+  struct value value;
+  struct expr *expr = parse("2 * (3 + answer) // 4");
+  assert_true(expr_constant(expr, &value));
+  assert_int_equal(value.integer, 22);
+  assert_true(expr_constant(expr, NULL));
+  expr_free(expr);
+  expr = parse("1 // 0"); /* stays to fail when evaluated */
+  assert_false(expr_constant(expr, NULL));
+  expr_free(expr);
+  expr = parse("false and rows or 'row'");
+  assert_true(expr_constant(expr, &value));
+  assert_string_equal(value.string, "row");
+  expr_free(expr);
+}
+
+/* ---- C ---- */
+
+static const char *slot_c(void *context, int slot) {
+  (void)context;
+  return slot == BIG ? "big" : slot_names[slot];
+}
+
+static void expect_c(const char *source, const char *want) {
+  struct expr *expr = parse(source);
+  struct text got = {0};
+  cugen_error err = {0};
+  int status = expr_print_c(expr, slot_c, NULL, &got, &err);
+  assert_string_equal(status ? err.message : text_get(&got), want);
+  text_free(&got);
+  expr_free(expr);
+}
+
+static void test_c(void **state) {
+  (void)state;
+  expect_c("rows", "rows");
+  expect_c("ceil_div(rows, tile * vec)", "(rows + (tile * vec) - 1) / (tile * vec)");
+  expect_c("round_up(rows, 32)", "(rows + 32LL - 1) / 32LL * 32LL");
+  expect_c("rows // tile % 3", "(rows / tile) % 3LL");
+  expect_c("rows - -1", "rows - (-1LL)");
+  expect_c("device.big - (-device.big)", "big - (-big)");
+  expect_c("-9223372036854775807 - 1", "-9223372036854775807LL - 1");
+  expect_c("min(rows, tile)", "rows <= tile ? rows : tile");
+  expect_c("rows ~= tile and not (vec == 1)", "(rows != tile) && (!(vec == 1LL))");
+  expect_c("vec == 1 and rows or tile", "(vec == 1LL) ? rows : tile");
+  expect_c("vec == 1 and rows or vec == 2 and tile or 0",
+           "((vec == 1LL) || (vec == 2LL)) ? ((vec == 1LL) ? rows : tile) : 0LL");
+  expect_c("vec == 1 and (rows > 2 and 5) or 7", "((vec == 1LL) && (rows > 2LL)) ? 5LL : 7LL");
+  expect_c("rows and tile", "tile");
+  expect_c("rows or tile", "rows");
+  expect_c("is_pow2(vec) == true", "(vec > 0 && (vec & (vec - 1)) == 0) == 1");
+  expect_c("sqrt(rows) * 0.5", "(sqrt((double)rows)) * 0.5");
+}
+
+static void test_c_refuses(void **state) {
+  (void)state;
+  expect_c("dtype == 'f32'", "\"dtype == 'f32'\" cannot be written as C: strings have no place in it");
+  expect_c("sizeof(dtype) * rows",
+           "\"sizeof(dtype) * rows\" cannot be written as C: this function works on the names of dtypes");
+  expect_c("vec == 1 and rows", "\"vec == 1 and rows\" cannot be written as C: a number may be a condition");
+  expect_c("(vec == 1) + 1", "\"(vec == 1) + 1\" cannot be written as C: a number may be a condition");
+  expect_c("rows // 0.5", "\"rows // 0.5\" cannot be written as C: this operation works on whole numbers there");
+  expect_c("rows == nil", "\"rows == nil\" cannot be written as C: nil has no place in it");
+}
+
+static void test_c_does_not_explode(void **state) {
+  (void)state;
+  struct text source = {0}, c = {0};
+  cugen_error err = {0};
+  repeat(&source, "ceil_div(rows, ", 90);
+  text_add(&source, "tile");
+  repeat(&source, ")", 90);
+  struct expr *expr = parse(text_get(&source));
+  assert_int_equal(expr_print_c(expr, slot_c, NULL, &c, &err), CUGEN_ERROR_CONFIG);
+  assert_non_null(strstr(err.message, "it gets too long"));
+  text_free(&c);
+  text_free(&source);
+  expr_free(expr);
+}
+
+static int setup(void **state) {
+  (void)state;
+  set_slots();
+  return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_literals),
+      TEST(test_priorities),
+      TEST(test_logic_gives_operands),
+      TEST(test_integers),
+      TEST(test_floats),
+      TEST(test_functions),
+      TEST(test_failures),
+      TEST(test_typed_results),
+      TEST(test_syntax_errors),
+      TEST(test_unknown_names),
+      TEST(test_derived_names),
+      TEST(test_doubling_ends),
+      TEST(test_chains_end),
+      TEST(test_nesting_ends),
+      TEST(test_long_expressions),
+      TEST(test_binding),
+      TEST(test_constants),
+      TEST(test_c),
+      TEST(test_c_refuses),
+      TEST(test_c_does_not_explode),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
