@@ -1,0 +1,49 @@
+/* A pool of compile threads. Equal sources share one compile; what is finished is picked up by the coordinator, the
+   only thread that calls these functions. */
+#ifndef TUNE_BUILDS_H
+#define TUNE_BUILDS_H
+
+#include "runtime/device.h"
+
+struct builds;
+
+struct build {
+  bool finished; /* read it through build_finished */
+  int status;    /* CUGEN_OK, or why there is no image */
+  cugen_error error;
+  struct compiled compiled;
+  int references;
+  struct hash hash; /* of the source */
+  char *source, *name;
+  char *entries[KERNEL_MAX_LAUNCHES];
+  size_t entry_count;
+  struct build *next; /* in the pool's list of all, newest first */
+  bool taken;         /* by a thread */
+};
+
+struct builds_options {
+  const struct device_ops *ops;
+  const struct toolkit *toolkit;
+  const char *arch;
+  double timeout; /* of one compile; 0: none */
+  int threads;
+};
+
+int builds_open(const struct builds_options *options, struct builds **out, cugen_error *err);
+/* Waits for the compiles under way; all builds must have been released. */
+void builds_close(struct builds *builds);
+
+/* Starts compiling the spec, or joins an equal source's build. Give it back with build_release. */
+int builds_request(struct builds *builds, const struct kernel_spec *spec, struct build **out, cugen_error *err);
+/* The same for an image that is here already; takes over *compiled. */
+int builds_adopt(struct builds *builds, const struct kernel_spec *spec, struct compiled *compiled, struct build **out,
+                 cugen_error *err);
+void build_release(struct builds *builds, struct build *build);
+bool build_finished(struct builds *builds, const struct build *build);
+
+/* Returns when any build finishes, or after that many seconds. */
+void builds_wait(struct builds *builds, double seconds);
+/* Compiles carried out so far. */
+size_t builds_count(struct builds *builds);
+
+#endif

@@ -1,0 +1,25 @@
+/* How long does it take? Batches sized to the clock's resolution, over buffer sets that rotate past the L2, as a
+   median with its spread. */
+#ifndef TUNE_MEASURE_H
+#define TUNE_MEASURE_H
+
+#include "runtime/plan.h"
+
+struct measurement {
+  int samples;
+  double seconds, minimum, p20, p80; /* of one run of the plan */
+  int clock_mhz;
+  bool dropped; /* clearly slower than `best`: stopped after the first samples */
+};
+
+struct measure_options {
+  double best;    /* seconds of the best variant so far; 0: none */
+  double seconds; /* to spend at most, about */
+  int samples;    /* wanted */
+};
+
+/* calls: one for each buffer set, used in turn. */
+int measure_calls(struct device *device, struct call *const *calls, size_t count,
+                  const struct measure_options *options, struct measurement *out, cugen_error *err);
+
+#endif

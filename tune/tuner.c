@@ -1,0 +1,450 @@
+/* The tuning loop; see tuner.h. */
+#include "tuner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "candidate.h"
+#include "strategy.h"
+
+enum { LEADERS = 4, LEADER_ROUNDS = 3 };
+
+static const double gpu_budget = 60, cpu_budget = 30, default_variant_timeout = 10, compile_timeout = 60;
+
+struct tuner {
+  const struct tune_target *target;
+  const cugen_tune_options *options;
+  cugen_tune_result *result;
+  struct bench bench;
+  const struct strategy_ops *strategy_ops;
+  struct strategy *strategy;
+  struct cache_record *known; /* remembered before this run, by variant text */
+  size_t known_count;
+  struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
+  size_t record_count, record_capacity;
+  struct candidate **pending; /* expanded and being compiled, oldest first */
+  size_t pending_count, pending_most;
+  bool exhausted; /* the strategy has nothing left */
+  bool interrupted;
+  size_t given;     /* candidates taken from the strategy and not remembered */
+  uint64_t skipped; /* remembered ones it passed over */
+  double begin, budget, last_poll;
+  char *best, *last; /* for progress */
+  double best_seconds, flops, bytes; /* of the best */
+};
+
+/* ---- Progress ---- */
+
+static double time_left(const struct tuner *t, double elapsed) {
+  double left = t->budget > 0 ? t->budget - elapsed : -1;
+  size_t planned = t->options->budget_count;
+  if (planned && t->result->tried) {
+    double by_count = elapsed / (double)t->result->tried * (double)(planned - t->result->tried);
+    left = left < 0 || by_count < left ? by_count : left;
+  }
+  uint64_t open = t->result->valid - t->skipped - t->result->tried;
+  if (t->result->tried) {
+    double by_space = elapsed / (double)t->result->tried * (double)open;
+    left = left < 0 || by_space < left ? by_space : left;
+  }
+  return left;
+}
+
+/* Calls the user's callback; true when it asks to stop. */
+static bool poll_user(struct tuner *t) {
+  double now = clock_seconds(), elapsed = now - t->begin;
+  t->last_poll = now;
+  if (t->interrupted || !t->options->progress) return t->interrupted;
+  uint64_t open = t->result->valid - t->skipped;
+  cugen_progress progress = {.done = t->result->tried,
+                             .failed = t->result->failed,
+                             .planned = t->options->budget_count ? t->options->budget_count : 0,
+                             .valid = t->result->valid,
+                             .elapsed = elapsed,
+                             .remaining = time_left(t, elapsed),
+                             .best = t->best,
+                             .best_seconds = t->best_seconds,
+                             .last = t->last,
+                             .flops = t->flops,
+                             .bytes = t->bytes};
+  if (progress.planned > open) progress.planned = (size_t)open;
+  if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
+  t->interrupted = t->options->progress(&progress, t->options->context) != 0;
+  return t->interrupted;
+}
+
+static bool worker_poll(void *context) {
+  return poll_user(context);
+}
+
+/* ---- What is remembered ---- */
+
+static int by_variant(const void *a, const void *b) {
+  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
+}
+
+static const struct cache_record *find_known(const struct tuner *t, const struct kernel_spec *spec) {
+  const struct cache_record key = {.variant = spec->variant};
+  const struct cache_record *found =
+      t->known_count ? bsearch(&key, t->known, t->known_count, sizeof key, by_variant) : NULL;
+  return found && strcmp(found->hash.hex, spec->hash.hex) == 0 ? found : NULL;
+}
+
+static void note_best(struct tuner *t, const struct cache_record *record) {
+  if (record->outcome != CUGEN_OUTCOME_OK || (t->best && record->seconds >= t->best_seconds)) return;
+  char *copy = strdup(record->variant);
+  if (!copy) return;
+  free(t->best);
+  t->best = copy;
+  t->best_seconds = record->seconds;
+  t->flops = record->flops;
+  t->bytes = record->bytes;
+}
+
+/* A remembered variant that this run met again and would otherwise have measured. */
+static void meet_known(struct tuner *t, const struct cache_record *record) {
+  t->skipped++;
+  t->result->remembered++;
+  note_best(t, record);
+}
+
+/* ---- Records of this run ---- */
+
+static int keep_record(struct tuner *t, struct cache_record *record, cugen_error *err) {
+  if (t->record_count == t->record_capacity) {
+    size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;
+    struct cache_record *grown = realloc(t->records, capacity * sizeof *grown);
+    if (!grown) return error_memory(err);
+    t->records = grown;
+    t->record_capacity = capacity;
+  }
+  t->records[t->record_count++] = *record;
+  return CUGEN_OK;
+}
+
+static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
+  bool leads = record->outcome == CUGEN_OUTCOME_OK && (!t->best || record->seconds < t->best_seconds);
+  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  if (!status && leads) status = candidate_keep_image(&t->bench, c, err);
+  if (status) return status;
+  t->result->tried++;
+  if (record->outcome != CUGEN_OUTCOME_OK) t->result->failed++;
+  note_best(t, record);
+  free(t->last);
+  t->last = strdup(record->variant);
+  return CUGEN_OK;
+}
+
+/* An equal kernel that this run measured under another name answers for this one. */
+static const struct cache_record *find_equal(const struct tuner *t, const struct kernel_spec *spec) {
+  for (size_t i = 0; i < t->record_count; i++)
+    if (strcmp(t->records[i].hash.hex, spec->hash.hex) == 0) return &t->records[i];
+  return NULL;
+}
+
+static int copy_record(const struct cache_record *from, const char *variant, struct cache_record *out,
+                       cugen_error *err) {
+  *out = *from;
+  out->variant = strdup(variant);
+  out->reason = strdup(from->reason);
+  if (out->variant && out->reason) return CUGEN_OK;
+  cache_record_free(out);
+  return error_memory(err);
+}
+
+/* ---- The loop ---- */
+
+static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
+  const struct measure_options measure = {
+      .best = t->best_seconds, .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
+  double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : default_variant_timeout, busy = 0;
+  struct cache_record record = {0};
+  const struct cache_record *equal = find_equal(t, &c->real);
+  int status = equal ? copy_record(equal, c->real.variant, &record, err)
+                     : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
+  t->result->measuring += busy;
+  if (!status) status = finish(t, c, &record, err);
+  if (!status) status = keep_record(t, &record, err);
+  if (status) cache_record_free(&record);
+  return status;
+}
+
+static bool budget_spent(const struct tuner *t) {
+  if (t->options->budget_count && t->result->tried >= t->options->budget_count) return true;
+  return t->budget > 0 && clock_seconds() - t->begin >= t->budget;
+}
+
+/* Takes the strategy's next variant; remembered ones are passed over. */
+static int take_next(struct tuner *t, cugen_error *err) {
+  uint64_t index;
+  if (!t->strategy_ops->next(t->strategy, &index)) {
+    t->exhausted = true;
+    return CUGEN_OK;
+  }
+  struct candidate *c;
+  int status = candidate_open(&t->bench, index, &c, err);
+  if (status) return status;
+  const struct cache_record *known = t->options->again ? NULL : find_known(t, &c->real);
+  if (known) {
+    meet_known(t, known);
+    candidate_close(&t->bench, c);
+    return CUGEN_OK;
+  }
+  status = candidate_build(&t->bench, c, err);
+  if (status) {
+    candidate_close(&t->bench, c);
+    return status;
+  }
+  t->given++;
+  t->pending[t->pending_count++] = c;
+  return CUGEN_OK;
+}
+
+/* Keeps the compile threads ahead of the worker. */
+static int top_up(struct tuner *t, cugen_error *err) {
+  int status = CUGEN_OK;
+  while (!status && !t->exhausted && t->pending_count < t->pending_most && !budget_spent(t) &&
+         !(t->options->budget_count && t->given >= t->options->budget_count)) {
+    status = take_next(t, err);
+    if (clock_seconds() - t->last_poll > 0.1 && poll_user(t)) break;
+  }
+  return status;
+}
+
+static struct candidate *take_ready(struct tuner *t) {
+  for (size_t i = 0; i < t->pending_count; i++) {
+    struct candidate *c = t->pending[i];
+    if (!candidate_ready(&t->bench, c)) continue;
+    memmove(&t->pending[i], &t->pending[i + 1], (t->pending_count - i - 1) * sizeof *t->pending);
+    t->pending_count--;
+    return c;
+  }
+  return NULL;
+}
+
+static int step(struct tuner *t, cugen_error *err) {
+  struct candidate *c = take_ready(t);
+  if (!c) {
+    if (t->pending_count) builds_wait(t->bench.builds, 0.05);
+    return CUGEN_OK;
+  }
+  int status = measure_candidate(t, c, err);
+  if (!status) {
+    const struct cache_record *record = &t->records[t->record_count - 1];
+    bool right = record->outcome == CUGEN_OUTCOME_OK;
+    t->strategy_ops->report(t->strategy, c->index, right ? record->seconds : (double)INFINITY);
+  }
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+static int search(struct tuner *t, cugen_error *err) {
+  int status = CUGEN_OK;
+  while (!status && !budget_spent(t) && !poll_user(t)) {
+    status = top_up(t, err);
+    if (!status && t->exhausted && t->pending_count == 0) break;
+    if (!status) status = step(t, err);
+  }
+  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
+}
+
+/* ---- The leaders again, in turn ---- */
+
+static int by_time(const void *a, const void *b) {
+  const struct cache_record *x = *(const struct cache_record *const *)a, *y = *(const struct cache_record *const *)b;
+  bool x_ok = x->outcome == CUGEN_OUTCOME_OK, y_ok = y->outcome == CUGEN_OUTCOME_OK;
+  if (x_ok != y_ok) return y_ok - x_ok;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+struct leader {
+  struct candidate *candidate;
+  struct cache_record rounds[LEADER_ROUNDS];
+  int count;
+};
+
+static int measure_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
+  const struct measure_options measure = {.seconds = 0.3, .samples = 21};
+  double busy;
+  struct cache_record *record = &leader->rounds[leader->count];
+  int status =
+      candidate_run(&t->bench, leader->candidate, false, &measure, default_variant_timeout, record, &busy, err);
+  if (status) {
+    cache_record_free(record);
+    return status;
+  }
+  t->result->measuring += busy;
+  leader->count++;
+  return CUGEN_OK;
+}
+
+static int by_seconds(const void *a, const void *b) {
+  const struct cache_record *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* The round with the median time stands for the leader. */
+static int store_leader(struct tuner *t, struct leader *leader, double error, cugen_error *err) {
+  for (int i = 0; i < leader->count; i++)
+    if (leader->rounds[i].outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
+  if (leader->count < LEADER_ROUNDS) return CUGEN_OK;
+  qsort(leader->rounds, LEADER_ROUNDS, sizeof *leader->rounds, by_seconds);
+  struct cache_record *record = &leader->rounds[LEADER_ROUNDS / 2];
+  record->error = error;
+  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
+}
+
+static int open_leader(struct tuner *t, const char *variant, struct leader *leader, cugen_error *err) {
+  uint64_t index;
+  int status = space_find(t->target->space, variant, &index, err);
+  if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
+  if (!status) status = candidate_build(&t->bench, leader->candidate, err);
+  while (!status && !candidate_ready(&t->bench, leader->candidate)) builds_wait(t->bench.builds, 0.05);
+  return status;
+}
+
+static void close_leader(struct tuner *t, struct leader *leader) {
+  for (int i = 0; i < leader->count; i++) cache_record_free(&leader->rounds[i]);
+  candidate_close(&t->bench, leader->candidate);
+}
+
+static int play_off(struct tuner *t, struct cache_record **sorted, size_t count, cugen_error *err) {
+  struct leader leaders[LEADERS] = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++) status = open_leader(t, sorted[i]->variant, &leaders[i], err);
+  for (int round = 0; round < LEADER_ROUNDS && !status; round++)
+    for (size_t i = 0; i < count && !status; i++) status = measure_leader(t, &leaders[i], err);
+  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &leaders[i], sorted[i]->error, err);
+  for (size_t i = 0; i < count; i++) close_leader(t, &leaders[i]);
+  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
+}
+
+/* Single measurements of a thousand variants favour the lucky; the best few are measured again, interleaved. */
+static int settle_leaders(struct tuner *t, cugen_error *err) {
+  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu) return CUGEN_OK;
+  struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
+  if (!sorted) return error_memory(err);
+  for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
+  qsort(sorted, t->record_count, sizeof *sorted, by_time);
+  size_t count = 0;
+  while (count < LEADERS && count < t->record_count && sorted[count]->outcome == CUGEN_OUTCOME_OK) count++;
+  int status = count > 1 ? play_off(t, sorted, count, err) : CUGEN_OK;
+  free(sorted);
+  return status;
+}
+
+/* ---- From start to end ---- */
+
+static int open_strategy(struct tuner *t, cugen_error *err) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  struct strategy_span *spans = calloc(count + 1, sizeof *spans);
+  if (!spans) return error_memory(err);
+  const char *only = t->options->implementation;
+  for (size_t i = 0; i < count; i++) {
+    bool wanted = !only || strcmp(only, all[i].implementation->name) == 0;
+    spans[i] = (struct strategy_span){all[i].first, wanted ? all[i].valid : 0};
+    t->result->valid += spans[i].count;
+  }
+  t->strategy = t->strategy_ops->open(spans, count, t->options->seed);
+  free(spans);
+  if (!t->strategy) return error_memory(err);
+  if (t->result->valid) return CUGEN_OK;
+  return only ? error_set(err, CUGEN_ERROR_EMPTY, "implementation '%s' has no valid variant here", only)
+              : space_explain_empty(t->target->space, err);
+}
+
+static int tuner_open(struct tuner *t, cugen_error *err) {
+  int threads = t->options->threads > 0 ? t->options->threads : cpu_count();
+  const struct bench_options bench = {.seed = t->options->seed,
+                                      .threads = threads,
+                                      .timeout = compile_timeout,
+                                      .interrupted = worker_poll,
+                                      .context = t};
+  int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
+  if (!status) status = open_strategy(t, err);
+  if (!status) status = bench_open(t->target, &bench, &t->bench, err);
+  if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
+  if (status) return status;
+  if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
+  t->pending_most = 2 * (size_t)threads + 2;
+  t->pending = calloc(t->pending_most, sizeof(struct candidate *));
+  return t->pending ? CUGEN_OK : error_memory(err);
+}
+
+static void free_records(struct cache_record *records, size_t count) {
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+}
+
+static void tuner_close(struct tuner *t) {
+  for (size_t i = 0; i < t->pending_count; i++) candidate_close(&t->bench, t->pending[i]);
+  free(t->pending);
+  if (t->bench.builds) t->result->compiled = builds_count(t->bench.builds);
+  if (t->bench.target) bench_close(&t->bench);
+  if (t->strategy) t->strategy_ops->close(t->strategy);
+  free_records(t->known, t->known_count);
+  free_records(t->records, t->record_count);
+  free(t->best);
+  free(t->last);
+}
+
+/* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
+static uint64_t count_left(const struct tuner *t) {
+  uint64_t met = t->skipped + t->result->tried;
+  if (t->exhausted && t->pending_count == 0) return 0;
+  return t->result->valid > met ? t->result->valid - met : 0;
+}
+
+static int verdict(const struct tuner *t, cugen_error *err) {
+  if (t->interrupted)
+    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
+  if (t->best || t->result->tried == 0) return CUGEN_OK;
+  const struct cache_record *first = &t->records[0];
+  return error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
+                   t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+}
+
+int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
+             cugen_error *err) {
+  double begin = clock_seconds(), budget = options->budget_seconds;
+  *result = (cugen_tune_result){0};
+  struct tuner t = {.target = target, .options = options, .result = result, .begin = begin};
+  /* A count is a budget too: without a time asked for, it decides alone. */
+  if (budget == 0 && !options->budget_count) budget = target->device->facts.is_gpu ? gpu_budget : cpu_budget;
+  t.budget = budget;
+  int status = tuner_open(&t, err);
+  if (!status) status = search(&t, err);
+  if (!status) status = settle_leaders(&t, err);
+  if (!status) status = verdict(&t, err);
+  result->left = count_left(&t);
+  result->interrupted = t.interrupted;
+  tuner_close(&t);
+  result->seconds = clock_seconds() - begin;
+  return status;
+}
+
+int tune_one(const struct tune_target *target, uint64_t index, uint64_t seed, double timeout,
+             struct cache_record *out, cugen_error *err) {
+  const struct bench_options options = {.seed = seed, .threads = 2, .timeout = compile_timeout};
+  const struct measure_options measure = {.seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5};
+  struct bench bench;
+  struct candidate *c = NULL;
+  double busy;
+  *out = (struct cache_record){0};
+  int status = bench_open(target, &options, &bench, err);
+  if (status) return status;
+  status = candidate_open(&bench, index, &c, err);
+  if (!status) status = candidate_build(&bench, c, err);
+  while (!status && !candidate_ready(&bench, c)) builds_wait(bench.builds, 0.05);
+  if (!status)
+    status =
+        candidate_run(&bench, c, true, &measure, timeout > 0 ? timeout : default_variant_timeout, out, &busy, err);
+  candidate_close(&bench, c);
+  bench_close(&bench);
+  if (status) cache_record_free(out);
+  return status;
+}

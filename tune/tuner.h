@@ -1,0 +1,35 @@
+/* The tuner: asks a strategy for variants, has them compiled ahead of need, lets a worker verify and time them, and
+   remembers each answer as it comes. Compiling and measuring overlap. */
+#ifndef TUNE_TUNER_H
+#define TUNE_TUNER_H
+
+#include "gen/expand.h"
+#include "runtime/cache.h"
+
+/* Everything that stays the same while one kernel is tuned. All borrowed. */
+struct tune_target {
+  const struct config *config;
+  const struct problem *problem;
+  const struct space *space;
+  const struct sources *sources;
+  const struct device_ops *ops;
+  const struct device_description *device;
+  const char *arch;
+  const struct toolkit *toolkit;
+  struct toolkit_options toolkit_options; /* for the worker */
+  const char *worker;                     /* program */
+  struct cache *cache;
+  struct cache_key key;
+  int nvrtc_version;
+  bool problem_is_check; /* the problem is the check problem: verified once */
+};
+
+/* As cugen_kernel_tune; *result is filled whatever comes back. */
+int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
+             cugen_error *err);
+
+/* Verifies and times one variant; nothing is remembered. The caller frees the record. */
+int tune_one(const struct tune_target *target, uint64_t index, uint64_t seed, double timeout,
+             struct cache_record *out, cugen_error *err);
+
+#endif

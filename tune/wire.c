@@ -1,0 +1,306 @@
+/* Messages between coordinator and worker; see wire.h. */
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- Payloads ---- */
+
+void wire_put(struct text *out, const void *bytes, size_t length) {
+  text_add_n(out, bytes, length);
+}
+
+void wire_put_int(struct text *out, int64_t value) {
+  wire_put(out, &value, sizeof value);
+}
+
+void wire_put_float(struct text *out, double value) {
+  wire_put(out, &value, sizeof value);
+}
+
+void wire_put_block(struct text *out, const void *bytes, size_t length) {
+  wire_put_int(out, (int64_t)length);
+  wire_put(out, bytes, length);
+}
+
+void wire_put_string(struct text *out, const char *string) {
+  wire_put_block(out, string, strlen(string) + 1);
+}
+
+const void *wire_get(struct wire_reader *reader, size_t length) {
+  if (reader->failed || length > (size_t)(reader->end - reader->at)) {
+    reader->failed = true;
+    return NULL;
+  }
+  const void *at = reader->at;
+  reader->at += length;
+  return at;
+}
+
+int64_t wire_get_int(struct wire_reader *reader) {
+  int64_t value = 0;
+  const void *at = wire_get(reader, sizeof value);
+  if (at) memcpy(&value, at, sizeof value);
+  return value;
+}
+
+double wire_get_float(struct wire_reader *reader) {
+  double value = 0;
+  const void *at = wire_get(reader, sizeof value);
+  if (at) memcpy(&value, at, sizeof value);
+  return value;
+}
+
+const void *wire_get_block(struct wire_reader *reader, size_t *length) {
+  int64_t n = wire_get_int(reader);
+  if (n < 0) reader->failed = true;
+  const void *at = wire_get(reader, (size_t)n);
+  *length = at ? (size_t)n : 0;
+  return at;
+}
+
+const char *wire_get_string(struct wire_reader *reader) {
+  size_t length;
+  const char *at = wire_get_block(reader, &length);
+  if (!at || !length || at[length - 1]) {
+    reader->failed = true;
+    return "";
+  }
+  return at;
+}
+
+static int broken(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker was cut short");
+}
+
+/* ---- Specs ---- */
+
+static void put_argument(struct text *out, const struct kernel_argument *a) {
+  wire_put_string(out, a->name);
+  wire_put_string(out, a->dtype->name);
+  wire_put_string(out, a->value.type == VALUE_STRING ? a->value.string : "");
+  wire_put(out, a, sizeof *a);
+}
+
+/* The plain fields travel as they lie; the pointers are put right afterwards. */
+static void get_argument(struct wire_reader *reader, struct kernel_argument *a) {
+  const char *name = wire_get_string(reader), *dtype = wire_get_string(reader), *string = wire_get_string(reader);
+  const void *plain = wire_get(reader, sizeof *a);
+  if (!plain) return;
+  memcpy(a, plain, sizeof *a);
+  a->name = name;
+  a->dtype = dtype_find(dtype);
+  if (a->value.type == VALUE_STRING) a->value.string = string;
+  if (!a->dtype) reader->failed = true;
+}
+
+void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
+  wire_put_string(out, spec->variant);
+  wire_put_int(out, (int64_t)spec->argument_count);
+  for (size_t i = 0; i < spec->argument_count; i++) put_argument(out, &spec->arguments[i]);
+  wire_put_int(out, (int64_t)spec->launch_count);
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    wire_put_string(out, spec->launches[i].entry);
+    wire_put(out, &spec->launches[i], sizeof spec->launches[i]);
+  }
+}
+
+static size_t get_count(struct wire_reader *reader, size_t limit) {
+  int64_t count = wire_get_int(reader);
+  if (count < 0 || (size_t)count > limit) reader->failed = true;
+  return reader->failed ? 0 : (size_t)count;
+}
+
+static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
+  out->variant = strdup(wire_get_string(reader));
+  out->argument_count = get_count(reader, KERNEL_MAX_ARGUMENTS);
+  out->arguments = calloc(out->argument_count + 1, sizeof *out->arguments);
+  if (!out->variant || !out->arguments) return error_memory(err);
+  for (size_t i = 0; i < out->argument_count; i++) get_argument(reader, &out->arguments[i]);
+  out->launch_count = get_count(reader, KERNEL_MAX_LAUNCHES);
+  out->launches = calloc(out->launch_count + 1, sizeof *out->launches);
+  if (!out->launches) return error_memory(err);
+  for (size_t i = 0; i < out->launch_count; i++) {
+    const char *entry = wire_get_string(reader);
+    const void *plain = wire_get(reader, sizeof *out->launches);
+    if (plain) memcpy(&out->launches[i], plain, sizeof *out->launches);
+    out->launches[i].entry = entry;
+  }
+  return reader->failed ? broken(err) : CUGEN_OK;
+}
+
+/* Names go into the spec's own strings, so that the message may be dropped. */
+static int own_names(struct kernel_spec *spec, cugen_error *err) {
+  size_t need = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) need += strlen(spec->arguments[i].name) + 1;
+  for (size_t i = 0; i < spec->launch_count; i++) need += strlen(spec->launches[i].entry) + 1;
+  char *at = malloc(need + 1);
+  if (!at) return error_memory(err);
+  spec->strings = (struct text){.data = at, .length = need, .capacity = need + 1};
+  for (size_t i = 0; i < spec->argument_count + spec->launch_count; i++) {
+    const char **name =
+        i < spec->argument_count ? &spec->arguments[i].name : &spec->launches[i - spec->argument_count].entry;
+    size_t length = strlen(*name) + 1;
+    memcpy(at, *name, length);
+    *name = at;
+    at += length;
+  }
+  *at = '\0';
+  return CUGEN_OK;
+}
+
+int wire_get_spec(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
+  *out = (struct kernel_spec){0};
+  int status = get_parts(reader, out, err);
+  if (!status) status = own_names(out, err);
+  if (status) kernel_spec_free(out);
+  return status;
+}
+
+void wire_put_compiled(struct text *out, const struct compiled *compiled) {
+  wire_put_block(out, compiled->image, compiled->image_length);
+  wire_put(out, &compiled->image_hash, sizeof compiled->image_hash);
+  wire_put_int(out, (int64_t)compiled->entry_count);
+  for (size_t i = 0; i < compiled->entry_count; i++) {
+    wire_put_string(out, compiled->entries[i]);
+    wire_put(out, &compiled->resources[i], sizeof compiled->resources[i]);
+  }
+}
+
+int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
+  *out = (struct compiled){0};
+  const void *image = wire_get_block(reader, &out->image_length);
+  const void *hash = wire_get(reader, sizeof out->image_hash);
+  if (!image || !hash) return broken(err);
+  memcpy(&out->image_hash, hash, sizeof out->image_hash);
+  out->image = malloc(out->image_length + 1);
+  out->log = strdup("");
+  if (!out->image || !out->log) {
+    compiled_free(out);
+    return error_memory(err);
+  }
+  memcpy(out->image, image, out->image_length);
+  size_t count = get_count(reader, KERNEL_MAX_LAUNCHES);
+  for (size_t i = 0; i < count; i++) {
+    out->entries[i] = strdup(wire_get_string(reader));
+    const void *plain = wire_get(reader, sizeof out->resources[i]);
+    if (plain) memcpy(&out->resources[i], plain, sizeof out->resources[i]);
+    out->entry_count = i + 1;
+    if (!out->entries[i]) {
+      compiled_free(out);
+      return error_memory(err);
+    }
+  }
+  if (!reader->failed) return CUGEN_OK;
+  compiled_free(out);
+  return broken(err);
+}
+
+/* ---- Messages ---- */
+
+struct header {
+  uint64_t type, length;
+};
+
+static int gone(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_IO, "the worker process is gone");
+}
+
+/* The descriptor rides on the header. */
+static int send_header(int socket, const struct header *header, int fd, cugen_error *err) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {.iov_base = (void *)(uintptr_t)header, .iov_len = sizeof *header};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (fd >= 0) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  }
+  ssize_t sent;
+  do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == sizeof *header ? CUGEN_OK : gone(err);
+}
+
+int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
+  if (payload->failed) return error_memory(err);
+  struct header header = {(uint64_t)type, payload->length};
+  int status = send_header(socket, &header, fd, err);
+  for (size_t done = 0; !status && done < payload->length;) {
+    ssize_t sent = send(socket, payload->data + done, payload->length - done, MSG_NOSIGNAL);
+    if (sent > 0)
+      done += (size_t)sent;
+    else if (errno != EINTR)
+      status = gone(err);
+  }
+  return status;
+}
+
+static int receive_header(int socket, struct header *header, int *fd, cugen_error *err) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  ssize_t got;
+  do got = recvmsg(socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got != sizeof *header) return gone(err);
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (!head || head->cmsg_type != SCM_RIGHTS) return CUGEN_OK;
+  int received;
+  memcpy(&received, CMSG_DATA(head), sizeof received);
+  if (fd)
+    *fd = received;
+  else
+    close(received);
+  return CUGEN_OK;
+}
+
+static int wait_readable(int socket, double timeout, cugen_error *err) {
+  struct pollfd item = {.fd = socket, .events = POLLIN};
+  int ready = poll(&item, 1, timeout < 0 ? -1 : (int)(timeout * 1000));
+  if (ready > 0) return CUGEN_OK;
+  if (ready < 0 && errno != EINTR) return gone(err);
+  return error_set(err, CUGEN_ERROR_INTERRUPTED, "nothing came within %g s", timeout);
+}
+
+int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
+                 cugen_error *err) {
+  struct header header;
+  if (fd) *fd = -1;
+  int status = wait_readable(socket, timeout, err);
+  if (!status) status = receive_header(socket, &header, fd, err);
+  if (status) return status;
+  text_clear(payload);
+  char buffer[65536];
+  while (payload->length < header.length) {
+    size_t want = header.length - payload->length;
+    ssize_t got = recv(socket, buffer, want < sizeof buffer ? want : sizeof buffer, 0);
+    if (got > 0)
+      text_add_n(payload, buffer, (size_t)got);
+    else if (got == 0 || errno != EINTR)
+      return gone(err);
+    if (payload->failed) return error_memory(err);
+  }
+  *type = (enum message_type)header.type;
+  return CUGEN_OK;
+}
+
+struct wire_reader wire_read(const struct text *payload) {
+  const char *data = text_get(payload);
+  return (struct wire_reader){.at = data, .end = data + payload->length};
+}

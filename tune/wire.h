@@ -1,0 +1,55 @@
+/* Messages between the coordinator and its worker process: a type, a length and a flat payload over a socket pair.
+   Both ends are the same program, so numbers travel as they lie in memory; every read is bounds-checked all the
+   same. A message may carry one file descriptor. */
+#ifndef TUNE_WIRE_H
+#define TUNE_WIRE_H
+
+#include "runtime/device.h"
+
+enum message_type {
+  MESSAGE_OPEN,    /* coordinator: device id, toolkit places; carries the fault memory */
+  MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries the reference's results */
+  MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
+  MESSAGE_DONE,    /* worker: the last message was carried out; its answer */
+  MESSAGE_ERROR    /* worker: it was not; status and text */
+};
+
+/* ---- Payloads ---- */
+
+struct wire_reader {
+  const char *at, *end;
+  bool failed; /* sticky: reads past the end give zeros */
+};
+
+void wire_put(struct text *out, const void *bytes, size_t length);
+void wire_put_int(struct text *out, int64_t value);
+void wire_put_float(struct text *out, double value);
+void wire_put_string(struct text *out, const char *string);
+void wire_put_block(struct text *out, const void *bytes, size_t length); /* length first */
+
+const void *wire_get(struct wire_reader *reader, size_t length); /* NULL when failed */
+int64_t wire_get_int(struct wire_reader *reader);
+double wire_get_float(struct wire_reader *reader);
+/* Point into the message; "" when failed. */
+const char *wire_get_string(struct wire_reader *reader);
+const void *wire_get_block(struct wire_reader *reader, size_t *length);
+
+/* What a worker needs of a spec (its source stays behind). */
+void wire_put_spec(struct text *out, const struct kernel_spec *spec);
+int wire_get_spec(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err);
+void wire_put_compiled(struct text *out, const struct compiled *compiled);
+int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err);
+
+/* ---- Messages ---- */
+
+/* fd < 0: none. */
+int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err);
+
+/* Waits at most `timeout` seconds (< 0: for ever). CUGEN_ERROR_INTERRUPTED: nothing came in that time;
+   CUGEN_ERROR_IO: the other end is gone. *fd (may be NULL) gets a descriptor that came along, else -1. */
+int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
+                 cugen_error *err);
+
+struct wire_reader wire_read(const struct text *payload);
+
+#endif

@@ -1,0 +1,233 @@
+/* The coordinator's side of a worker: starting it, asking it, burying it; see worker.h. */
+#include "worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "wire.h"
+
+/* Making a dataset fills buffers and computes the reference, which may take long on a large problem. */
+static const double open_timeout = 60, dataset_timeout = 600, poll_interval = 0.1;
+
+struct worker {
+  struct worker_options options;
+  pid_t pid; /* 0: not running */
+  int socket;
+  int fault_descriptor;
+  char *fault;      /* shared with the process: what it says as it dies */
+  int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
+  struct text message;
+};
+
+int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err) {
+  *out = NULL;
+  struct worker *w = calloc(1, sizeof *w);
+  if (!w) return error_memory(err);
+  w->options = *options;
+  w->socket = -1;
+  w->known[0] = w->known[1] = -1;
+  w->fault_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
+  void *fault = MAP_FAILED;
+  if (w->fault_descriptor >= 0 && ftruncate(w->fault_descriptor, WORKER_FAULT_BYTES) == 0)
+    fault = mmap(NULL, WORKER_FAULT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fault_descriptor, 0);
+  w->fault = fault == MAP_FAILED ? NULL : fault;
+  if (!w->fault) {
+    int status = error_set(err, CUGEN_ERROR_MEMORY, "shared memory for the worker: %s", strerror(errno));
+    worker_close(w);
+    return status;
+  }
+  *out = w;
+  return CUGEN_OK;
+}
+
+static void stop_process(struct worker *w, struct text *how) {
+  if (w->socket >= 0) close(w->socket);
+  if (w->pid > 0) process_end(w->pid, how);
+  w->socket = -1;
+  w->pid = 0;
+  w->known[0] = w->known[1] = -1;
+}
+
+void worker_close(struct worker *w) {
+  if (!w) return;
+  stop_process(w, NULL);
+  if (w->fault) munmap(w->fault, WORKER_FAULT_BYTES);
+  if (w->fault_descriptor >= 0) close(w->fault_descriptor);
+  text_free(&w->message);
+  free(w);
+}
+
+/* ---- Asking ---- */
+
+enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT };
+
+/* Waits for the answer to what was sent. ANSWER_ERROR fills err, as does an interruption (status then says so). */
+static int await(struct worker *w, double timeout, enum answer *answer, cugen_error *err) {
+  double end = clock_seconds() + timeout;
+  for (;;) {
+    enum message_type type;
+    int status = wire_receive(w->socket, poll_interval, &type, &w->message, NULL, err);
+    if (status == CUGEN_OK) {
+      *answer = type == MESSAGE_DONE ? ANSWER_DONE : ANSWER_ERROR;
+      return CUGEN_OK;
+    }
+    *answer = ANSWER_DIED;
+    if (status == CUGEN_ERROR_MEMORY) return status;
+    if (status != CUGEN_ERROR_INTERRUPTED) return CUGEN_OK;
+    if (w->options.interrupted && w->options.interrupted(w->options.context)) {
+      stop_process(w, NULL);
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    }
+    *answer = ANSWER_TIMEOUT;
+    if (clock_seconds() > end) return CUGEN_OK;
+  }
+}
+
+static int answered_error(struct worker *w, cugen_error *err) {
+  struct wire_reader reader = wire_read(&w->message);
+  int status = (int)wire_get_int(&reader);
+  return error_set(err, status, "%s", wire_get_string(&reader));
+}
+
+/* Sends and waits for MESSAGE_DONE; anything else is an error of the worker as a whole. */
+static int ask(struct worker *w, enum message_type type, const struct text *payload, int fd, double timeout,
+               const char *what, cugen_error *err) {
+  enum answer answer = ANSWER_DIED;
+  int status = wire_send(w->socket, type, payload, fd, err);
+  if (status == CUGEN_ERROR_MEMORY) return status;
+  if (!status) status = await(w, timeout, &answer, err);
+  if (status == CUGEN_ERROR_INTERRUPTED || status == CUGEN_ERROR_MEMORY) return status;
+  if (!status && answer == ANSWER_DONE) return CUGEN_OK;
+  if (!status && answer == ANSWER_ERROR) return answered_error(w, err);
+  struct text how = {0};
+  stop_process(w, &how);
+  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker process %s %s (%s)%s%s",
+                     answer == ANSWER_TIMEOUT ? "did not finish" : "died during", what, text_get(&how),
+                     w->fault[0] ? ": " : "", w->fault);
+  text_free(&how);
+  return status;
+}
+
+static int start(struct worker *w, cugen_error *err) {
+  const char *argv[] = {w->options.program, "worker", NULL};
+  if (w->pid) return CUGEN_OK;
+  w->fault[0] = '\0';
+  int status = process_spawn(argv, &w->pid, &w->socket, err);
+  if (status) {
+    w->pid = 0, w->socket = -1;
+    return status;
+  }
+  struct text payload = {0};
+  wire_put_string(&payload, w->options.device);
+  wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
+  wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
+  status = ask(w, MESSAGE_OPEN, &payload, w->fault_descriptor, open_timeout, "opening the device", err);
+  text_free(&payload);
+  if (status) stop_process(w, NULL);
+  return status;
+}
+
+static int give_dataset(struct worker *w, const struct dataset_request *d, cugen_error *err) {
+  if (w->known[d->timed] == d->id) return CUGEN_OK;
+  struct text payload = {0};
+  wire_put_int(&payload, d->id);
+  wire_put_int(&payload, (int64_t)d->seed);
+  wire_put_int(&payload, d->timed);
+  wire_put_int(&payload, d->reference != NULL);
+  wire_put_float(&payload, d->spec->flops);
+  wire_put_spec(&payload, d->spec);
+  if (d->reference) {
+    wire_put_spec(&payload, d->reference);
+    wire_put_compiled(&payload, d->reference_compiled);
+  }
+  int status = ask(w, MESSAGE_DATASET, &payload, d->results, dataset_timeout, "making the data", err);
+  text_free(&payload);
+  w->known[d->timed] = status ? -1 : d->id;
+  return status;
+}
+
+/* ---- One variant ---- */
+
+static void put_job(struct text *payload, const struct worker_job *job) {
+  bool shared = job->check && job->check_compiled == job->real_compiled;
+  wire_put_int(payload, job->verify);
+  wire_put(payload, &job->measure, sizeof job->measure);
+  wire_put_int(payload, job->real->id);
+  wire_put_spec(payload, job->real_spec);
+  wire_put_compiled(payload, job->real_compiled);
+  wire_put_int(payload, job->check ? job->check->id : -1);
+  wire_put_int(payload, shared);
+  if (!job->check) return;
+  wire_put_spec(payload, job->check_spec);
+  if (!shared) wire_put_compiled(payload, job->check_compiled);
+}
+
+static void read_result(struct worker *w, struct worker_result *out, bool *dying) {
+  struct wire_reader reader = wire_read(&w->message);
+  *dying = wire_get_int(&reader) != 0;
+  const void *plain = wire_get(&reader, sizeof *out);
+  if (plain) memcpy(out, plain, sizeof *out);
+  out->reason[sizeof out->reason - 1] = '\0';
+}
+
+static void set_reason(struct worker_result *out, const char *reason) {
+  struct text text = {0};
+  text_add_n(&text, reason, strnlen(reason, sizeof out->reason - 1));
+  memcpy(out->reason, text_get(&text), text.length + 1);
+  text_free(&text);
+}
+
+/* The process died under the variant: the fault text, or how it ended, says why. */
+static void read_death(struct worker *w, struct worker_result *out) {
+  struct text how = {0};
+  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
+  stop_process(w, &how);
+  out->outcome = w->fault[0] ? worker_classify(w->fault) : CUGEN_OUTCOME_TRAP;
+  if (!w->fault[0]) text_add(&how, " while running the variant");
+  set_reason(out, w->fault[0] ? w->fault : text_get(&how));
+  text_free(&how);
+}
+
+static void read_timeout(struct worker *w, const struct worker_job *job, struct worker_result *out) {
+  struct text text = {0};
+  stop_process(w, NULL);
+  out->outcome = CUGEN_OUTCOME_TIMEOUT;
+  text_addf(&text, "did not end within %g s", job->timeout);
+  set_reason(out, text_get(&text));
+  text_free(&text);
+}
+
+static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+  struct text payload = {0};
+  enum answer answer = ANSWER_DIED;
+  bool dying = false;
+  put_job(&payload, job);
+  int status = wire_send(w->socket, MESSAGE_VARIANT, &payload, -1, err);
+  text_free(&payload);
+  if (status == CUGEN_ERROR_MEMORY) return status;
+  status = status ? CUGEN_OK : await(w, job->timeout, &answer, err);
+  if (status) return status;
+  switch (answer) {
+  case ANSWER_DONE: read_result(w, out, &dying); break;
+  case ANSWER_ERROR: return answered_error(w, err);
+  case ANSWER_DIED: read_death(w, out); break;
+  case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
+  }
+  if (dying) stop_process(w, NULL);
+  return CUGEN_OK;
+}
+
+int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+  *out = (struct worker_result){0};
+  int status = start(w, err);
+  if (!status && job->check && job->verify) status = give_dataset(w, job->check, err);
+  if (!status) status = give_dataset(w, job->real, err);
+  double begin = clock_seconds();
+  if (!status) status = run_job(w, job, out, err);
+  out->seconds = clock_seconds() - begin;
+  return status;
+}

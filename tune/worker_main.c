@@ -1,0 +1,292 @@
+/* The worker process itself: one device, one coordinator, one question at a time. It ends when the coordinator does,
+   or when its device is beyond use. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "wire.h"
+#include "worker.h"
+
+enum { KEPT_DATASETS = 2 };
+
+struct server {
+  int socket;
+  struct toolkit *toolkit;
+  struct device *device;
+  char *fault;
+  int lock;                                /* descriptor of the device's lock file, -1: none */
+  struct dataset *datasets[KEPT_DATASETS]; /* untimed and timed; a newer one replaces its kind */
+};
+
+/* ---- Failures ---- */
+
+cugen_outcome worker_classify(const char *fault) {
+  static const struct {
+    const char *word;
+    cugen_outcome outcome;
+  } table[] = {
+      {"out of bounds", CUGEN_OUTCOME_BOUNDS},      {"ILLEGAL_ADDRESS", CUGEN_OUTCOME_BOUNDS},
+      {"MISALIGNED_ADDRESS", CUGEN_OUTCOME_BOUNDS}, {"INVALID_ADDRESS_SPACE", CUGEN_OUTCOME_BOUNDS},
+      {"LAUNCH_TIMEOUT", CUGEN_OUTCOME_TIMEOUT},    {"OUT_OF_RESOURCES", CUGEN_OUTCOME_LAUNCH},
+      {"INVALID_VALUE", CUGEN_OUTCOME_LAUNCH},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (strstr(fault, table[i].word)) return table[i].outcome;
+  return CUGEN_OUTCOME_TRAP;
+}
+
+static void fail(struct worker_result *result, cugen_outcome outcome, const cugen_error *err) {
+  result->outcome = outcome;
+  size_t length = strnlen(err->message, sizeof result->reason - 1);
+  memcpy(result->reason, err->message, length);
+  result->reason[length] = '\0';
+}
+
+/* ---- The device's lock: only one process measures on a GPU at a time ---- */
+
+static int lock_open(const struct device_description *d) {
+  if (!d->uuid[0]) return -1;
+  struct text path = {0};
+  text_addf(&path, "/tmp/cugen-%s.lock", d->uuid);
+  int lock = path.failed ? -1 : open(text_get(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  text_free(&path);
+  return lock;
+}
+
+static void lock_take(const struct server *s) {
+  if (s->lock >= 0) flock(s->lock, LOCK_EX);
+}
+
+static void lock_give(const struct server *s) {
+  if (s->lock >= 0) flock(s->lock, LOCK_UN);
+}
+
+/* ---- A variant ---- */
+
+struct job {
+  bool verify, shared;
+  struct measure_options measure;
+  int64_t real_id, check_id;
+  struct kernel_spec real_spec, check_spec;
+  struct compiled real_compiled, check_compiled;
+};
+
+static void job_free(struct job *job) {
+  kernel_spec_free(&job->real_spec);
+  kernel_spec_free(&job->check_spec);
+  compiled_free(&job->real_compiled);
+  compiled_free(&job->check_compiled);
+}
+
+static int read_job(struct wire_reader *reader, struct job *job, cugen_error *err) {
+  job->verify = wire_get_int(reader) != 0;
+  const void *measure = wire_get(reader, sizeof job->measure);
+  if (measure) memcpy(&job->measure, measure, sizeof job->measure);
+  job->real_id = wire_get_int(reader);
+  int status = wire_get_spec(reader, &job->real_spec, err);
+  if (!status) status = wire_get_compiled(reader, &job->real_compiled, err);
+  if (status) return status;
+  job->check_id = wire_get_int(reader);
+  job->shared = wire_get_int(reader) != 0;
+  if (job->check_id >= 0) status = wire_get_spec(reader, &job->check_spec, err);
+  if (!status && job->check_id >= 0 && !job->shared) status = wire_get_compiled(reader, &job->check_compiled, err);
+  return status;
+}
+
+static struct dataset *find_dataset(const struct server *s, int64_t id) {
+  for (size_t i = 0; i < KEPT_DATASETS; i++)
+    if (s->datasets[i] && s->datasets[i]->id == id) return s->datasets[i];
+  return NULL;
+}
+
+static int launch_and_wait(struct device *device, struct call *call, cugen_error *err) {
+  int status = call_launch(call, err);
+  return status ? status : device->ops->sync(device, err);
+}
+
+/* One run on set 0, compared. What fails before the launch is a launch that the device refuses. */
+static bool verify_on(struct device *device, struct plan *plan, struct dataset *dataset,
+                      struct worker_result *result) {
+  cugen_error err = {0};
+  struct call *call = NULL;
+  bool bounds = false;
+  int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
+  if (!status) status = dataset_prepare(device, dataset, &err);
+  if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
+    fail(result, worker_classify(err.message), &err);
+  if (!status && (status = dataset_verify(device, dataset, &result->error, &bounds, &err)) != CUGEN_OK)
+    fail(result, bounds ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+  call_free(call);
+  return status == CUGEN_OK;
+}
+
+static void time_on(struct device *device, struct plan *plan, struct dataset *dataset,
+                    const struct measure_options *options, struct worker_result *result) {
+  cugen_error err = {0};
+  struct call *calls[DATASET_MOST_SETS] = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < dataset->set_count && !status; i++)
+    status = call_bind(plan, dataset->sets[i], NULL, 0, &calls[i], &err);
+  if (!status) status = measure_calls(device, calls, dataset->set_count, options, &result->measurement, &err);
+  if (status) fail(result, worker_classify(err.message), &err);
+  for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
+}
+
+/* Loads, runs step, unloads; a variant that does not load cannot be launched. */
+static bool with_plan(struct server *s, const struct kernel_spec *spec, const struct compiled *compiled,
+                      struct worker_result *result, struct plan **plan) {
+  cugen_error err = {0};
+  if (plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
+  fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  return false;
+}
+
+static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
+                        struct worker_result *result) {
+  struct plan *plan = NULL;
+  bool right = true;
+  if (check && job->verify) {
+    right = with_plan(s, &job->check_spec, job->shared ? &job->real_compiled : &job->check_compiled, result, &plan) &&
+            verify_on(s->device, plan, check, result);
+    plan_close(plan);
+  }
+  if (!right || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
+  if (!job->verify || verify_on(s->device, plan, real, result)) time_on(s->device, plan, real, &job->measure, result);
+  plan_close(plan);
+}
+
+/* ---- Questions ---- */
+
+static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
+  struct text payload = {0};
+  wire_put_int(&payload, why->status);
+  wire_put_string(&payload, why->message);
+  int status = wire_send(s->socket, MESSAGE_ERROR, &payload, -1, err);
+  text_free(&payload);
+  return status;
+}
+
+static int answer_done(struct server *s, const struct text *payload, cugen_error *err) {
+  struct text nothing = {0};
+  return wire_send(s->socket, MESSAGE_DONE, payload ? payload : &nothing, -1, err);
+}
+
+static int open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+  const char *id = wire_get_string(reader), *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
+  const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
+                                          .compiler = *compiler ? compiler : NULL};
+  const struct device_ops *ops;
+  struct device_options device = {.fault_bytes = WORKER_FAULT_BYTES};
+  void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_FAULT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fault != MAP_FAILED) device.fault = s->fault = fault;
+  int status = toolkit_open(&options, &s->toolkit, err);
+  if (!status) status = device_find(id, &ops, &device.ordinal, err);
+  device.toolkit = s->toolkit;
+  if (!status) status = ops->open(&device, &s->device, err);
+  if (!status) s->lock = lock_open(&s->device->description);
+  return status;
+}
+
+static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+  struct dataset_request request = {.id = wire_get_int(reader), .seed = (uint64_t)wire_get_int(reader)};
+  struct kernel_spec spec = {0}, reference = {0};
+  struct compiled compiled = {0};
+  request.timed = wire_get_int(reader) != 0;
+  bool has_reference = wire_get_int(reader) != 0;
+  double flops = wire_get_float(reader);
+  int status = wire_get_spec(reader, &spec, err);
+  spec.flops = flops;
+  if (!status && has_reference) status = wire_get_spec(reader, &reference, err);
+  if (!status && has_reference) status = wire_get_compiled(reader, &compiled, err);
+  request.spec = &spec;
+  request.reference = has_reference ? &reference : NULL;
+  request.reference_compiled = &compiled;
+  request.results = fd;
+  struct dataset **place = &s->datasets[request.timed];
+  dataset_close(s->device, *place);
+  *place = NULL;
+  lock_take(s);
+  if (!status) status = dataset_open(s->device, &request, place, err);
+  lock_give(s);
+  kernel_spec_free(&spec);
+  kernel_spec_free(&reference);
+  compiled_free(&compiled);
+  return status;
+}
+
+/* A device that cannot even wait any more has a broken context: the process says so and is replaced. */
+static bool device_is_broken(struct server *s) {
+  cugen_error err;
+  return s->device->ops->sync(s->device, &err) != CUGEN_OK;
+}
+
+static int answer_variant(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct job job = {0};
+  struct worker_result result = {0};
+  int status = read_job(reader, &job, err);
+  if (!status) {
+    struct dataset *real = find_dataset(s, job.real_id), *check = find_dataset(s, job.check_id);
+    lock_take(s);
+    if (real)
+      run_variant(s, &job, check, real, &result);
+    else
+      status = error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job.real_id);
+    lock_give(s);
+  }
+  job_free(&job);
+  if (status) return status;
+  struct text payload = {0};
+  wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && device_is_broken(s));
+  wire_put(&payload, &result, sizeof result);
+  status = answer_done(s, &payload, err);
+  text_free(&payload);
+  return status;
+}
+
+/* Carries out one message; only an error in talking to the coordinator ends the process. */
+static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd, cugen_error *err) {
+  struct wire_reader reader = wire_read(message);
+  cugen_error why = {0};
+  int status = CUGEN_ERROR_INTERNAL;
+  switch (type) {
+  case MESSAGE_OPEN: status = open_device(s, &reader, fd, &why); break;
+  case MESSAGE_DATASET: status = open_dataset(s, &reader, fd, &why); break;
+  case MESSAGE_VARIANT:
+    status = answer_variant(s, &reader, &why);
+    if (status == CUGEN_OK) return CUGEN_OK;
+    break;
+  case MESSAGE_DONE:
+  case MESSAGE_ERROR: error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was asked an answer"); break;
+  }
+  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
+}
+
+static void server_close(struct server *s) {
+  for (size_t i = 0; i < KEPT_DATASETS; i++) dataset_close(s->device, s->datasets[i]);
+  if (s->device) s->device->ops->close(s->device);
+  toolkit_close(s->toolkit);
+  if (s->fault) munmap(s->fault, WORKER_FAULT_BYTES);
+  if (s->lock >= 0) close(s->lock);
+}
+
+int worker_serve(int socket) {
+  struct server server = {.socket = socket, .lock = -1};
+  struct text message = {0};
+  cugen_error err = {0};
+  int status = CUGEN_OK;
+  while (!status) {
+    enum message_type type;
+    int fd;
+    status = wire_receive(socket, -1, &type, &message, &fd, &err);
+    if (!status) status = serve_one(&server, type, &message, fd, &err);
+    if (fd >= 0) close(fd);
+  }
+  text_free(&message);
+  server_close(&server);
+  return 0;
+}
