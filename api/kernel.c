@@ -1,0 +1,296 @@
+/* Kernels: a config for one problem on one device; its arguments, space and sources. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "runtime/nvrtc.h"
+
+/* ---- Opening ---- */
+
+/* The device asked for; else the first GPU; else the cpu device, with the reason kept. */
+static int choose_device(cugen_kernel *k, cugen_error *err) {
+  const cugen *lib = k->lib;
+  int ordinal = 0, status = CUGEN_OK;
+  cugen_error why = {0};
+  if (lib->device) {
+    status = device_find(lib->device, &k->ops, &ordinal, err);
+  } else if (cuda_device_ops.count(lib->toolkit, &why) > 0) {
+    k->ops = &cuda_device_ops;
+  } else {
+    k->ops = &cpu_device_ops;
+    text_add(&k->fallback, why.message);
+  }
+  if (!status) status = k->ops->describe(lib->toolkit, ordinal, &k->device, err);
+  if (status) return status;
+  if (!lib->device && k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(lib);
+  if (k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(lib);
+  return CUGEN_OK;
+}
+
+/* "sm_90a": what is compiled for, and the compute capability that configs then see. */
+static int choose_arch(cugen_kernel *k, cugen_error *err) {
+  const char *arch = k->lib->arch ? k->lib->arch : k->device.arch;
+  size_t length = strlen(arch);
+  if (length >= sizeof k->arch)
+    return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a", arch);
+  memcpy(k->arch, arch, length + 1);
+  if (!k->lib->arch) return CUGEN_OK;
+  char *end;
+  long capability = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, &end, 10) : 0;
+  if (capability < 50 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
+    return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a", arch);
+  k->device.facts.compute_capability = capability;
+  k->device.facts.architecture_specific = *end == 'a';
+  return CUGEN_OK;
+}
+
+static int keep_settings(cugen_kernel *k, const char *const *settings, size_t count, cugen_error *err) {
+  k->settings = calloc(count + 1, sizeof *k->settings);
+  if (!k->settings) return error_memory(err);
+  for (size_t i = 0; i < count; i++) {
+    k->settings[i] = strdup(settings[i]);
+    if (!k->settings[i]) return error_memory(err);
+    k->setting_count++;
+  }
+  return CUGEN_OK;
+}
+
+/* Everything that depends on the problem is dropped. */
+static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
+  struct problem problem = {0};
+  int status = problem_set(k->config, (const char *const *)k->settings, k->setting_count, check, &problem, err);
+  if (status) return status;
+  problem_free(&k->problem);
+  k->problem = problem;
+  k->on_check = check;
+  text_clear(&k->problem_text);
+  problem_print(k->config, &k->problem, &k->problem_text);
+  space_close(k->space);
+  k->space = NULL;
+  api_forget_records(k);
+  return k->problem_text.failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
+                      cugen_error *err) {
+  int status = config_open(&k->lib->sources, config, &k->config, err);
+  if (!status) status = keep_settings(k, settings, count, err);
+  if (!status) status = set_problem(k, false, err);
+  if (!status) status = choose_device(k, err);
+  if (!status) status = choose_arch(k, err);
+  if (status) return status;
+  text_addf(&k->key_options, "arch %s", k->arch);
+  api_device_info(k->lib, &k->device, &k->device_info);
+  return k->key_options.failed ? error_memory(err) : CUGEN_OK;
+}
+
+int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
+                      cugen_error *error) {
+  *out = NULL;
+  cugen_kernel *k = calloc(1, sizeof *k);
+  if (!k) return error_memory(error);
+  k->lib = lib;
+  int status = open_parts(k, config, settings, count, error);
+  if (status)
+    cugen_kernel_close(k);
+  else
+    *out = k;
+  return status;
+}
+
+void cugen_kernel_close(cugen_kernel *k) {
+  if (!k) return;
+  api_forget_records(k);
+  expander_close(k->expander);
+  space_close(k->space);
+  problem_free(&k->problem);
+  config_close(k->config);
+  for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
+  free(k->settings);
+  free(k->values);
+  struct text *texts[] = {&k->fallback, &k->problem_text, &k->key_options, &k->variant_text, &k->source};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
+  free(k);
+}
+
+int cugen_kernel_use_check(cugen_kernel *k, cugen_error *error) {
+  return k->on_check ? CUGEN_OK : set_problem(k, true, error);
+}
+
+const char *cugen_kernel_name(const cugen_kernel *k) {
+  return k->config->name;
+}
+
+const char *cugen_kernel_problem(const cugen_kernel *k) {
+  return text_get(&k->problem_text);
+}
+
+const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
+  return &k->device_info;
+}
+
+const char *cugen_kernel_fallback(const cugen_kernel *k) {
+  return k->fallback.length ? text_get(&k->fallback) : NULL;
+}
+
+/* ---- The space ---- */
+
+int api_space(cugen_kernel *k, cugen_error *err) {
+  if (k->space) return CUGEN_OK;
+  int status = space_open(k->config, &k->problem, &k->device.facts, &k->space, err);
+  if (status) return status;
+  free(k->values);
+  k->values = calloc(space_max_tunables(k->space) + 1, sizeof *k->values);
+  return k->values ? CUGEN_OK : error_memory(err);
+}
+
+int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
+  int status = api_space(k, error);
+  if (status) return status;
+  *out = (cugen_space_info){.cartesian = space_cartesian(k->space), .valid = space_valid(k->space)};
+  const struct space_implementation *all = space_implementations(k->space, &out->implementations);
+  for (size_t i = 0; i < out->implementations; i++) out->restrictions += all[i].implementation->restriction_count;
+  return CUGEN_OK;
+}
+
+static int no_such(const char *what, size_t index, size_t count, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE, "%s %zu: there are %zu", what, index, count);
+}
+
+int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {
+  size_t count;
+  int status = api_space(k, error);
+  if (status) return status;
+  const struct space_implementation *all = space_implementations(k->space, &count);
+  if (index >= count) return no_such("implementation", index, count, error);
+  *out = (cugen_implementation_info){.name = all[index].implementation->name,
+                                     .unavailable = all[index].unmet ? expr_text(all[index].unmet->expr) : NULL,
+                                     .cartesian = all[index].cartesian,
+                                     .valid = all[index].valid};
+  return CUGEN_OK;
+}
+
+int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
+  size_t count, at = index;
+  int status = api_space(k, error);
+  if (status) return status;
+  const struct space_implementation *all = space_implementations(k->space, &count);
+  for (size_t i = 0; i < count; i++) {
+    const struct config_implementation *impl = all[i].implementation;
+    if (at >= impl->restriction_count) {
+      at -= impl->restriction_count;
+      continue;
+    }
+    *out = (cugen_restriction_info){.implementation = impl->name,
+                                    .text = expr_text(impl->restrictions[at].expr),
+                                    .file = k->config->path,
+                                    .line = impl->restrictions[at].line,
+                                    .removed = all[i].removed[at]};
+    return CUGEN_OK;
+  }
+  return no_such("restriction", index, index - at, error);
+}
+
+static int print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {
+  if (index >= space_valid(k->space)) return no_such("variant", (size_t)index, (size_t)space_valid(k->space), err);
+  space_variant(k->space, index, variant, k->values);
+  text_clear(&k->variant_text);
+  variant_print(variant, &k->variant_text);
+  return k->variant_text.failed ? error_memory(err) : CUGEN_OK;
+}
+
+int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
+  struct variant variant;
+  int status = api_space(k, error);
+  if (!status) status = print_variant(k, index, &variant, error);
+  *out = status ? NULL : text_get(&k->variant_text);
+  return status;
+}
+
+/* ---- Sources ---- */
+
+int api_expander(cugen_kernel *k, cugen_error *err) {
+  return k->expander ? CUGEN_OK : expander_open(&k->lib->sources, &k->expander, err);
+}
+
+static int best_variant(cugen_kernel *k, bool required, uint64_t *index, cugen_error *err) {
+  int status = api_records(k, err);
+  if (status) return status;
+  bool known = k->record_count && k->records[0].outcome == CUGEN_OUTCOME_OK;
+  if (known) return space_find(k->space, k->records[0].variant, index, err);
+  *index = 0;
+  if (!required) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant",
+                   k->config->name, text_get(&k->problem_text), k->device.name);
+}
+
+int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {
+  int status = api_space(k, err);
+  if (status) return status;
+  if (space_valid(k->space) == 0) return space_explain_empty(k->space, err);
+  if (!variant) return best_variant(k, false, index, err);
+  if (strcmp(variant, "best") == 0) return best_variant(k, true, index, err);
+  return space_find(k->space, variant, index, err);
+}
+
+int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,
+                        cugen_error *error) {
+  uint64_t index = 0;
+  struct variant chosen;
+  struct kernel_spec spec = {0};
+  *source = NULL;
+  int status = api_find_variant(k, variant, &index, error);
+  if (!status) status = print_variant(k, index, &chosen, error);
+  if (!status) status = api_expander(k, error);
+  if (!status) status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &chosen, &spec, error);
+  if (status) return status;
+  text_clear(&k->source);
+  text_add(&k->source, spec.source);
+  kernel_spec_free(&spec);
+  if (k->source.failed) return error_memory(error);
+  *source = text_get(&k->source);
+  if (name) *name = text_get(&k->variant_text);
+  return CUGEN_OK;
+}
+
+/* ---- Arguments ---- */
+
+size_t cugen_kernel_arguments(const cugen_kernel *k) {
+  return k->config->argument_count;
+}
+
+static void describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
+  *out = (cugen_argument_info){.name = a->name,
+                               .kind = a->kind,
+                               .dtype = a->dtype->name,
+                               .rank = a->rank,
+                               .layout = a->column_major ? "col" : "row",
+                               .bytes = kernel_argument_bytes(a),
+                               .memory = memory_kind_names[a->memory],
+                               .compiled_in = a->compiled_in};
+  for (int i = 0; i < a->rank; i++) {
+    out->shape[i] = a->shape[i];
+    out->stride[i] = a->stride[i];
+  }
+}
+
+/* With the shared tunables of the first valid variant: they alone can shape arguments. */
+int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
+  cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  int status = api_space(k, error);
+  if (status) return status;
+  if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
+  if (space_valid(k->space) == 0) return space_explain_empty(k->space, error);
+  struct variant variant;
+  space_variant(k->space, 0, &variant, k->values);
+  struct value *slots = calloc(config_slot_count(k->config, variant.implementation) + 1, sizeof *slots);
+  if (!slots) return error_memory(error);
+  config_slots(k->config, &k->problem, &k->device.facts, slots);
+  memcpy(slots + k->config->first_tunable, variant.values, variant.implementation->tunable_count * sizeof *slots);
+  status = config_arguments(k->config, slots, arguments, error);
+  free(slots);
+  if (!status) describe_argument(&arguments[index], out);
+  return status;
+}

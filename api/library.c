@@ -1,0 +1,204 @@
+/* Opening cugen, what was found on this machine, and its devices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/system.h"
+#include "runtime/nvrtc.h"
+#include "tune/worker.h"
+
+const char *cugen_status_text(int status) {
+  static const char *const texts[] = {"no error",
+                                      "internal error",
+                                      "wrong use",
+                                      "bad config",
+                                      "template error",
+                                      "empty space",
+                                      "compiler error",
+                                      "device error",
+                                      "something is missing",
+                                      "cache error",
+                                      "input or output error",
+                                      "wrong result",
+                                      "out of memory",
+                                      "interrupted"};
+  int index = -status;
+  return index >= 0 && index < (int)(sizeof texts / sizeof *texts) ? texts[index] : "unknown status";
+}
+
+const char *cugen_outcome_text(int outcome) {
+  static const char *const texts[] = {
+      "ok", "does not compile", "cannot be launched", "wrong result", "out of bounds", "trap", "time limit"};
+  return outcome >= 0 && outcome < (int)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown outcome";
+}
+
+/* ---- Opening ---- */
+
+/* An option, else the environment, else nothing. The environment is read here, at open, and by toolkit_open. */
+static int take(char **to, const char *option, const char *variable) {
+  const char *from = option ? option : variable ? getenv(variable) : NULL;
+  *to = from && *from ? strdup(from) : NULL;
+  return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
+}
+
+/* $XDG_CACHE_HOME/cugen/cugen.db, ~/.cache/cugen/cugen.db, or no file. */
+static int default_cache(char **to) {
+  struct text path = {0};
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  if (xdg && *xdg)
+    text_addf(&path, "%s/cugen/cugen.db", xdg);
+  else if (home && *home)
+    text_addf(&path, "%s/.cache/cugen/cugen.db", home);
+  else
+    text_add(&path, "none");
+  *to = text_take(&path);
+  return *to ? CUGEN_OK : CUGEN_ERROR_MEMORY;
+}
+
+static int default_worker(char **to, cugen_error *err) {
+  struct text path = {0};
+  int status = path_self(&path, err);
+  *to = status ? NULL : text_take(&path);
+  text_free(&path);
+  return status || *to ? status : error_memory(err);
+}
+
+static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
+  const struct {
+    char **to;
+    const char *option, *variable;
+  } rows[] = {
+      {&lib->device, o->device, "CUGEN_DEVICE"},   {&lib->arch, o->arch, NULL},
+      {&lib->config_dir, o->config_dir, NULL},     {&lib->template_dir, o->template_dir, NULL},
+      {&lib->cache_path, o->cache, "CUGEN_CACHE"}, {&lib->toolkit_dir, o->toolkit, NULL},
+      {&lib->compiler, o->compiler, NULL},         {&lib->worker, o->worker, "CUGEN_WORKER"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
+  if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
+  return lib->worker ? CUGEN_OK : default_worker(&lib->worker, err);
+}
+
+int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
+  static const cugen_options defaults = CUGEN_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  *out = NULL;
+  if (options->size != sizeof *options)
+    return error_set(error, CUGEN_ERROR_USAGE,
+                     "cugen_options.size is %zu, should be %zu: start from CUGEN_OPTIONS_INIT", options->size,
+                     sizeof *options);
+  cugen *lib = calloc(1, sizeof *lib);
+  if (!lib) return error_memory(error);
+  int status = take_options(lib, options, error);
+  lib->sources = (struct sources){lib->config_dir, lib->template_dir};
+  lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
+  if (!status) status = toolkit_open(&lib->toolkit_options, &lib->toolkit, error);
+  if (status)
+    cugen_close(lib);
+  else
+    *out = lib;
+  return status;
+}
+
+void cugen_close(cugen *lib) {
+  if (!lib) return;
+  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir,
+                     lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
+  for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
+  cache_close(lib->cache);
+  toolkit_close(lib->toolkit);
+  text_free(&lib->where);
+  text_free(&lib->why);
+  free(lib);
+}
+
+int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
+  int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->where, err);
+  *out = lib->cache;
+  return status;
+}
+
+int api_nvrtc_version(const cugen *lib) {
+  const struct nvrtc *nvrtc;
+  cugen_error ignored;
+  return nvrtc_open(lib->toolkit, &nvrtc, &ignored) ? 0 : nvrtc_version(nvrtc);
+}
+
+/* ---- What is where ---- */
+
+static void add_version(struct text *out, const char *what, int version) {
+  if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
+}
+
+const char *cugen_where(cugen *lib) {
+  cugen_error err;
+  struct device_description device;
+  text_clear(&lib->where);
+  if (cuda_device_ops.count(lib->toolkit, &err) > 0 &&
+      cuda_device_ops.describe(lib->toolkit, 0, &device, &err) == CUGEN_OK)
+    add_version(&lib->where, "driver", device.driver_version);
+  else
+    text_addf(&lib->where, "driver: %s\n", err.message);
+  text_addf(&lib->where, "nvrtc: %s\n", lib->toolkit->nvrtc.length ? text_get(&lib->toolkit->nvrtc) : "not found");
+  add_version(&lib->where, "nvrtc version", api_nvrtc_version(lib));
+  text_addf(&lib->where, "headers: %s\n",
+            lib->toolkit->include.length ? text_get(&lib->toolkit->include) : "not found");
+  text_addf(&lib->where, "compiler: %s\n",
+            lib->toolkit->compiler.length ? text_get(&lib->toolkit->compiler) : "not found");
+  text_addf(&lib->where, "cache: %s\n", lib->cache_path);
+  text_addf(&lib->where, "worker: %s\n", lib->worker);
+  text_add(&lib->where, text_get(&lib->toolkit->searched));
+  return text_get(&lib->where);
+}
+
+/* ---- Devices ---- */
+
+static void copy_string(char *to, size_t size, const char *from) {
+  size_t length = strnlen(from, size - 1);
+  memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+void api_device_info(const cugen *lib, const struct device_description *from, cugen_device_info *out) {
+  const struct device_facts *facts = &from->facts;
+  *out = (cugen_device_info){.driver_version = from->driver_version,
+                             .nvrtc_version = api_nvrtc_version(lib),
+                             .sm_count = (int)facts->sm_count,
+                             .clock_khz = (int)facts->clock_khz,
+                             .memory_clock_khz = (int)facts->memory_clock_khz,
+                             .memory_bus_bits = (int)facts->memory_bus_bits,
+                             .memory_bytes = facts->memory_bytes,
+                             .l2_bytes = facts->l2_bytes,
+                             .shared_bytes_per_block = facts->shared_per_block_optin};
+  copy_string(out->id, sizeof out->id, from->id);
+  copy_string(out->name, sizeof out->name, from->name);
+  copy_string(out->uuid, sizeof out->uuid, from->uuid);
+  copy_string(out->arch, sizeof out->arch, from->arch);
+}
+
+static size_t add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out, size_t room, size_t at,
+                          cugen_error *err) {
+  int count = ops->count(lib->toolkit, err);
+  for (int i = 0; i < count; i++) {
+    struct device_description description;
+    if (ops->describe(lib->toolkit, i, &description, err)) continue;
+    if (at < room) api_device_info(lib, &description, &out[at]);
+    at++;
+  }
+  return at;
+}
+
+size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why) {
+  cugen_error err = {0}, ignored;
+  size_t gpus = add_devices(lib, &cuda_device_ops, out, count, 0, &err);
+  text_clear(&lib->why);
+  if (gpus == 0) text_add(&lib->why, err.message);
+  if (why) *why = gpus ? NULL : text_get(&lib->why);
+  return add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);
+}
+
+int cugen_worker_main(int argc, char **argv) {
+  (void)argc, (void)argv;
+  enum { SOCKET = 3 }; /* process_spawn's promise */
+  return worker_serve(SOCKET);
+}

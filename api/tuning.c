@@ -1,0 +1,203 @@
+/* Tuning, running, and what is remembered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "tune/roofline.h"
+
+static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+  struct cache *cache;
+  int status = k->device.facts.is_gpu ? CUGEN_OK : cugen_kernel_use_check(k, err);
+  if (!status) status = api_space(k, err);
+  if (!status) status = api_cache(k->lib, &cache, err);
+  if (status) return status;
+  *out = (struct tune_target){
+      .config = k->config,
+      .problem = &k->problem,
+      .space = k->space,
+      .sources = &k->lib->sources,
+      .ops = k->ops,
+      .device = &k->device,
+      .arch = k->arch,
+      .toolkit = k->lib->toolkit,
+      .toolkit_options = k->lib->toolkit_options,
+      .worker = k->lib->worker,
+      .cache = cache,
+      .key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text), text_get(&k->key_options)},
+      .nvrtc_version = k->nvrtc_version,
+      .problem_is_check = k->on_check && k->setting_count == 0};
+  return CUGEN_OK;
+}
+
+/* ---- Records ---- */
+
+void api_forget_records(cugen_kernel *k) {
+  for (size_t i = 0; i < k->record_count; i++) cache_record_free(&k->records[i]);
+  free(k->records);
+  k->records = NULL;
+  k->record_count = 0;
+  k->records_loaded = false;
+}
+
+/* A record counts only while its variant still expands to the kernel that was measured: a changed template makes it
+   stale. Sets *current. */
+static int check_current(cugen_kernel *k, const struct cache_record *record, bool *current, cugen_error *err) {
+  uint64_t index;
+  cugen_error ignored;
+  struct variant variant;
+  struct kernel_spec spec;
+  *current = space_find(k->space, record->variant, &index, &ignored) == CUGEN_OK;
+  if (!*current) return CUGEN_OK;
+  space_variant(k->space, index, &variant, k->values);
+  int status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &ignored);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  *current = status == CUGEN_OK && strcmp(spec.hash.hex, record->hash.hex) == 0;
+  /* A launch that the config describes but no device accepts has no source; its record stands. */
+  if (status == CUGEN_ERROR_CONFIG) *current = record->outcome == CUGEN_OUTCOME_LAUNCH;
+  if (status == CUGEN_OK) kernel_spec_free(&spec);
+  return CUGEN_OK;
+}
+
+static int drop_stale(cugen_kernel *k, cugen_error *err) {
+  size_t kept = 0;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < k->record_count; i++) {
+    bool current = false;
+    if (!status) status = check_current(k, &k->records[i], &current, err);
+    if (current)
+      k->records[kept++] = k->records[i];
+    else
+      cache_record_free(&k->records[i]);
+  }
+  k->record_count = kept;
+  return status;
+}
+
+/* Within this much of the fastest, the variant that comes first in the config is the simpler one and leads. */
+static const double tie = 1.005;
+
+static void settle_ties(cugen_kernel *k) {
+  size_t best = 0;
+  uint64_t best_index = UINT64_MAX;
+  for (size_t i = 0; i < k->record_count && k->records[i].outcome == CUGEN_OUTCOME_OK; i++) {
+    uint64_t index;
+    cugen_error ignored;
+    if (k->records[i].seconds > k->records[0].seconds * tie) break;
+    if (space_find(k->space, k->records[i].variant, &index, &ignored) == CUGEN_OK && index < best_index)
+      best = i, best_index = index;
+  }
+  if (best == 0) return;
+  struct cache_record leader = k->records[best];
+  memmove(&k->records[1], &k->records[0], best * sizeof leader);
+  k->records[0] = leader;
+}
+
+int api_records(cugen_kernel *k, cugen_error *err) {
+  struct tune_target target;
+  if (k->records_loaded) return CUGEN_OK;
+  struct cache *cache;
+  int status = api_space(k, err);
+  if (!status) status = api_expander(k, err);
+  if (!status) status = api_cache(k->lib, &cache, err);
+  if (status) return status;
+  target.key = (struct cache_key){k->device.fingerprint, k->config->name, text_get(&k->problem_text),
+                                  text_get(&k->key_options)};
+  status = cache_load(cache, &target.key, &k->records, &k->record_count, err);
+  if (!status) status = drop_stale(k, err);
+  if (status) {
+    api_forget_records(k);
+    return status;
+  }
+  settle_ties(k);
+  k->records_loaded = true;
+  return CUGEN_OK;
+}
+
+size_t cugen_kernel_records(cugen_kernel *k) {
+  cugen_error ignored;
+  return api_records(k, &ignored) ? 0 : k->record_count;
+}
+
+/* The type that the kernel computes in: its first output's. */
+static const struct dtype *compute_dtype(cugen_kernel *k) {
+  for (size_t i = 0; i < k->config->argument_count; i++) {
+    cugen_argument_info info;
+    cugen_argument_kind kind = k->config->arguments[i].kind;
+    if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
+        cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
+      return dtype_find(info.dtype);
+  }
+  return dtype_find("f32");
+}
+
+static void publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
+  *out = (cugen_record){.variant = r->variant,
+                        .reason = r->reason,
+                        .outcome = r->outcome,
+                        .samples = r->samples,
+                        .seconds = r->seconds,
+                        .seconds_min = r->seconds_min,
+                        .seconds_p20 = r->seconds_p20,
+                        .seconds_p80 = r->seconds_p80,
+                        .flops = r->flops,
+                        .bytes = r->bytes,
+                        .error = r->error,
+                        .registers = r->resources.registers,
+                        .threads = r->threads,
+                        .shared_bytes = r->resources.static_shared + r->dynamic_shared,
+                        .local_bytes = r->resources.local_bytes,
+                        .spill_bytes = r->resources.spill_bytes,
+                        .occupancy = r->occupancy,
+                        .limiter = r->limiter,
+                        .clock_mhz = r->clock_mhz};
+  out->roofline = roofline_fraction(&k->device.facts, compute_dtype(k), r->flops, r->bytes, r->seconds);
+}
+
+int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
+  int status = api_records(k, error);
+  if (status) return status;
+  if (index >= k->record_count)
+    return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
+  publish(k, &k->records[index], out);
+  out->from_cache = 1;
+  return CUGEN_OK;
+}
+
+/* ---- Tuning and running ---- */
+
+int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
+                      cugen_error *error) {
+  static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
+  struct tune_target target;
+  cugen_tune_result ignored;
+  if (!options) options = &defaults;
+  if (options->size != sizeof *options)
+    return error_set(error, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
+                     options->size, sizeof *options);
+  int status = make_target(k, &target, error);
+  if (!status) status = tune_run(&target, options, result ? result : &ignored, error);
+  api_forget_records(k);
+  return status;
+}
+
+int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
+  struct tune_target target;
+  struct cache_record record;
+  uint64_t index = 0;
+  int status = make_target(k, &target, error);
+  if (!status) status = api_find_variant(k, variant, &index, error);
+  if (!status) status = tune_one(&target, index, 1, timeout, &record, error);
+  if (status) return status;
+  /* The strings handed out live with the kernel: the record becomes its only one in hand. */
+  api_forget_records(k);
+  k->records = malloc(sizeof *k->records);
+  if (!k->records) {
+    cache_record_free(&record);
+    return error_memory(error);
+  }
+  k->records[0] = record;
+  k->record_count = 1;
+  publish(k, &k->records[0], out);
+  return CUGEN_OK;
+}

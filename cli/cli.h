@@ -1,0 +1,129 @@
+/* The command line: a table of commands, each in a file of its own, over a table of options. It knows cugen only
+   through its public header. Results go to stdout, everything else to stderr. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cugen.h"
+
+/* name, letter (0: none), argument (NULL: none; "[N]": may be left out), what it does. Parsing, --help and the man
+   page all come from this one table. */
+#define CLI_OPTIONS(X)                                                                                               \
+  X(VARIANT, "variant", 0, "TEXT", "the variant, such as \"tiled BM=64\"; what it leaves out is chosen")             \
+  X(BEST, "best", 0, NULL, "the remembered best variant, and an error when there is none")                           \
+  X(OUTPUT, "output", 'o', "FILE", "write there instead of to stdout")                                               \
+  X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
+  X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s, cpu 30s)")           \
+  X(STRATEGY, "strategy", 0, "NAME", "random (default) or exhaustive")                                               \
+  X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
+  X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
+  X(IMPLEMENTATION, "implementation", 0, "NAME", "only this implementation")                                         \
+  X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
+  X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s)")                \
+  X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
+  X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
+  X(DEVICE, "device", 'd', "ID", "cuda:0, cuda:1, cpu (default: the first GPU, else cpu)")                           \
+  X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
+  X(CACHE, "cache", 0, "FILE", "the database of what is remembered; none: remember nothing")                         \
+  X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
+  X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
+  X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
+  X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device")                                           \
+  X(JSON, "json", 0, NULL, "print one JSON object, described in docs/json.md")                                       \
+  X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                                           \
+  X(HELP, "help", 'h', NULL, "print this help")
+
+enum cli_option {
+#define X(id, name, letter, argument, what) OPTION_##id,
+  CLI_OPTIONS(X)
+#undef X
+      OPTION_COUNT
+};
+
+struct cli_option_row {
+  const char *name;
+  char letter;
+  const char *argument, *what;
+};
+extern const struct cli_option_row cli_options[OPTION_COUNT];
+
+struct cli;
+
+/* A row of the table of commands in main.c. */
+struct cli_command {
+  const char *name;
+  const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none */
+  const char *summary;            /* one line, after the name */
+  const char *details;            /* paragraphs for its help; lines of at most 78 characters */
+  const enum cli_option *options; /* its own, ended by OPTION_COUNT */
+  bool common;                    /* takes the common options too */
+  int (*run)(struct cli *cli);
+};
+extern const struct cli_command cli_commands[]; /* ended by a NULL name */
+extern const enum cli_option cli_common[];      /* ended by OPTION_COUNT */
+
+/* One run of the program. */
+struct cli {
+  const struct cli_command *command;
+  const char *values[OPTION_COUNT]; /* NULL: not given; "" for an option without argument */
+  const char **settings;            /* the values of --set */
+  size_t setting_count;
+  const char *operand; /* NULL: not given */
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_error error;
+};
+
+/* ---- options.c ---- */
+
+/* Fills cli from the words after the command's name. */
+int options_parse(struct cli *cli, int argc, char **argv);
+bool options_given(const struct cli *cli, enum cli_option option);
+/* The option's value as a number of at least `least`; what is not given leaves *out alone. */
+int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out);
+/* "90", "90s", "1.5m", "2h" in seconds. */
+int options_seconds(struct cli *cli, enum cli_option option, double *out);
+/* False when text is not a time with a unit (unit required) or without (else); see options_seconds. */
+bool options_read_seconds(const char *text, bool unit_required, double *out);
+
+/* ---- help.c ---- */
+
+void help_all(FILE *out);
+void help_command(const struct cli_command *command, FILE *out);
+void help_man(FILE *out);
+const struct cli_command *help_find_command(const char *name);
+/* Sets the error for an unknown command, with the nearest. */
+int help_unknown_command(struct cli *cli, const char *name);
+
+/* ---- main.c ---- */
+
+/* Sets cli->error and returns its status. */
+int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A remark on stderr, with a line end; nothing under --quiet. */
+void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_open(struct cli *cli);
+int cli_open_kernel(struct cli *cli); /* and what comes before */
+bool cli_on_cpu(const struct cli *cli);
+/* The cpu device executes, it is not fast: what runs there runs on the check problem. */
+int cli_use_check_on_cpu(struct cli *cli);
+/* "NVIDIA H200 (cuda:0)" */
+void cli_print_device(const struct cli *cli, FILE *out);
+/* Why it runs on the cpu device, on what problem, and what its times are; nothing on a GPU. */
+void cli_print_cpu_note(const struct cli *cli, FILE *out);
+/* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */
+void cli_print_same(const struct cli *cli, FILE *out);
+
+/* ---- The commands ---- */
+
+int command_gen(struct cli *cli);
+int command_space(struct cli *cli);
+int command_show(struct cli *cli);
+int command_run(struct cli *cli);
+int command_tune(struct cli *cli);
+int command_devices(struct cli *cli);
+int command_version(struct cli *cli);
+int command_help(struct cli *cli);
+
+#endif

@@ -1,0 +1,83 @@
+/* cugen devices: what this machine has, and what cugen found where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+/* All devices; the caller frees. */
+static cugen_device_info *list_devices(struct cli *cli, size_t *count, const char **why) {
+  size_t room = 16;
+  for (;;) {
+    cugen_device_info *devices = calloc(room, sizeof *devices);
+    if (!devices) {
+      cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+      return NULL;
+    }
+    *count = cugen_devices(cli->lib, devices, room, why);
+    if (*count <= room) return devices;
+    free(devices);
+    room = *count;
+  }
+}
+
+/* "13.0" from 13000; "-" for none. */
+static struct shown print_version(int version) {
+  struct shown shown = {"-"};
+  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
+  return shown;
+}
+
+static struct shown print_or_dash(int value) {
+  struct shown shown = {"-"};
+  if (value) snprintf(shown.text, sizeof shown.text, "%d", value);
+  return shown;
+}
+
+static int print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
+  static const char *const headers[] = {"device", "arch", ">SMs", ">memory", ">MHz", ">driver", ">NVRTC", "name"};
+  struct table table;
+  table_open(&table, headers, 8);
+  for (size_t i = 0; i < count; i++) {
+    const cugen_device_info *device = &devices[i];
+    table_cell(&table, device->id);
+    table_cell(&table, *device->arch ? device->arch : "-");
+    table_cell(&table, print_or_dash(device->sm_count).text);
+    table_cell(&table, device->memory_bytes ? print_bytes(device->memory_bytes).text : "-");
+    table_cell(&table, print_or_dash(device->clock_khz / 1000).text);
+    table_cell(&table, print_version(device->driver_version).text);
+    table_cell(&table, print_version(device->nvrtc_version).text);
+    table_cell(&table, device->name);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+static int print_text(struct cli *cli, const cugen_device_info *devices, size_t count, const char *why) {
+  int status = print_table(cli, devices, count);
+  if (status) return status;
+  if (why) printf("\nNo CUDA GPU: %s\n", why);
+  printf("\n%s", cugen_where(cli->lib));
+  return CUGEN_OK;
+}
+
+static int print_json(struct cli *cli, const cugen_device_info *devices, size_t count, const char *why) {
+  json_t *object = json_object(), *array = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_device(&devices[i]));
+  json_object_set_new(object, "devices", array);
+  json_object_set_new(object, "no_gpu", json_optional_string(why));
+  json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
+  return json_print(object, stdout, &cli->error);
+}
+
+int command_devices(struct cli *cli) {
+  size_t count = 0;
+  const char *why = NULL;
+  int status = cli_open(cli);
+  if (status) return status;
+  cugen_device_info *devices = list_devices(cli, &count, &why);
+  if (!devices) return cli->error.status;
+  status =
+      options_given(cli, OPTION_JSON) ? print_json(cli, devices, count, why) : print_text(cli, devices, count, why);
+  free(devices);
+  return status;
+}

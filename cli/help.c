@@ -1,0 +1,204 @@
+/* Help for the terminal and as a man page, both printed from the tables of commands and options. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+struct item {
+  const char *name, *what;
+};
+
+static const struct item exit_codes[] = {
+    {"0", "done"},
+    {"1", "a defect of cugen itself"},
+    {"2", "a wrong option, setting or argument"},
+    {"3", "the config does not load or does not make sense"},
+    {"4", "a template does not expand"},
+    {"5", "no variant satisfies the restrictions"},
+    {"6", "the compiler refused a source"},
+    {"7", "the device or its driver failed"},
+    {"8", "a driver, NVRTC, a compiler or a file is missing"},
+    {"9", "the cache is damaged, not cugen's, or newer than this cugen"},
+    {"10", "reading or writing failed: permissions, full disk"},
+    {"11", "a wrong result, or no variant came out right"},
+    {"12", "out of memory, on the host or the device"},
+    {"130", "interrupted by Ctrl-C (143: by SIGTERM); everything measured is kept"},
+    {NULL, NULL},
+};
+
+static const struct item environment[] = {
+    {"CUGEN_DEVICE", "the device when --device is not given"},
+    {"CUGEN_CACHE", "the database when --cache is not given"},
+    {"CUGEN_TOOLKIT", "the CUDA toolkit when --toolkit is not given"},
+    {"CUGEN_CXX", "C++ compiler for the cpu device when --compiler is not given"},
+    {"CUGEN_WORKER", "the program started to verify and time in isolation (default: cugen itself)"},
+    {"CUDA_HOME, CUDA_PATH", "where toolkits say they are; looked at after CUGEN_TOOLKIT"},
+    {"XDG_CACHE_HOME", "folder of caches (default: ~/.cache)"},
+    {"TMPDIR", "folder for temporary files (default: /tmp)"},
+    {NULL, NULL},
+};
+
+static const struct item files[] = {
+    {"~/.cache/cugen/cugen.db", "what is remembered: an SQLite database, described in docs/cache.md"},
+    {"PREFIX/share/cugen", "the shipped configs, templates and device descriptions"},
+    {"PREFIX/lib/cugen/toolkit", "NVRTC and the CUDA headers when no toolkit is installed"},
+    {NULL, NULL},
+};
+
+/* ---- For the terminal ---- */
+
+static void print_items(const struct item *items, FILE *out) {
+  for (; items->name; items++) fprintf(out, "  %-28s %s\n", items->name, items->what);
+}
+
+/* "-o, --output FILE" */
+static void option_text(enum cli_option option, char *text, size_t size) {
+  const struct cli_option_row *row = &cli_options[option];
+  const char letter[] = {'-', row->letter, ',', ' ', '\0'};
+  snprintf(text, size, "%s--%s%s%s", row->letter ? letter : "    ", row->name, row->argument ? " " : "",
+           row->argument ? row->argument : "");
+}
+
+static void print_options(const char *title, const enum cli_option *options, FILE *out) {
+  char text[64];
+  if (*options != OPTION_COUNT) fprintf(out, "\n%s:\n", title);
+  for (; *options != OPTION_COUNT; options++) {
+    option_text(*options, text, sizeof text);
+    fprintf(out, "  %-28s %s\n", text, cli_options[*options].what);
+  }
+}
+
+void help_command(const struct cli_command *command, FILE *out) {
+  const char *operand = command->operand;
+  fprintf(out, "Usage: cugen %s%s%s%s\n", command->name, operand ? " " : "", operand ? operand : "",
+          command->common ? " [OPTION]..." : "");
+  if (*command->details) fprintf(out, "\n%s\n", command->details);
+  if (operand && strcmp(operand, "CONFIG") == 0)
+    fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
+                 "that ship: matmul and matmul.lua are the same.\n");
+  print_options("Options", command->options, out);
+  if (command->common) print_options("Common options", cli_common, out);
+}
+
+void help_all(FILE *out) {
+  fprintf(out,
+          "cugen %s: specialised CUDA kernels from a Lua config and a .cu template; generated, proved\n"
+          "right, tuned, and remembered per device.\n\nUsage: cugen COMMAND [OPTION]...\n\nCommands:\n",
+          CUGEN_VERSION);
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    char text[32];
+    snprintf(text, sizeof text, "%s %s", command->name, command->operand ? command->operand : "");
+    fprintf(out, "  %-28s %s\n", text, command->summary);
+  }
+  fprintf(out, "\nEnvironment:\n");
+  print_items(environment, out);
+  fprintf(out, "\nExit codes:\n");
+  print_items(exit_codes, out);
+  fprintf(out, "\n'cugen help COMMAND' prints a command's options. For a start: cugen tune matmul\n");
+}
+
+/* ---- Commands by name ---- */
+
+const struct cli_command *help_find_command(const char *name) {
+  for (const struct cli_command *command = cli_commands; command->name; command++)
+    if (strcmp(command->name, name) == 0) return command;
+  return NULL;
+}
+
+int help_unknown_command(struct cli *cli, const char *name) {
+  const char *names[16], *nearest;
+  size_t count = 0;
+  while (cli_commands[count].name && count < 16) {
+    names[count] = cli_commands[count].name;
+    count++;
+  }
+  nearest = print_nearest(name, names, count);
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", name,
+                  nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
+}
+
+int command_help(struct cli *cli) {
+  if (!cli->operand) {
+    help_all(stdout);
+    return CUGEN_OK;
+  }
+  const struct cli_command *command = help_find_command(cli->operand);
+  if (!command) return help_unknown_command(cli, cli->operand);
+  help_command(command, stdout);
+  return CUGEN_OK;
+}
+
+int command_version(struct cli *cli) {
+  (void)cli;
+  printf("cugen %s\n", CUGEN_VERSION);
+  return CUGEN_OK;
+}
+
+/* ---- As a man page ---- */
+
+/* Text for roff: hyphens that may be typed, and no line that roff takes for a request. */
+static void man_text(const char *text, FILE *out) {
+  if (*text == '.' || *text == '\'') fputs("\\&", out);
+  for (; *text; text++) {
+    if (*text == '-')
+      fputs("\\-", out);
+    else if (*text == '\\')
+      fputs("\\e", out);
+    else
+      fputc(*text, out);
+  }
+}
+
+static void man_items(const char *title, const struct item *items, FILE *out) {
+  fprintf(out, ".SH %s\n", title);
+  for (; items->name; items++) {
+    fputs(".TP\n.B ", out);
+    man_text(items->name, out);
+    fputc('\n', out);
+    man_text(items->what, out);
+    fputc('\n', out);
+  }
+}
+
+static void man_options(const enum cli_option *options, FILE *out) {
+  for (; *options != OPTION_COUNT; options++) {
+    const struct cli_option_row *row = &cli_options[*options];
+    fputs(".TP\n\\fB", out);
+    if (row->letter) fprintf(out, "\\-%c\\fR, \\fB", row->letter);
+    fputs("\\-\\-", out);
+    man_text(row->name, out);
+    fprintf(out, "\\fR%s%s%s\n", row->argument ? " \\fI" : "", row->argument ? row->argument : "",
+            row->argument ? "\\fR" : "");
+    man_text(row->what, out);
+    fputc('\n', out);
+  }
+}
+
+static void man_command(const struct cli_command *command, FILE *out) {
+  fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
+          command->operand ? command->operand : "", command->common ? " [OPTION]..." : "");
+  man_text(*command->details ? command->details : command->summary, out);
+  fputc('\n', out);
+  man_options(command->options, out);
+}
+
+void help_man(FILE *out) {
+  fprintf(out,
+          ".\\\" Made by 'cugen man'; do not edit.\n.TH CUGEN 1 \"\" \"cugen %s\"\n.SH NAME\n"
+          "cugen \\- specialised CUDA kernels, generated, proved right, tuned and remembered\n"
+          ".SH SYNOPSIS\n.B cugen\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
+          "cugen turns a CUDA kernel template and a Lua config into kernels specialised for one problem on one GPU:\n"
+          "it expands the template, compiles the result at run time with NVRTC, proves it right, times it, and\n"
+          "remembers the best variant per device. Results go to stdout, progress and remarks to stderr.\n"
+          ".PP\n\\fICONFIG\\fR is a file, or a bare name looked for in the current folder, then in\n"
+          "\\fB\\-\\-config\\-dir\\fR, then among the configs that ship: matmul and matmul.lua are the same.\n"
+          ".SH COMMANDS\n",
+          CUGEN_VERSION);
+  for (const struct cli_command *command = cli_commands; command->name; command++) man_command(command, out);
+  fprintf(out, ".SH COMMON OPTIONS\nOf every command but version and help.\n");
+  man_options(cli_common, out);
+  man_items("ENVIRONMENT", environment, out);
+  man_items("FILES", files, out);
+  man_items("EXIT STATUS", exit_codes, out);
+}

@@ -1,0 +1,100 @@
+/* Devices and records as JSON, for --json; docs/json.md describes it. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "print.h"
+
+json_t *json_number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_known(double value) {
+  return value != 0 ? json_number(value) : json_null();
+}
+
+static json_t *known_integer(int64_t value) {
+  return value ? json_integer(value) : json_null();
+}
+
+json_t *json_optional_string(const char *string) {
+  return string && *string ? json_string(string) : json_null();
+}
+
+const char *json_outcome(int outcome) {
+  static const char *const names[] = {"ok", "compile", "launch", "wrong", "bounds", "trap", "timeout"};
+  return outcome >= 0 && outcome < (int)(sizeof names / sizeof *names) ? names[outcome] : "unknown";
+}
+
+json_t *json_device(const cugen_device_info *device) {
+  json_t *object = json_object();
+  json_object_set_new(object, "id", json_string(device->id));
+  json_object_set_new(object, "name", json_string(device->name));
+  json_object_set_new(object, "uuid", json_optional_string(device->uuid));
+  json_object_set_new(object, "arch", json_optional_string(device->arch));
+  json_object_set_new(object, "driver_version", known_integer(device->driver_version));
+  json_object_set_new(object, "nvrtc_version", known_integer(device->nvrtc_version));
+  json_object_set_new(object, "sm_count", known_integer(device->sm_count));
+  json_object_set_new(object, "clock_khz", known_integer(device->clock_khz));
+  json_object_set_new(object, "memory_clock_khz", known_integer(device->memory_clock_khz));
+  json_object_set_new(object, "memory_bus_bits", known_integer(device->memory_bus_bits));
+  json_object_set_new(object, "memory_bytes", known_integer(device->memory_bytes));
+  json_object_set_new(object, "l2_bytes", known_integer(device->l2_bytes));
+  json_object_set_new(object, "shared_bytes_per_block", known_integer(device->shared_bytes_per_block));
+  return object;
+}
+
+json_t *json_implementation(const cugen_implementation_info *info) {
+  json_t *object = json_object();
+  json_object_set_new(object, "name", json_string(info->name));
+  json_object_set_new(object, "cartesian", json_integer((json_int_t)info->cartesian));
+  json_object_set_new(object, "valid", json_integer((json_int_t)info->valid));
+  json_object_set_new(object, "needs", json_optional_string(info->unavailable));
+  return object;
+}
+
+/* Times mean something only of what ran and was right. */
+static void set_times(json_t *object, const cugen_record *r) {
+  bool timed = r->outcome == CUGEN_OUTCOME_OK;
+  double flops_rate = timed && r->seconds > 0 ? r->flops / r->seconds : 0;
+  double bytes_rate = timed && r->seconds > 0 ? r->bytes / r->seconds : 0;
+  json_object_set_new(object, "samples", json_integer(r->samples));
+  json_object_set_new(object, "seconds", timed ? json_number(r->seconds) : json_null());
+  json_object_set_new(object, "seconds_min", timed ? json_number(r->seconds_min) : json_null());
+  json_object_set_new(object, "seconds_p20", timed ? json_number(r->seconds_p20) : json_null());
+  json_object_set_new(object, "seconds_p80", timed ? json_number(r->seconds_p80) : json_null());
+  json_object_set_new(object, "flops", json_known(r->flops));
+  json_object_set_new(object, "bytes", json_known(r->bytes));
+  json_object_set_new(object, "flops_per_second", json_known(flops_rate));
+  json_object_set_new(object, "bytes_per_second", json_known(bytes_rate));
+  json_object_set_new(object, "roofline", timed ? json_known(r->roofline) : json_null());
+}
+
+json_t *json_record(const cugen_record *r) {
+  bool resources = r->registers > 0; /* none are known of what did not compile, or on the cpu device */
+  json_t *object = json_object();
+  json_object_set_new(object, "variant", json_string(r->variant));
+  json_object_set_new(object, "outcome", json_string(json_outcome((int)r->outcome)));
+  json_object_set_new(object, "reason", json_optional_string(r->reason));
+  json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
+  set_times(object, r);
+  json_object_set_new(object, "error", json_number(r->error));
+  json_object_set_new(object, "threads", known_integer(r->threads));
+  json_object_set_new(object, "registers", known_integer(r->registers));
+  json_object_set_new(object, "shared_bytes", resources ? json_integer(r->shared_bytes) : json_null());
+  json_object_set_new(object, "local_bytes", resources ? json_integer(r->local_bytes) : json_null());
+  json_object_set_new(object, "spill_bytes", resources ? json_integer(r->spill_bytes) : json_null());
+  json_object_set_new(object, "occupancy", json_known(r->occupancy));
+  json_object_set_new(object, "limiter", json_optional_string(r->limiter));
+  json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
+  return object;
+}
+
+int json_print(json_t *object, FILE *out, cugen_error *error) {
+  bool good = object && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
+  json_decref(object);
+  fputc('\n', out);
+  if (good || ferror(out)) return CUGEN_OK; /* a failed stdout is reported at the end of main */
+  *error = (cugen_error){CUGEN_ERROR_MEMORY, "out of memory while writing JSON"};
+  return CUGEN_ERROR_MEMORY;
+}

@@ -1,0 +1,186 @@
+/* cugen, the program: finds the command, reads its options, runs it, reports its failure once, here. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OPTION_ARCH,    OPTION_CACHE,
+                                      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_TOOLKIT, OPTION_COMPILER,
+                                      OPTION_JSON,       OPTION_QUIET,        OPTION_HELP,    OPTION_COUNT};
+
+static const enum cli_option tune_options[] = {OPTION_BUDGET,         OPTION_STRATEGY, OPTION_SEED,    OPTION_AGAIN,
+                                               OPTION_IMPLEMENTATION, OPTION_THREADS,  OPTION_TIMEOUT, OPTION_TOP,
+                                               OPTION_COUNT};
+static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
+static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
+static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
+static const enum cli_option no_options[] = {OPTION_COUNT};
+static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
+
+const struct cli_command cli_commands[] = {
+    {"tune", "CONFIG", "find the best variant on this device and remember it",
+     "Generates variants of the config's kernel, compiles them, proves each right against the\n"
+     "reference, times those that are, and remembers every result as it arrives. Ctrl-C loses\n"
+     "nothing; the same command again goes on where it stopped. Without a CUDA GPU it runs on\n"
+     "the cpu device with the config's check problem.",
+     tune_options, true, command_tune},
+    {"run", "CONFIG", "verify and time one variant: the remembered best",
+     "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"
+     "Without --variant it is the remembered best, else the first valid variant.",
+     run_options, true, command_run},
+    {"gen", "CONFIG", "print the specialised source of a variant",
+     "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"
+     "as it stands. Without --variant it is the remembered best, else the first valid variant.",
+     gen_options, true, command_gen},
+    {"space", "CONFIG", "how many variants there are, and which rule removes how many",
+     "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
+     "it was the first to rule out.",
+     space_options, true, command_space},
+    {"show", "CONFIG", "the problem, the arguments in order, and how to call the kernel",
+     "Shows what the config describes for this problem and device: its implementations, and its\n"
+     "arguments with type, shape, strides and bytes.",
+     no_options, true, command_show},
+    {"devices", NULL, "the devices of this machine, and what cugen found where",
+     "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
+     "the cache were found or looked for.",
+     no_options, true, command_devices},
+    {"version", NULL, "print the version", "", help_only, false, command_version},
+    {"help", "[COMMAND]", "print help, on a command when one is given", "", help_only, false, command_help},
+    {0},
+};
+
+/* ---- What commands share ---- */
+
+int cli_fail(struct cli *cli, int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(cli->error.message, sizeof cli->error.message, format, args);
+  va_end(args);
+  return cli->error.status = status;
+}
+
+void cli_remark(const struct cli *cli, const char *format, ...) {
+  if (options_given(cli, OPTION_QUIET)) return;
+  va_list args;
+  va_start(args, format);
+  fputs("cugen: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  va_end(args);
+}
+
+int cli_open(struct cli *cli) {
+  const char *const *values = cli->values;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = values[OPTION_DEVICE];
+  options.arch = values[OPTION_ARCH];
+  options.cache = values[OPTION_CACHE];
+  options.config_dir = values[OPTION_CONFIG_DIR];
+  options.template_dir = values[OPTION_TEMPLATE_DIR];
+  options.toolkit = values[OPTION_TOOLKIT];
+  options.compiler = values[OPTION_COMPILER];
+  return cugen_open(&options, &cli->lib, &cli->error);
+}
+
+int cli_open_kernel(struct cli *cli) {
+  int status = cli_open(cli);
+  if (status) return status;
+  return cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+}
+
+bool cli_on_cpu(const struct cli *cli) {
+  return strcmp(cugen_kernel_device(cli->kernel)->id, "cpu") == 0;
+}
+
+int cli_use_check_on_cpu(struct cli *cli) {
+  return cli_on_cpu(cli) ? cugen_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
+}
+
+void cli_print_device(const struct cli *cli, FILE *out) {
+  const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  fprintf(out, "%s (%s)", device->name, device->id);
+}
+
+void cli_print_cpu_note(const struct cli *cli, FILE *out) {
+  if (!cli_on_cpu(cli)) return;
+  const char *why = cugen_kernel_fallback(cli->kernel);
+  fprintf(out, "This is the cpu device with the config's check problem; times are the CPU's own, not a GPU's.\n");
+  if (why) fprintf(out, "No CUDA GPU: %s\n", why);
+}
+
+/* As a shell word. */
+static void print_word(const char *word, FILE *out) {
+  if (!word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%")]) {
+    fputs(word, out);
+    return;
+  }
+  fputc('\'', out);
+  for (; *word; word++) {
+    if (*word == '\'')
+      fputs("'\\''", out);
+    else
+      fputc(*word, out);
+  }
+  fputc('\'', out);
+}
+
+void cli_print_same(const struct cli *cli, FILE *out) {
+  for (const enum cli_option *option = cli_common; *option != OPTION_COUNT; option++) {
+    if (!cli->values[*option] || !cli_options[*option].argument) continue;
+    fprintf(out, " --%s ", cli_options[*option].name);
+    print_word(cli->values[*option], out);
+  }
+  for (size_t i = 0; i < cli->setting_count; i++) {
+    fputs(" --set ", out);
+    print_word(cli->settings[i], out);
+  }
+}
+
+/* ---- The program ---- */
+
+static int run_command(struct cli *cli, int argc, char **argv) {
+  int status = options_parse(cli, argc, argv);
+  if (status) return status;
+  if (options_given(cli, OPTION_HELP)) {
+    help_command(cli->command, stdout);
+    return CUGEN_OK;
+  }
+  status = cli->command->run(cli);
+  cugen_kernel_close(cli->kernel);
+  cugen_close(cli->lib);
+  return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv) {
+  const char *word = argc > 1 ? argv[1] : "";
+  if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1); /* started by cugen, not by people */
+  if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;               /* docs/cugen.1 is made with it */
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
+  if (strcmp(word, "--version") == 0) word = "version";
+  if (!*word) {
+    help_all(stderr);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "a command is missing");
+  }
+  cli->command = help_find_command(word);
+  return cli->command ? run_command(cli, argc - 1, argv + 1) : help_unknown_command(cli, word);
+}
+
+/* A full disk or a closed pipe behind stdout shows at the latest here. */
+static int close_stdout(struct cli *cli, int status) {
+  bool failed = ferror(stdout) != 0;
+  if (fclose(stdout) == 0 && !failed) return status;
+  return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
+}
+
+int main(int argc, char **argv) {
+  struct cli cli = {0};
+  int status = close_stdout(&cli, run(&cli, argc, argv));
+  /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
+  if (status < 0 && *cli.error.message)
+    fprintf(stderr, "cugen: %s\n", cli.error.message);
+  else if (status < 0)
+    fprintf(stderr, "cugen: %s\n", cugen_status_text(status));
+  free(cli.settings);
+  return status < 0 ? -status : status;
+}

@@ -1,0 +1,167 @@
+/* Reading the words after a command by its tables of options; see cli.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+const struct cli_option_row cli_options[OPTION_COUNT] = {
+#define X(id, name, letter, argument, what) {name, letter, argument, what},
+    CLI_OPTIONS(X)
+#undef X
+};
+
+/* getopt's two tables for a command, and which option a row is. */
+struct tables {
+  struct option longs[OPTION_COUNT + 1];
+  char letters[2 * OPTION_COUNT + 3];
+  const char *names[OPTION_COUNT];
+  size_t count;
+};
+
+static void add_options(struct tables *tables, const enum cli_option *options) {
+  for (; *options != OPTION_COUNT; options++) {
+    const struct cli_option_row *row = &cli_options[*options];
+    int argument = !row->argument ? no_argument : *row->argument == '[' ? optional_argument : required_argument;
+    tables->names[tables->count] = row->name;
+    tables->longs[tables->count++] = (struct option){row->name, argument, NULL, 256 + (int)*options};
+    size_t length = strlen(tables->letters);
+    if (!row->letter) continue;
+    tables->letters[length++] = row->letter;
+    if (argument == required_argument) tables->letters[length] = ':';
+  }
+}
+
+static enum cli_option option_of(int code) {
+  if (code >= 256) return (enum cli_option)(code - 256);
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (cli_options[i].letter && cli_options[i].letter == code) return (enum cli_option)i;
+  return OPTION_COUNT;
+}
+
+static int fail_unknown(struct cli *cli, const struct tables *tables, const char *word) {
+  size_t length = strcspn(word, "=");
+  char *name = strndup(word, length);
+  const char *nearest = NULL;
+  if (name && strncmp(name, "--", 2) == 0) nearest = print_nearest(name + 2, tables->names, tables->count);
+  int status =
+      cli_fail(cli, CUGEN_ERROR_USAGE, "%s has no option %s%s%s; 'cugen help %s' lists all", cli->command->name,
+               name ? name : word, nearest ? ", the nearest is --" : "", nearest ? nearest : "", cli->command->name);
+  free(name);
+  return status;
+}
+
+/* What getopt_long said '?' or ':' to: an unknown word, or a wrong use of a known option. */
+static int fail_option(struct cli *cli, const struct tables *tables, int code, const char *word) {
+  enum cli_option option = option_of(optopt);
+  if (code == ':' && option != OPTION_COUNT)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a value: --%s %s", cli_options[option].name,
+                    cli_options[option].name, cli_options[option].argument);
+  if (optopt >= 256) return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s takes no value", cli_options[option].name);
+  if (optopt) {
+    const char letter[] = {'-', (char)optopt, '\0'};
+    return fail_unknown(cli, tables, letter);
+  }
+  return fail_unknown(cli, tables, word);
+}
+
+static int take(struct cli *cli, enum cli_option option, const char *value) {
+  if (option != OPTION_SET) {
+    cli->values[option] = value ? value : "";
+    return CUGEN_OK;
+  }
+  const char *equal = strchr(value, '=');
+  if (!equal || equal == value)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: it is written --set NAME=VALUE, such as --set M=8192", value);
+  cli->settings[cli->setting_count++] = value;
+  return CUGEN_OK;
+}
+
+/* --list 5: an optional argument as a word of its own, which getopt leaves to us. */
+static const char *optional_number(const char *const *argv, int argc) {
+  if (optarg || optind >= argc || !isdigit((unsigned char)*argv[optind])) return optarg;
+  return argv[optind++];
+}
+
+static int take_operands(struct cli *cli, char **argv, int count) {
+  const struct cli_command *command = cli->command;
+  const char *wanted = command->operand;
+  if (count == 0 && wanted && *wanted != '[' && !options_given(cli, OPTION_HELP))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s %s: the %s is missing; 'cugen help %s' says more",
+                    command->name, wanted, wanted, command->name);
+  if (count > (wanted != NULL))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[wanted != NULL],
+                    command->name, wanted ? " " : "", wanted ? wanted : "", command->common ? " [OPTION]..." : "");
+  cli->operand = count ? argv[0] : NULL;
+  return CUGEN_OK;
+}
+
+int options_parse(struct cli *cli, int argc, char **argv) {
+  struct tables tables = {.letters = ":"};
+  add_options(&tables, cli->command->options);
+  if (cli->command->common) add_options(&tables, cli_common);
+  cli->settings = calloc((size_t)argc + 1, sizeof *cli->settings);
+  if (!cli->settings) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  opterr = 0;
+  for (;;) {
+    int before = optind ? optind : 1;
+    int code = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+    if (code == -1) break;
+    if (code == '?' || code == ':')
+      return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
+    enum cli_option option = option_of(code);
+    const char *argument = cli_options[option].argument;
+    const char *value = argument && *argument == '[' ? optional_number((const char *const *)argv, argc) : optarg;
+    int status = take(cli, option, value);
+    if (status) return status;
+  }
+  return take_operands(cli, argv + optind, argc - optind);
+}
+
+bool options_given(const struct cli *cli, enum cli_option option) {
+  return cli->values[option] != NULL;
+}
+
+static int fail_value(struct cli *cli, enum cli_option option, const char *want) {
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: %s", cli_options[option].name, cli->values[option], want);
+}
+
+int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out) {
+  const char *text = cli->values[option];
+  if (!text || (!*text && *cli_options[option].argument == '[')) return CUGEN_OK;
+  char *end;
+  errno = 0;
+  unsigned long long value = strtoull(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || errno || value > SIZE_MAX || value < least)
+    return fail_value(cli, option, least ? "a whole number from 1 on is expected" : "a whole number is expected");
+  *out = (size_t)value;
+  return CUGEN_OK;
+}
+
+bool options_read_seconds(const char *text, bool unit_required, double *out) {
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  char *end;
+  double value = strtod(text, &end);
+  if (!isdigit((unsigned char)*text) || !(value > 0) || value > 1e9) return false;
+  *out = value;
+  if (!*end) return !unit_required;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(end, units[i].name) == 0) {
+      *out = value * units[i].seconds;
+      return true;
+    }
+  return false;
+}
+
+int options_seconds(struct cli *cli, enum cli_option option, double *out) {
+  const char *text = cli->values[option];
+  if (!text || options_read_seconds(text, false, out)) return CUGEN_OK;
+  return fail_value(cli, option, "a time is expected, such as 10s, 500ms or 2m");
+}

@@ -1,0 +1,187 @@
+/* Numbers for people and aligned tables; see print.h. */
+#include "print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Numbers ---- */
+
+struct shown print_count(uint64_t n) {
+  char digits[24];
+  struct shown shown = {0};
+  int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+  char *to = shown.text;
+  for (int i = 0; i < length; i++) {
+    if (i && (length - i) % 3 == 0) *to++ = ',';
+    *to++ = digits[i];
+  }
+  return shown;
+}
+
+/* Four digits that count, with the largest of the units that keeps the number at 1 or more. */
+static struct shown print_scaled(double value, const double *scales, const char *const *units, size_t count) {
+  struct shown shown;
+  size_t i = 0;
+  while (i + 1 < count && value < scales[i] * 0.99995) i++;
+  double scaled = value / scales[i];
+  int decimals = scaled < 9.9995 ? 3 : scaled < 99.995 ? 2 : scaled < 999.95 ? 1 : 0;
+  snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals, scaled, units[i]);
+  return shown;
+}
+
+struct shown print_seconds(double seconds) {
+  static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
+  static const char *const units[] = {"s", "ms", "us", "ns"};
+  return print_scaled(seconds, scales, units, 4);
+}
+
+struct shown print_clock(double seconds) {
+  struct shown shown;
+  long whole = seconds < 0 ? 0 : lround(fmin(seconds, 1e9));
+  if (whole >= 3600)
+    snprintf(shown.text, sizeof shown.text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+  else
+    snprintf(shown.text, sizeof shown.text, "%ld:%02ld", whole / 60, whole % 60);
+  return shown;
+}
+
+struct shown print_bytes(int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  struct shown shown;
+  double value = (double)bytes;
+  size_t unit = 0;
+  while (value >= 1024 && unit < 4) value /= 1024, unit++;
+  snprintf(shown.text, sizeof shown.text, value == floor(value) ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return shown;
+}
+
+struct shown print_percent(double fraction) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%.0f%%", 100 * fraction);
+  return shown;
+}
+
+const char *print_rate_unit(double flops, double bytes) {
+  return flops > 0 ? "GFLOP/s" : bytes > 0 ? "GB/s" : NULL;
+}
+
+struct shown print_rate(double flops, double bytes, double seconds) {
+  double rate = (flops > 0 ? flops : bytes) / seconds * 1e-9;
+  struct shown shown = {0};
+  if (!(seconds > 0) || !isfinite(rate)) return shown;
+  if (rate >= 1000) return print_count((uint64_t)llround(rate));
+  snprintf(shown.text, sizeof shown.text, "%.*f", rate < 1 ? 4 : rate < 10 ? 3 : rate < 100 ? 2 : 1, rate);
+  return shown;
+}
+
+/* ---- Suggestions ---- */
+
+enum { LONGEST_NAME = 40 };
+
+/* Levenshtein's distance, one row at a time. */
+static size_t distance(const char *a, const char *b) {
+  size_t n = strlen(b), row[LONGEST_NAME + 1];
+  for (size_t j = 0; j <= n; j++) row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < n; j++) {
+      size_t change = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      size_t insert = row[j] + 1, drop = diagonal + 1;
+      row[j + 1] = change < insert ? (change < drop ? change : drop) : (insert < drop ? insert : drop);
+    }
+  }
+  return row[n];
+}
+
+const char *print_nearest(const char *name, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t limit = strlen(name) / 3 + 1;
+  if (strlen(name) > LONGEST_NAME) return NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (strlen(names[i]) > LONGEST_NAME) continue;
+    size_t d = distance(name, names[i]);
+    if (d > limit || (best && d == limit)) continue;
+    limit = d, best = names[i];
+  }
+  return best;
+}
+
+/* ---- Tables ---- */
+
+void table_open(struct table *table, const char *const *headers, size_t columns) {
+  *table = (struct table){.columns = columns};
+  for (size_t i = 0; i < columns; i++) table_cell(table, headers[i]);
+}
+
+void table_cell(struct table *table, const char *text) {
+  if (table->count == table->capacity) {
+    size_t capacity = table->capacity ? 2 * table->capacity : 64;
+    char **cells = realloc(table->cells, capacity * sizeof *cells);
+    if (!cells) {
+      table->failed = 1;
+      return;
+    }
+    table->cells = cells;
+    table->capacity = capacity;
+  }
+  char *copy = strdup(text);
+  if (!copy)
+    table->failed = 1;
+  else
+    table->cells[table->count++] = copy;
+}
+
+static int is_right(const struct table *table, size_t column) {
+  return table->cells[column][0] == '>';
+}
+
+/* Without the mark of a header. */
+static const char *cell_text(const struct table *table, size_t i) {
+  return table->cells[i] + (i < table->columns && is_right(table, i));
+}
+
+static int column_width(const struct table *table, size_t column) {
+  size_t width = 0;
+  for (size_t i = column; i < table->count; i += table->columns) {
+    size_t length = strlen(cell_text(table, i));
+    if (length > width) width = length;
+  }
+  return (int)width;
+}
+
+/* Spaces wait until something follows them: lines have none at their end. */
+static void print_row(const struct table *table, size_t first, int indent, const int *widths, FILE *out) {
+  int spaces = indent;
+  for (size_t column = 0; column < table->columns; column++) {
+    const char *text = cell_text(table, first + column);
+    int padding = widths[column] - (int)strlen(text);
+    if (is_right(table, column)) spaces += padding;
+    if (*text) {
+      fprintf(out, "%*s%s", spaces, "", text);
+      spaces = 0;
+    }
+    spaces += is_right(table, column) ? 2 : padding + 2;
+  }
+  fputc('\n', out);
+}
+
+int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
+  int *widths = table->failed ? NULL : calloc(table->columns, sizeof *widths);
+  bool good = widths != NULL;
+  if (good) {
+    for (size_t i = 0; i < table->columns; i++) widths[i] = column_width(table, i);
+    for (size_t i = 0; i + table->columns <= table->count; i += table->columns)
+      print_row(table, i, indent, widths, out);
+  }
+  for (size_t i = 0; i < table->count; i++) free(table->cells[i]);
+  free(table->cells);
+  free(widths);
+  if (good) return CUGEN_OK;
+  *error = (cugen_error){CUGEN_ERROR_MEMORY, "out of memory"};
+  return CUGEN_ERROR_MEMORY;
+}

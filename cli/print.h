@@ -1,0 +1,56 @@
+/* Numbers for people, aligned tables, and records as JSON. */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cugen.h"
+
+/* A short text, returned by value. */
+struct shown {
+  char text[48];
+};
+
+struct shown print_count(uint64_t n);       /* 3,412 */
+struct shown print_seconds(double seconds); /* 1.234 ms */
+struct shown print_clock(double seconds);   /* 1:05 */
+struct shown print_bytes(int64_t bytes);    /* 48 KiB, 1.5 GiB; 100 B */
+struct shown print_percent(double fraction);
+/* The rate that matters for a kernel: its GFLOP/s where operations are declared, else its GB/s. */
+const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
+struct shown print_rate(double flops, double bytes, double seconds);
+
+/* The name nearest to a misspelt one, or NULL when none is near. */
+const char *print_nearest(const char *name, const char *const *names, size_t count);
+
+/* ---- Tables ---- */
+
+/* Rows of cells, printed with aligned columns; a column whose header starts with '>' is right-aligned. */
+struct table {
+  char **cells;
+  size_t columns, count, capacity;
+  int failed;
+};
+
+void table_open(struct table *table, const char *const *headers, size_t columns);
+void table_cell(struct table *table, const char *text); /* the next cell, row by row */
+/* Prints and frees; each line after indent. */
+int table_close(struct table *table, int indent, FILE *out, cugen_error *error);
+
+/* ---- JSON ---- */
+
+/* A number; null when it is zero where zero means not known, or no number. */
+json_t *json_known(double value);
+json_t *json_number(double value);
+json_t *json_optional_string(const char *string); /* null for NULL and "" */
+json_t *json_device(const cugen_device_info *device);
+json_t *json_implementation(const cugen_implementation_info *info);
+json_t *json_record(const cugen_record *record);
+/* The outcome in one word: "ok", "compile", "wrong". */
+const char *json_outcome(int outcome);
+/* Prints the object with a line end and releases it; object NULL: memory ran out while it was made. */
+int json_print(json_t *object, FILE *out, cugen_error *error);
+
+#endif

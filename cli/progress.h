@@ -1,0 +1,23 @@
+/* The progress bar of tune, on stderr, when that is a terminal. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "cugen.h"
+
+struct progress {
+  bool shown;       /* stderr is a terminal and the user wants it */
+  bool drawn;       /* something stands on the line */
+  double last_draw; /* monotonic seconds */
+};
+
+void progress_open(struct progress *progress, bool quiet);
+/* One line, redrawn at most ten times a second. */
+void progress_draw(struct progress *progress, const cugen_progress *state);
+/* Leaves the line empty. */
+void progress_close(struct progress *progress);
+/* The line itself, at most width - 1 characters of it; for tests too. */
+void progress_line(const cugen_progress *state, int width, char *out, size_t size);
+
+#endif

@@ -1,0 +1,12 @@
+/* What is remembered of a kernel, as a table of the best and as failures counted by reason. */
+#ifndef CLI_RECORDS_H
+#define CLI_RECORDS_H
+
+#include "cli.h"
+
+/* The `top` best; *right (may be NULL) gets how many right ones there are. Nothing is printed when there are none. */
+int records_print_best(struct cli *cli, size_t top, size_t *right);
+/* Nothing when nothing failed. */
+int records_print_failures(struct cli *cli);
+
+#endif

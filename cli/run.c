@@ -1,0 +1,94 @@
+/* cugen run: verifies and times one variant now. */
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+static void print_times(const cugen_record *r) {
+  const char *unit = print_rate_unit(r->flops, r->bytes);
+  printf("  time        %s", print_seconds(r->seconds).text);
+  printf(" (%s", print_seconds(r->seconds_p20).text);
+  printf(" to %s in the middle", print_seconds(r->seconds_p80).text);
+  printf(", at best %s; %d samples)\n", print_seconds(r->seconds_min).text, r->samples);
+  if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
+  if (r->roofline > 0) printf("  roofline    %s\n", print_percent(r->roofline).text);
+  if (r->clock_mhz > 0) printf("  clock       %d MHz\n", r->clock_mhz);
+}
+
+static void print_resources(const cugen_record *r) {
+  if (r->occupancy > 0)
+    printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text, *r->limiter ? ", limited by " : "",
+           r->limiter);
+  if (r->registers <= 0) return;
+  printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
+  printf("  shared      %s a block\n", print_bytes(r->shared_bytes).text);
+  printf("  local       %s a thread", print_bytes(r->local_bytes).text);
+  printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
+}
+
+static void print_record(struct cli *cli, const cugen_record *r) {
+  if (!options_given(cli, OPTION_QUIET)) {
+    printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+    cli_print_device(cli, stdout);
+    putchar('\n');
+    cli_print_cpu_note(cli, stdout);
+  }
+  printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? "right" : cugen_outcome_text((int)r->outcome));
+  if (r->outcome != CUGEN_OUTCOME_OK) return;
+  printf("  error       %.2g of the tolerance at most\n", r->error);
+  print_times(r);
+  print_resources(r);
+}
+
+static int print_json(struct cli *cli, const cugen_record *r) {
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(object, "check_problem", json_boolean(cli_on_cpu(cli)));
+  json_object_set_new(object, "record", json_record(r));
+  return json_print(object, stdout, &cli->error);
+}
+
+/* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
+static int fail_outcome(struct cli *cli, const cugen_record *r) {
+  static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE, CUGEN_ERROR_WRONG,
+                                 CUGEN_ERROR_WRONG, CUGEN_ERROR_DEVICE,  CUGEN_ERROR_DEVICE};
+  size_t outcome = (size_t)r->outcome;
+  int status = outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
+  return status ? cli_fail(cli, status, "%s: %s%s%s", r->variant, cugen_outcome_text((int)r->outcome),
+                           *r->reason ? ": " : "", r->reason)
+                : CUGEN_OK;
+}
+
+/* Which variant it will be is not left open. */
+static void remark_choice(struct cli *cli) {
+  cugen_record best;
+  cugen_error ignored;
+  if (cli->values[OPTION_VARIANT]) return;
+  if (cugen_kernel_records(cli->kernel) && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK &&
+      best.outcome == CUGEN_OUTCOME_OK)
+    return;
+  cli_remark(cli,
+             "nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s' finds "
+             "the best",
+             cli->operand);
+}
+
+int command_run(struct cli *cli) {
+  double timeout = 0;
+  cugen_record record;
+  int status = options_seconds(cli, OPTION_TIMEOUT, &timeout);
+  if (!status) status = cli_open_kernel(cli);
+  if (!status) status = cli_use_check_on_cpu(cli);
+  if (status) return status;
+  remark_choice(cli);
+  status = cugen_kernel_run(cli->kernel, cli->values[OPTION_VARIANT], timeout, &record, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON))
+    status = print_json(cli, &record);
+  else
+    print_record(cli, &record);
+  return status ? status : fail_outcome(cli, &record);
+}

@@ -1,0 +1,185 @@
+/* cugen show: the problem, the implementations, the arguments in order, and the C signature to call it with. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
+
+/* The element types of configs, as C and CUDA write them. */
+static const char *c_type(const char *dtype) {
+  static const char *const types[][2] = {
+      {"f64", "double"}, {"f32", "float"},    {"f16", "__half"},   {"bf16", "__nv_bfloat16"},
+      {"i8", "int8_t"},  {"i16", "int16_t"},  {"i32", "int32_t"},  {"i64", "int64_t"},
+      {"u8", "uint8_t"}, {"u16", "uint16_t"}, {"u32", "uint32_t"}, {"u64", "uint64_t"},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i][0], dtype) == 0) return types[i][1];
+  return dtype;
+}
+
+/* Whether the caller gives it: cugen allocates scratch, and a compiled-in scalar is part of the source. */
+static bool is_given(const cugen_argument_info *argument) {
+  return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
+}
+
+static void print_parameter(const cugen_argument_info *argument, FILE *out) {
+  bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
+  bool scalar = argument->rank == 0;
+  fprintf(out, "%s%s %s%s", reads && !scalar ? "const " : "", c_type(argument->dtype), scalar ? "" : "*",
+          argument->name);
+}
+
+/* "96 x 200" of numbers[0..rank) */
+static struct shown print_extents(const int64_t *numbers, int rank, const char *between) {
+  struct shown shown = {"-"};
+  size_t used = 0;
+  for (int i = 0; i < rank && used < sizeof shown.text; i++)
+    used += (size_t)snprintf(shown.text + used, sizeof shown.text - used, "%s%" PRId64, i ? between : "", numbers[i]);
+  return shown;
+}
+
+static int print_signature(struct cli *cli, FILE *out) {
+  const char *between = "";
+  fprintf(out, "void %s(", cugen_kernel_name(cli->kernel));
+  for (size_t i = 0; i < cugen_kernel_arguments(cli->kernel); i++) {
+    cugen_argument_info argument;
+    int status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
+    if (status) return status;
+    if (!is_given(&argument)) continue;
+    fputs(between, out);
+    print_parameter(&argument, out);
+    between = ", ";
+  }
+  fputs(*between ? ");" : "void);", out);
+  return CUGEN_OK;
+}
+
+static void add_argument(struct table *table, const cugen_argument_info *argument) {
+  table_cell(table, kinds[argument->kind]);
+  table_cell(table, argument->name);
+  table_cell(table, argument->dtype);
+  table_cell(table, print_extents(argument->shape, argument->rank, " x ").text);
+  table_cell(table, print_extents(argument->stride, argument->rank, ", ").text);
+  table_cell(table, argument->rank ? argument->layout : "-");
+  table_cell(table, print_bytes(argument->bytes).text);
+  table_cell(table, argument->compiled_in ? "compiled in" : argument->rank ? argument->memory : "by value");
+}
+
+static int print_arguments(struct cli *cli) {
+  static const char *const headers[] = {"kind", "name", "dtype", "shape", "strides", "layout", ">bytes", "memory"};
+  struct table table;
+  int status = CUGEN_OK;
+  table_open(&table, headers, 8);
+  for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
+    cugen_argument_info argument;
+    status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
+    if (!status) add_argument(&table, &argument);
+  }
+  cugen_error ignored;
+  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
+  return status ? status : closed;
+}
+
+static int print_implementations(struct cli *cli, const cugen_space_info *space) {
+  for (size_t i = 0; i < space->implementations; i++) {
+    cugen_implementation_info info;
+    int status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    if (status) return status;
+    printf("  %s: ", info.name);
+    if (info.unavailable)
+      printf("not on this device, it needs %s\n", info.unavailable);
+    else {
+      printf("%s of ", print_count(info.valid).text);
+      printf("%s combinations valid\n", print_count(info.cartesian).text);
+    }
+  }
+  return CUGEN_OK;
+}
+
+static int print_kernel(struct cli *cli, const cugen_space_info *space) {
+  printf("%s on ", cugen_kernel_name(cli->kernel));
+  cli_print_device(cli, stdout);
+  printf("\n\nProblem:\n  %s\n\nImplementations:\n", cugen_kernel_problem(cli->kernel));
+  int status = print_implementations(cli, space);
+  if (status) return status;
+  printf("\nArguments, strides in elements:\n");
+  status = print_arguments(cli);
+  if (status) return status;
+  printf("\nTo call it:\n  ");
+  status = print_signature(cli, stdout);
+  putchar('\n');
+  return status;
+}
+
+static json_t *extents_json(const int64_t *numbers, int rank) {
+  json_t *array = json_array();
+  for (int i = 0; i < rank; i++) json_array_append_new(array, json_integer(numbers[i]));
+  return array;
+}
+
+static json_t *argument_json(const cugen_argument_info *argument) {
+  json_t *object = json_object();
+  json_object_set_new(object, "name", json_string(argument->name));
+  json_object_set_new(object, "kind", json_string(kinds[argument->kind]));
+  json_object_set_new(object, "dtype", json_string(argument->dtype));
+  json_object_set_new(object, "c_type", json_string(c_type(argument->dtype)));
+  json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
+  json_object_set_new(object, "stride", extents_json(argument->stride, argument->rank));
+  json_object_set_new(object, "layout", argument->rank ? json_string(argument->layout) : json_null());
+  json_object_set_new(object, "bytes", json_integer(argument->bytes));
+  json_object_set_new(object, "memory", argument->rank ? json_string(argument->memory) : json_null());
+  json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
+  return object;
+}
+
+/* The signature as a string, by way of a stream in memory. */
+static int signature_json(struct cli *cli, json_t **out) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  int status = print_signature(cli, stream);
+  if (fclose(stream) != 0 && !status) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  *out = status ? NULL : json_string(text);
+  free(text);
+  return status;
+}
+
+static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
+  json_t *implementations = json_array(), *arguments = json_array(), *signature;
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "implementations", implementations);
+  json_object_set_new(object, "arguments", arguments);
+  int status = CUGEN_OK;
+  for (size_t i = 0; !status && i < space->implementations; i++) {
+    cugen_implementation_info info;
+    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    if (!status) json_array_append_new(implementations, json_implementation(&info));
+  }
+  for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
+    cugen_argument_info argument;
+    status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
+    if (!status) json_array_append_new(arguments, argument_json(&argument));
+  }
+  if (!status) status = signature_json(cli, &signature);
+  if (!status) json_object_set_new(object, "signature", signature);
+  return status;
+}
+
+int command_show(struct cli *cli) {
+  cugen_space_info space;
+  int status = cli_open_kernel(cli);
+  if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (status) return status;
+  if (!options_given(cli, OPTION_JSON)) return print_kernel(cli, &space);
+  json_t *object = json_object();
+  status = fill_json(cli, &space, object);
+  if (!status) return json_print(object, stdout, &cli->error);
+  json_decref(object);
+  return status;
+}

@@ -1,0 +1,199 @@
+/* cugen tune: finds the best variant on this device and remembers every result. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+#include "progress.h"
+#include "records.h"
+
+/* ---- Ctrl-C ---- */
+
+/* The one thing that a signal handler may set. */
+static volatile sig_atomic_t stop_signal;
+
+static void note_signal(int number) {
+  stop_signal = number;
+}
+
+/* The first one asks for a clean stop; the handler is gone then, so that the second kills. */
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+static int on_progress(const cugen_progress *state, void *context) {
+  progress_draw(context, state);
+  return stop_signal != 0;
+}
+
+/* ---- Options ---- */
+
+/* 90s, 5m: a time; 500: so many variants; none: until nothing is left. */
+static int read_budget(struct cli *cli, cugen_tune_options *options) {
+  const char *text = cli->values[OPTION_BUDGET];
+  if (!text || options_read_seconds(text, true, &options->budget_seconds)) return CUGEN_OK;
+  options->budget_seconds = -1;
+  if (strcmp(text, "none") == 0) return CUGEN_OK;
+  if (options_count(cli, OPTION_BUDGET, 1, &options->budget_count) == CUGEN_OK) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
+}
+
+static int read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {
+  size_t seed = 1, threads = 0;
+  int status = read_budget(cli, options);
+  if (!status) status = options_count(cli, OPTION_SEED, 0, &seed);
+  if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
+  if (!status) status = options_count(cli, OPTION_TOP, 0, top);
+  if (!status) status = options_seconds(cli, OPTION_TIMEOUT, &options->variant_timeout);
+  options->seed = seed;
+  options->threads = threads < 4096 ? (int)threads : 4096;
+  options->strategy = cli->values[OPTION_STRATEGY];
+  options->implementation = cli->values[OPTION_IMPLEMENTATION];
+  options->again = options_given(cli, OPTION_AGAIN);
+  return status;
+}
+
+/* ---- Results as text ---- */
+
+static void print_head(struct cli *cli, const cugen_space_info *space) {
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  cli_print_device(cli, stdout);
+  printf(", %s of ", print_count(space->valid).text);
+  printf("%s combinations valid\n", print_count(space->cartesian).text);
+  cli_print_cpu_note(cli, stdout);
+  fflush(stdout);
+}
+
+/* The database in use: the line "cache: FILE" of cugen_where. */
+static const char *find_cache(struct cli *cli, int *length) {
+  static const char name[] = "cache: ";
+  const char *line = cugen_where(cli->lib);
+  while (*line && strncmp(line, name, strlen(name)) != 0) {
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  if (*line) line += strlen(name);
+  *length = (int)strcspn(line, "\n");
+  return line;
+}
+
+static void print_numbers(const cugen_tune_result *result) {
+  printf("\nTried %s", print_count(result->tried).text);
+  if (result->failed) printf(" (%s failed)", print_count(result->failed).text);
+  printf(", %s remembered before", print_count(result->remembered).text);
+  printf(", %s left; ", print_count(result->left).text);
+  printf("%s compiled", print_count(result->compiled).text);
+  printf(" in %s", print_seconds(result->seconds).text);
+  if (result->seconds > 0 && result->tried)
+    printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
+  puts(".");
+}
+
+static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
+  int length;
+  const char *cache = find_cache(cli, &length);
+  bool remembered = length != 4 || strncmp(cache, "none", 4) != 0;
+  print_numbers(result);
+  if (remembered)
+    printf("Remembered in %.*s.\n", length, cache);
+  else
+    puts("Nothing is remembered: there is no cache.");
+  if (result->left && remembered) puts("The same command again goes on from here.");
+  if (!right || !remembered) return;
+  printf("Run the best: cugen run %s", cli->operand);
+  cli_print_same(cli, stdout);
+  putchar('\n');
+}
+
+static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
+  bool quiet = options_given(cli, OPTION_QUIET);
+  size_t right = 0;
+  if (!quiet && !result->tried && !result->left && !result->interrupted)
+    printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
+  if (!quiet) putchar('\n');
+  int status = records_print_best(cli, top, &right);
+  if (!status) status = records_print_failures(cli);
+  if (!status && !quiet) print_tail(cli, result, right);
+  return status;
+}
+
+/* ---- Results as JSON ---- */
+
+static json_t *result_json(const cugen_tune_result *result) {
+  json_t *object = json_object();
+  json_object_set_new(object, "valid", json_integer((json_int_t)result->valid));
+  json_object_set_new(object, "remembered", json_integer((json_int_t)result->remembered));
+  json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
+  json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
+  json_object_set_new(object, "left", json_integer((json_int_t)result->left));
+  json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
+  json_object_set_new(object, "seconds", json_number(result->seconds));
+  json_object_set_new(object, "measuring", json_number(result->measuring));
+  json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
+  return object;
+}
+
+static int print_json(struct cli *cli, const cugen_space_info *space, const cugen_tune_result *result) {
+  json_t *object = json_object(), *records = json_array();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(object, "check_problem", json_boolean(cli_on_cpu(cli)));
+  json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
+  json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
+  json_object_set_new(object, "run", result_json(result));
+  json_object_set_new(object, "records", records);
+  for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
+    cugen_record record;
+    int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
+    if (status) {
+      json_decref(object);
+      return status;
+    }
+    json_array_append_new(records, json_record(&record));
+  }
+  return json_print(object, stdout, &cli->error);
+}
+
+/* ---- The command ---- */
+
+/* Tunes; a stop by a signal and "not one came out right" still have results to print. */
+static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
+  struct progress progress;
+  cugen_tune_result result = {0};
+  bool json = options_given(cli, OPTION_JSON);
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  options->progress = on_progress;
+  options->context = &progress;
+  catch_signals();
+  int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
+  progress_close(&progress);
+  if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
+  cugen_error tuning = cli->error;
+  int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
+  if (printed) return printed;
+  cli->error = tuning;
+  return status;
+}
+
+int command_tune(struct cli *cli) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_space_info space;
+  size_t top = 10;
+  int status = read_options(cli, &options, &top);
+  if (!status) status = cli_open_kernel(cli);
+  if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (status) return status;
+  if (!options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_QUIET)) print_head(cli, &space);
+  status = tune(cli, &options, &space, top);
+  if (status != CUGEN_ERROR_INTERRUPTED || !stop_signal) return status;
+  cli_remark(cli, "interrupted; everything measured is kept");
+  return 128 + stop_signal;
+}

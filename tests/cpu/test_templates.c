@@ -1,0 +1,137 @@
+/* The shipped templates really run, on the cpu device, and compute what their references compute: in every layout, for
+   sizes that tiles divide and do not divide, aligned for wide loads and not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cugen.h"
+
+enum { SETTINGS = 9 };
+
+static int set_up(void **state) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  *state = lib;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  cugen_close(*state);
+  return 0;
+}
+
+static void run_variant(cugen_kernel *kernel, const char *variant) {
+  cugen_error error = {0};
+  cugen_record record;
+  if (cugen_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
+  if (record.outcome != CUGEN_OUTCOME_OK)
+    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), cugen_outcome_text((int)record.outcome),
+             record.reason);
+}
+
+static cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings, size_t count) {
+  cugen_error error = {0};
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+/* ---- matmul ---- */
+
+/* Each is valid in f64 too, whose vec is at most 2; the padding is the first that the layouts allow. */
+static const char *const blocked[] = {
+    "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 double_buffer=true group=8 min_blocks=1",
+    "blocked BM=64 BN=128 BK=16 TM=8 TN=4 vec=2 double_buffer=false group=1 min_blocks=1",
+    "blocked BM=64 BN=64 BK=8 TM=4 TN=8 vec=1 double_buffer=true group=1 min_blocks=1",
+    "blocked BM=64 BN=64 BK=16 TM=4 TN=4 vec=2 double_buffer=false group=8 min_blocks=1",
+};
+
+static const char *const simple[] = {
+    "naive block_x=16 block_y=8 columns_along=x",
+    "tiled tile=16 pad=0",
+    "naive block_x=32 block_y=4 columns_along=y",
+    "tiled tile=8 pad=1",
+};
+
+/* In all: odd, whole and aligned tiles; ragged but aligned ones; a k shorter than a tile; more than one row group. */
+static const struct {
+  const char *m, *n, *k;
+} sizes[] = {
+    {"M=131", "N=260", "K=37"}, {"M=128", "N=256", "K=64"}, {"M=68", "N=132", "K=36"},
+    {"M=67", "N=63", "K=3"},    {"M=641", "N=130", "K=17"},
+};
+
+/* The layouts by number's bits; precision, pitch and specialisation so that each meets each layout of an operand. */
+static void run_matmul(cugen *lib, unsigned number, const char *variant) {
+  size_t size = number % (sizeof sizes / sizeof *sizes);
+  const char *settings[SETTINGS] = {number & 1 ? "layout_a=col" : "layout_a=row",
+                                    number & 2 ? "layout_b=col" : "layout_b=row",
+                                    number & 4 ? "layout_c=col" : "layout_c=row",
+                                    (number ^ number >> 3) & 1 ? "dtype=f64" : "dtype=f32",
+                                    (number ^ number >> 1) & 1 ? "pitched=true" : "pitched=false",
+                                    (number ^ number >> 2) & 1 ? "specialize=true" : "specialize=false",
+                                    sizes[size].m,
+                                    sizes[size].n,
+                                    sizes[size].k};
+  cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", settings, SETTINGS);
+  run_variant(kernel, variant);
+  cugen_kernel_close(kernel);
+}
+
+static void test_blocked(void **state) {
+  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, blocked[(i + i / 4) % 4]);
+}
+
+static void test_naive_and_tiled(void **state) {
+  for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, simple[i % 4]);
+}
+
+/* The tiles and threads that are fast on a GPU, at a size where every block lies inside. */
+static void test_blocked_as_on_a_gpu(void **state) {
+  const char *settings[] = {"M=256", "N=256", "K=48"};
+  cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 3);
+  run_variant(kernel, "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=2");
+  run_variant(kernel, "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
+  cugen_kernel_close(kernel);
+}
+
+static void test_identity(void **state) {
+  const char *settings[] = {"M=480", "N=320", "K=640", "fill=identity", "pitched=true"};
+  cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 5);
+  run_variant(kernel, "naive block_x=16 block_y=16 columns_along=x");
+  run_variant(kernel, "tiled tile=16 pad=0");
+  cugen_kernel_close(kernel);
+}
+
+/* ---- What matmul does not use ---- */
+
+static void test_features(void **state) {
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};
+  static const char *const memories[] = {"memory=pinned", "memory=mapped", "memory=managed"};
+  for (size_t i = 0; i < 3; i++) {
+    const char *settings[] = {dtypes[i], memories[i]};
+    cugen_kernel *kernel = open_kernel(*state, "tests/configs/features.lua", settings, 2);
+    run_variant(kernel, "tree");
+    run_variant(kernel, "shuffle blocks=1 threads=256");
+    cugen_kernel_close(kernel);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_blocked),
+      cmocka_unit_test(test_naive_and_tiled),
+      cmocka_unit_test(test_blocked_as_on_a_gpu),
+      cmocka_unit_test(test_identity),
+      cmocka_unit_test(test_features),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,240 @@
+/* The whole path on the cpu device, through cugen.h as an application would: planted failures are recorded as what they
+   are and tuning goes on; everything is remembered; the same again does no work; a stop keeps what was measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cugen.h"
+
+static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
+
+static cugen *open_library(void) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = cache_file;
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  return lib;
+}
+
+static cugen_kernel *open_kernel(cugen *lib, const char *config) {
+  cugen_error error = {0};
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, config, NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+static int fresh_cache(void **state) {
+  (void)state;
+  strcpy(cache_file + strlen(cache_file) - 6, "XXXXXX");
+  int file = mkstemp(cache_file);
+  if (file < 0) return -1;
+  close(file);
+  return 0;
+}
+
+static int remove_cache(void **state) {
+  (void)state;
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", cache_file, endings[i]);
+    unlink(path);
+  }
+  return 0;
+}
+
+/* implementation, outcome, a word of the reason */
+static const struct {
+  const char *implementation;
+  cugen_outcome outcome;
+  const char *word;
+} planted[] = {
+    {"right ", CUGEN_OUTCOME_OK, ""},
+    {"right_again ", CUGEN_OUTCOME_OK, ""},
+    {"wrong_last ", CUGEN_OUTCOME_WRONG, "y[99]"},
+    {"nan ", CUGEN_OUTCOME_WRONG, "nan"},
+    {"unwritten ", CUGEN_OUTCOME_WRONG, "y[99]"},
+    {"past_the_end ", CUGEN_OUTCOME_BOUNDS, "past the end"},
+    {"far_outside ", CUGEN_OUTCOME_BOUNDS, "block (0"},
+    {"trap ", CUGEN_OUTCOME_TRAP, "trap"},
+    {"endless ", CUGEN_OUTCOME_TIMEOUT, "within 1 s"},
+    {"too_much_shared ", CUGEN_OUTCOME_LAUNCH, "shared memory"},
+    {"does_not_compile ", CUGEN_OUTCOME_COMPILE, "planted.cu"},
+};
+
+static size_t check_record(const cugen_record *record) {
+  for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+    if (strncmp(record->variant, planted[i].implementation, strlen(planted[i].implementation)) != 0) continue;
+    if (record->outcome != planted[i].outcome || !strstr(record->reason, planted[i].word))
+      fail_msg("%s: %s: %s", record->variant, cugen_outcome_text((int)record->outcome), record->reason);
+    return 1;
+  }
+  fail_msg("unexpected record %s", record->variant);
+  return 0;
+}
+
+static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
+  (void)state;
+  cugen *lib = open_library();
+  cugen_kernel *kernel = open_kernel(lib, "tests/configs/planted.lua");
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error error = {0};
+  options.strategy = "exhaustive";
+  options.variant_timeout = 1.0;
+  options.budget_seconds = -1;
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.valid, 12);
+  assert_int_equal(result.tried, 12);
+  assert_int_equal(result.failed, 9);
+  assert_int_equal(result.left, 0);
+  assert_true(result.compiled < 12); /* right, right_again and too_much_shared share one source */
+  assert_true(result.measuring > 0 && result.measuring <= result.seconds);
+  size_t count = cugen_kernel_records(kernel), seen = 0;
+  assert_int_equal(count, 12);
+  for (size_t i = 0; i < count; i++) {
+    cugen_record record;
+    assert_int_equal(cugen_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    seen += check_record(&record);
+    if (i == 0) assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
+  }
+  assert_int_equal(seen, 12);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+
+  /* A fresh library on the same cache: nothing is left, and no work is done. */
+  lib = open_library();
+  kernel = open_kernel(lib, "tests/configs/planted.lua");
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_int_equal(result.remembered, 12);
+  assert_int_equal(result.tried, 0);
+  assert_int_equal(result.compiled, 0);
+  cugen_record best;
+  assert_int_equal(cugen_kernel_run(kernel, "best", 0, &best, &error), CUGEN_OK);
+  assert_int_equal(best.outcome, CUGEN_OUTCOME_OK);
+  assert_int_equal(strncmp(best.variant, "right", 5), 0);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+static int stop_after_three(const cugen_progress *progress, void *context) {
+  *(int *)context += 1;
+  return progress->done >= 3;
+}
+
+static void a_stop_keeps_what_was_measured_and_resumes(void **state) {
+  (void)state;
+  cugen *lib = open_library();
+  cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error error = {0};
+  int calls = 0;
+  options.progress = stop_after_three;
+  options.context = &calls;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  assert_true(result.interrupted);
+  assert_int_equal(result.tried, 3);
+  assert_int_equal(result.left, 1);
+  assert_true(calls >= 3);
+  assert_int_equal(cugen_kernel_records(kernel), 3);
+  options.progress = NULL;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_int_equal(result.remembered, 3);
+  assert_int_equal(result.tried, 1);
+  assert_int_equal(cugen_kernel_records(kernel), 4);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+static void a_count_is_a_budget(void **state) {
+  (void)state;
+  cugen *lib = open_library();
+  cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  options.budget_count = 2;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
+  assert_int_equal(result.tried, 2);
+  assert_int_equal(result.left, 2);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Several launches, scratch, constant memory, dynamic shared memory, integers and host memory kinds. */
+static void the_whole_grammar_runs(void **state) {
+  (void)state;
+  static const char *const settings[][2] = {
+      {"dtype=f32", "memory=device"}, {"dtype=i32", "memory=pinned"}, {"dtype=f64", "memory=mapped"}};
+  cugen *lib = open_library();
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    cugen_kernel *kernel;
+    cugen_error error = {0};
+    cugen_record record;
+    if (cugen_kernel_open(lib, "tests/configs/features.lua", settings[i], 2, &kernel, &error))
+      fail_msg("%s", error.message);
+    static const char *const variants[] = {"tree", "shuffle", "tree blocks=1 threads=256"};
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+      if (cugen_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
+      if (record.outcome)
+        fail_msg("%s: %s: %s", record.variant, cugen_outcome_text((int)record.outcome), record.reason);
+    }
+    cugen_kernel_close(kernel);
+  }
+  cugen_close(lib);
+}
+
+static void every_matmul_implementation_is_right(void **state) {
+  (void)state;
+  static const char *const variants[] = {"naive",
+                                         "naive columns_along=y",
+                                         "tiled",
+                                         "tiled tile=8 pad=1",
+                                         "blocked",
+                                         "blocked double_buffer=false vec=1",
+                                         "blocked BM=64 BN=64 TM=4 TN=4 group=8"};
+  static const char *const settings[][4] = {
+      {"dtype=f32", "layout_a=row", "layout_b=row", "pitched=false"},
+      {"dtype=f64", "layout_a=col", "layout_b=row", "pitched=true"},
+      {"dtype=f32", "layout_a=row", "layout_b=col", "pitched=true"},
+      {"dtype=f64", "layout_a=col", "layout_b=col", "pitched=false"},
+  };
+  cugen *lib = open_library();
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    cugen_kernel *kernel;
+    cugen_error error = {0};
+    if (cugen_kernel_open(lib, "matmul", settings[i], 4, &kernel, &error)) fail_msg("%s", error.message);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+      cugen_record record;
+      int status = cugen_kernel_run(kernel, variants[v], 60, &record, &error);
+      if (status == CUGEN_ERROR_USAGE) continue; /* not valid for this dtype or layout */
+      if (status) fail_msg("%s", error.message);
+      if (record.outcome)
+        fail_msg("%s: %s: %s", record.variant, cugen_outcome_text((int)record.outcome), record.reason);
+    }
+    cugen_kernel_close(kernel);
+  }
+  cugen_close(lib);
+}
+
+/* options.worker's default is the running program: started as "PROGRAM worker", it serves. */
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "worker") == 0) return cugen_worker_main(argc, argv);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(a_count_is_a_budget, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(the_whole_grammar_runs, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(every_matmul_implementation_is_right, fresh_cache, remove_cache),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,415 @@
+/* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which can be made to fail.
+   Kernels do what the test says. FAKE_CUDA_DEVICES and FAKE_CUDA_VERSION in the environment set what scripts need. */
+#include "fake_cuda.h"
+
+#include <cuda.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
+
+/* Counts the call; true when it is the one to fail. */
+static bool fails(const char *call) {
+  if (++fake_cuda.calls != fake_cuda.fail_at) return false;
+  fake_cuda.failed_call = call;
+  return true;
+}
+
+#define MAY_FAIL                                                                                                     \
+  if (fails(__func__)) return (CUresult)fake_cuda.fail_with
+
+/* For handles that nothing is behind. */
+static int something;
+
+/* ---- The driver and its device --------------------------------------------------------------------------------- */
+
+static int setting(const char *name, int otherwise) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : otherwise;
+}
+
+CUresult cuInit(unsigned flags) {
+  (void)flags;
+  MAY_FAIL;
+  return setting("FAKE_CUDA_DEVICES", fake_cuda.devices) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult cuDriverGetVersion(int *version) {
+  MAY_FAIL;
+  *version = setting("FAKE_CUDA_VERSION", fake_cuda.version);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult result, const char **name) {
+  *name = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_PRETENDED";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult result, const char **text) {
+  *text = result == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : "a pretended error";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+  MAY_FAIL;
+  *count = setting("FAKE_CUDA_DEVICES", fake_cuda.devices);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+  MAY_FAIL;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
+  (void)device;
+  MAY_FAIL;
+  strncpy(name, "NVIDIA Pretended", (size_t)length);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  MAY_FAIL;
+  for (size_t i = 0; i < sizeof uuid->bytes; i++) uuid->bytes[i] = (char)(i + (size_t)device);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+  (void)device;
+  MAY_FAIL;
+  *bytes = (size_t)141 << 30;
+  return CUDA_SUCCESS;
+}
+
+/* An H200's answers. */
+static const struct {
+  CUdevice_attribute attribute;
+  int value;
+} attributes[] = {{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                  {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+                  {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+                  {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+                  {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+                  {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+                  {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+                  {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+                  {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+                  {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
+                  {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+                  {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
+                  {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
+                  {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+                  {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
+                  {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+                  {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+                  {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+                  {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512}};
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+  (void)device;
+  MAY_FAIL;
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+    if (attributes[i].attribute == attribute) {
+      *value = attributes[i].value;
+      return CUDA_SUCCESS;
+    }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Contexts, streams, events --------------------------------------------------------------------------------- */
+
+/* Counting up happens only on success; giving back counts even when it fails, as nobody can try again. */
+#define MAKE(count, place)                                                                                           \
+  MAY_FAIL;                                                                                                          \
+  fake_cuda.count++;                                                                                                 \
+  *(place) = (void *)&something;                                                                                     \
+  return CUDA_SUCCESS
+#define GIVE_BACK(count)                                                                                             \
+  fake_cuda.count--;                                                                                                 \
+  MAY_FAIL;                                                                                                          \
+  return CUDA_SUCCESS
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  (void)device;
+  MAKE(contexts, context);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  (void)device;
+  GIVE_BACK(contexts);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  (void)context;
+  MAY_FAIL;
+  fake_cuda.current++;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context) {
+  *context = (void *)&something;
+  GIVE_BACK(current);
+}
+
+CUresult cuCtxSynchronize(void) {
+  MAY_FAIL;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  (void)flags;
+  MAKE(streams, stream);
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  (void)stream;
+  GIVE_BACK(streams);
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  (void)flags;
+  MAKE(events, event);
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  (void)event;
+  GIVE_BACK(events);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  (void)event;
+  (void)stream;
+  MAY_FAIL;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  (void)event;
+  MAY_FAIL;
+  return CUDA_SUCCESS;
+}
+
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
+  (void)start;
+  (void)stop;
+  MAY_FAIL;
+  *milliseconds = 1.5f;
+  return CUDA_SUCCESS;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+static CUresult make_memory(size_t bytes, void **out) {
+  *out = malloc(bytes);
+  if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
+  fake_cuda.memory++;
+  return CUDA_SUCCESS;
+}
+
+static CUresult make_address(size_t bytes, CUdeviceptr *out) {
+  void *memory;
+  CUresult result = make_memory(bytes, &memory);
+  *out = (CUdeviceptr)(uintptr_t)memory;
+  return result;
+}
+
+static void *pointer(CUdeviceptr address) {
+  return (void *)(uintptr_t)address;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+  MAY_FAIL;
+  return make_address(bytes, address);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
+  (void)flags;
+  MAY_FAIL;
+  return make_address(bytes, address);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+  (void)element;
+  MAY_FAIL;
+  *pitch = (width + 511) / 512 * 512;
+  return make_address(*pitch * height, address);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  free(pointer(address));
+  GIVE_BACK(memory);
+}
+
+CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  MAY_FAIL;
+  return make_memory(bytes, memory);
+}
+
+CUresult cuMemFreeHost(void *memory) {
+  free(memory);
+  GIVE_BACK(memory);
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned flags) {
+  (void)flags;
+  MAY_FAIL;
+  *address = (CUdeviceptr)(uintptr_t)memory;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, CUdeviceptr address) {
+  (void)attribute;
+  (void)address;
+  MAY_FAIL;
+  *(unsigned *)out = CU_MEMORYTYPE_HOST;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  memcpy(pointer(to), pointer(from), bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
+  MAY_FAIL;
+  for (size_t row = 0; row < copy->Height; row++)
+    memcpy((char *)copy->dstHost + row * copy->dstPitch, (const char *)copy->srcHost + row * copy->srcPitch,
+           copy->WidthInBytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char byte, size_t count, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  memset(pointer(address), byte, count);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  for (size_t i = 0; i < count; i++) memcpy((char *)pointer(address) + 2 * i, &word, sizeof word);
+  return CUDA_SUCCESS;
+}
+
+/* ---- Images, kernels, launches --------------------------------------------------------------------------------- */
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+  (void)image;
+  MAKE(images, module);
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  (void)module;
+  GIVE_BACK(images);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  (void)module;
+  (void)name;
+  MAY_FAIL;
+  *function = (void *)&something;
+  return CUDA_SUCCESS;
+}
+
+static double constant[4];
+
+static CUresult find_constant(CUdeviceptr *address, size_t *bytes, const char *name) {
+  if (strcmp(name, "factors")) return CUDA_ERROR_NOT_FOUND;
+  *address = (CUdeviceptr)(uintptr_t)constant;
+  *bytes = sizeof constant;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+  (void)module;
+  MAY_FAIL;
+  return find_constant(address, bytes, name);
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values, unsigned jits,
+                           CUlibraryOption *options, void **values, unsigned count) {
+  (void)image;
+  (void)jit;
+  (void)jit_values;
+  (void)jits;
+  (void)options;
+  (void)values;
+  (void)count;
+  MAKE(images, library);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  (void)library;
+  GIVE_BACK(images);
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+  (void)library;
+  (void)name;
+  MAY_FAIL;
+  *kernel = (void *)&something;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
+  (void)library;
+  MAY_FAIL;
+  return find_constant(address, bytes, name);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+  (void)kernel;
+  MAY_FAIL;
+  *function = (void *)&something;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+  (void)function;
+  MAY_FAIL;
+  *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
+           : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 40
+                                                                : 400;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  (void)function;
+  MAY_FAIL;
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fake_cuda.allowed_shared = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared) {
+  (void)function;
+  (void)shared;
+  MAY_FAIL;
+  *blocks = 2048 / threads;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,
+                        void **extra) {
+  (void)function;
+  (void)stream;
+  (void)extra;
+  MAY_FAIL;
+  struct fake_launch launch = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters};
+  if (fake_cuda.run) fake_cuda.run(&launch);
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,28 @@
+/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol `fake_cuda`. */
+#ifndef TESTS_FAKE_CUDA_H
+#define TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fake_launch {
+  unsigned grid[3], block[3], shared;
+  void **parameters;
+};
+
+struct fake_cuda {
+  /* Set by the test. */
+  int version;                                   /* CUDA version it supports; 0: 13000 */
+  int devices;                                   /* 0: cuInit finds none */
+  long fail_at;                                  /* this call fails, counted from 1; 0: none */
+  int fail_with;                                 /* the CUresult it fails with */
+  void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
+
+  /* Seen by the test. */
+  long calls;                                              /* that can fail, so far */
+  const char *failed_call;                                 /* the one that was made to fail */
+  long memory, contexts, current, streams, events, images; /* alive now */
+  int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+};
+
+#endif

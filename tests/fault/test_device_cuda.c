@@ -1,0 +1,533 @@
+/* The cuda device over a driver that fails: whichever call it is, the error is clear and nothing is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_cuda.h"
+#include "runtime/driver.h"
+#include "runtime/plan.h"
+
+static struct fake_cuda *fake;
+static struct text fake_path;
+
+static int find_fake(void **state) {
+  (void)state;
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  text_addf(&fake_path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&fake_path), RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&fake_path));
+  return fake ? 0 : -1;
+}
+
+static int forget_fake(void **state) {
+  (void)state;
+  text_free(&fake_path);
+  return 0;
+}
+
+static int reset_fake(void **state) {
+  (void)state;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1};
+  return 0;
+}
+
+/* A toolkit that opens the fake driver and, whatever this machine has, an NVRTC of CUDA 13. */
+static struct toolkit *open_toolkit(void) {
+  struct toolkit *toolkit;
+  assert_int_equal(toolkit_open(NULL, &toolkit, NULL), CUGEN_OK);
+  text_clear(&toolkit->driver);
+  text_add(&toolkit->driver, text_get(&fake_path));
+  text_clear(&toolkit->nvrtc);
+  text_add(&toolkit->nvrtc, "libnvrtc.so.13");
+  return toolkit;
+}
+
+/* ---- Everything a device does, once -------------------------------------------------------------------------- */
+
+static struct kernel_argument arguments[] = {
+    {.name = "A", .kind = CUGEN_ARGUMENT_INPUT, .rank = 1, .shape = {8}, .elements = 8},
+    {.name = "n", .kind = CUGEN_ARGUMENT_SCALAR, .value = {.type = VALUE_INT, .integer = 8}},
+    {.name = "factors", .kind = CUGEN_ARGUMENT_CONSTANT, .rank = 1, .shape = {4}, .elements = 4},
+};
+static struct kernel_launch launches[] = {
+    {.entry = "work", .grid = {4, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 100000}};
+static struct kernel_spec spec = {
+    .arguments = arguments, .argument_count = 3, .launches = launches, .launch_count = 1};
+static struct compiled compiled = {.image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
+
+struct work {
+  const struct device_ops *ops;
+  const struct toolkit *toolkit;
+  struct device *device;
+  struct memory memory[MEMORY_KIND_COUNT], pitched;
+  struct plan *plan;
+  struct call *call;
+};
+
+static int work_alloc(struct work *work, cugen_error *err) {
+  size_t pitch;
+  int status = CUGEN_OK;
+  for (int kind = 0; kind < MEMORY_KIND_COUNT && !status; kind++)
+    status = work->ops->alloc(work->device, (enum memory_kind)kind, 64, true, &work->memory[kind], err);
+  if (!status) status = work->ops->alloc_pitched(work->device, 60, 3, &pitch, &work->pitched, err);
+  return status;
+}
+
+static int work_copy(struct work *work, cugen_error *err) {
+  double data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {0};
+  int status = work->ops->fill(work->device, work->memory[0].device, 0xff, 64, err);
+  if (!status) status = work->ops->upload(work->device, work->memory[0].device, data, sizeof data, err);
+  if (!status) status = work->ops->copy_2d(work->device, work->pitched.device, 512, data, 16, 16, 3, err);
+  if (!status) status = work->ops->download(work->device, back, work->memory[0].device, sizeof back, err);
+  if (!status) assert_memory_equal(data, back, sizeof data);
+  return status;
+}
+
+static int work_launch(void *context, cugen_error *err) {
+  return call_launch(((struct work *)context)->call, err);
+}
+
+static int work_run(struct work *work, cugen_error *err) {
+  struct memory memory[3] = {work->memory[0], {0}, work->memory[1]};
+  double seconds;
+  int status = plan_open(work->device, &spec, &compiled, &work->plan, err);
+  if (!status) status = call_bind(work->plan, memory, NULL, 0, &work->call, err);
+  if (!status) status = work_launch(work, err);
+  if (!status) status = work->ops->sync(work->device, err);
+  if (!status) status = work->ops->time(work->device, work_launch, work, &seconds, err);
+  for (int kind = 0; kind < MEMORY_KIND_COUNT && !status; kind++)
+    status = work->ops->memory_check(work->device, &work->memory[kind], err);
+  return status;
+}
+
+static int work_do(struct work *work, cugen_error *err) {
+  struct device_options options = {.toolkit = work->toolkit};
+  struct device_description description;
+  if (work->ops->count(work->toolkit, err) != 1) return err->status;
+  int status = work->ops->describe(work->toolkit, 0, &description, err);
+  if (!status) status = work->ops->open(&options, &work->device, err);
+  if (!status) status = work_alloc(work, err);
+  if (!status) status = work_copy(work, err);
+  return status ? status : work_run(work, err);
+}
+
+static void work_undo(struct work *work) {
+  call_free(work->call);
+  plan_close(work->plan);
+  for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++)
+    if (work->device) work->ops->free(work->device, &work->memory[kind]);
+  if (work->device) work->ops->free(work->device, &work->pitched);
+  work->ops->close(work->device);
+}
+
+/* Once, with the calls of the CUDA 11 driver when `modules`; the status, and the error if any. */
+static int work_once(bool modules, cugen_error *err) {
+  struct toolkit *toolkit = open_toolkit();
+  struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
+  arguments[0].dtype = arguments[2].dtype = dtype_find("f64");
+  arguments[1].dtype = dtype_find("i32");
+  char name[] = "work";
+  compiled.entries[0] = name;
+  const struct driver *driver;
+  *err = (cugen_error){0};
+  int status = driver_open(toolkit, &driver, err);
+  if (!status && modules) ((struct driver *)(uintptr_t)driver)->library_load = NULL;
+  if (!status) status = work_do(&work, err);
+  work_undo(&work);
+  toolkit_close(toolkit);
+  return status;
+}
+
+static void assert_nothing_left(void) {
+  assert_int_equal(fake->memory, 0);
+  assert_int_equal(fake->streams, 0);
+  assert_int_equal(fake->events, 0);
+  assert_int_equal(fake->images, 0);
+  assert_int_equal(fake->contexts, 0);
+  assert_int_equal(fake->current, 0);
+}
+
+/* ---- Every call in turn -------------------------------------------------------------------------------------- */
+
+/* Calls whose failure changes nothing: giving back, and asking where memory lies. */
+static bool may_be_ignored(const char *call) {
+  static const char *const calls[] = {"cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
+                                      "cuStreamDestroy_v2",   "cuEventDestroy_v2",   "cuLibraryUnload",
+                                      "cuModuleUnload",       "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+                                      "cuPointerGetAttribute"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (!strcmp(call, calls[i])) return true;
+  return false;
+}
+
+static void check_failure(int status, int expected, const cugen_error *err) {
+  assert_non_null(fake->failed_call);
+  if (!status) {
+    if (!may_be_ignored(fake->failed_call)) fail_msg("%s failed and nobody noticed", fake->failed_call);
+    return;
+  }
+  assert_int_equal(status, expected);
+  assert_int_equal(err->status, expected);
+  if (!strstr(err->message, fake->failed_call))
+    fail_msg("%s failed, but the message is: %s", fake->failed_call, err->message);
+}
+
+static void fail_each_call(bool modules, CUresult result, int expected) {
+  cugen_error err;
+  assert_int_equal(work_once(modules, &err), CUGEN_OK);
+  assert_nothing_left();
+  long calls = fake->calls;
+  assert_true(calls > 100);
+  for (long n = 1; n <= calls; n++) {
+    *fake = (struct fake_cuda){.version = 13000, .devices = 1, .fail_at = n, .fail_with = (int)result};
+    int status = work_once(modules, &err);
+    check_failure(status, expected, &err);
+    assert_nothing_left();
+  }
+}
+
+static void test_each_call_fails(void **state) {
+  (void)state;
+  fail_each_call(false, CUDA_ERROR_ILLEGAL_ADDRESS, CUGEN_ERROR_DEVICE);
+}
+
+static void test_each_call_fails_with_modules(void **state) {
+  (void)state;
+  fail_each_call(true, CUDA_ERROR_ILLEGAL_ADDRESS, CUGEN_ERROR_DEVICE);
+}
+
+static void test_each_call_out_of_memory(void **state) {
+  (void)state;
+  fail_each_call(false, CUDA_ERROR_OUT_OF_MEMORY, CUGEN_ERROR_MEMORY);
+}
+
+/* ---- Every allocation in turn --------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+#ifndef SANITIZED
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static bool counting; /* allocations, the fatal one of which fails */
+static long allocations, fatal;
+
+static bool may_allocate(void) {
+  return !counting || ++allocations != fatal;
+}
+
+void *malloc(size_t size) {
+  return may_allocate() ? __libc_malloc(size) : NULL;
+}
+
+void *calloc(size_t count, size_t size) {
+  return may_allocate() ? __libc_calloc(count, size) : NULL;
+}
+
+void *realloc(void *old, size_t size) {
+  return may_allocate() ? __libc_realloc(old, size) : NULL;
+}
+
+static int open_and_close_toolkit(cugen_error *err) {
+  struct toolkit *toolkit;
+  int status = toolkit_open(NULL, &toolkit, err);
+  counting = false;
+  assert_true(!status == !!toolkit);
+  toolkit_close(toolkit);
+  return status;
+}
+
+static int work_without_an_allocation(cugen_error *err) {
+  counting = false;
+  struct toolkit *toolkit = open_toolkit();
+  struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
+  char name[] = "work";
+  compiled.entries[0] = name;
+  counting = true;
+  int status = work_do(&work, err);
+  counting = false;
+  work_undo(&work);
+  toolkit_close(toolkit);
+  assert_nothing_left();
+  return status;
+}
+
+static void fail_each_allocation(int (*scene)(cugen_error *err)) {
+  for (fatal = 1;; fatal++) {
+    cugen_error err = {0};
+    allocations = 0;
+    counting = true;
+    int status = scene(&err);
+    counting = false;
+    if (status) assert_true(err.status == status && err.message[0]);
+    if (allocations < fatal) {
+      assert_int_equal(status, CUGEN_OK);
+      assert_true(fatal > 10);
+      return;
+    }
+  }
+}
+
+static void test_each_allocation_fails(void **state) {
+  (void)state;
+  fail_each_allocation(work_without_an_allocation);
+  fail_each_allocation(open_and_close_toolkit);
+}
+
+#endif
+
+/* ---- What is missing, old or empty --------------------------------------------------------------------------- */
+
+static void assert_no_devices(struct toolkit *toolkit, int status, const char *words) {
+  cugen_error err = {0};
+  assert_int_equal(cuda_device_ops.count(toolkit, &err), 0);
+  assert_int_equal(err.status, status);
+  if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
+  struct device *device;
+  assert_int_equal(cuda_device_ops.open(&(struct device_options){.toolkit = toolkit}, &device, &err), status);
+  assert_null(device);
+  toolkit_close(toolkit);
+}
+
+static void test_no_driver(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_toolkit();
+  text_add(&toolkit->driver, ".not.there");
+  assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "no CUDA driver: ");
+  toolkit = open_toolkit();
+  text_add(&toolkit->driver, ".not.there");
+  assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "needs an NVIDIA driver 580 or newer for CUDA 13");
+}
+
+static void test_no_device(void **state) {
+  (void)state;
+  fake->devices = 0;
+  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "the CUDA driver is there (CUDA 13.0) but sees no GPU");
+}
+
+static void test_old_driver(void **state) {
+  (void)state;
+  fake->version = 12020;
+  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "too old: it supports CUDA 12.2, but NVRTC is of CUDA 13");
+}
+
+static void test_newer_driver(void **state) {
+  (void)state;
+  fake->version = 14010;
+  struct toolkit *toolkit = open_toolkit();
+  assert_int_equal(cuda_device_ops.count(toolkit, NULL), 1);
+  toolkit_close(toolkit);
+}
+
+static void test_no_such_ordinal(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_toolkit();
+  struct device_description description;
+  cugen_error err;
+  assert_int_equal(cuda_device_ops.describe(toolkit, 1, &description, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "no device 'cuda:1': the driver sees 1 GPU, from cuda:0 on");
+  toolkit_close(toolkit);
+}
+
+/* ---- What it says and finds ---------------------------------------------------------------------------------- */
+
+static void test_description(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_toolkit();
+  struct device_description description;
+  assert_int_equal(cuda_device_ops.describe(toolkit, 0, &description, NULL), CUGEN_OK);
+  assert_string_equal(description.id, "cuda:0");
+  assert_string_equal(description.arch, "sm_90a");
+  assert_string_equal(description.fingerprint, "NVIDIA Pretended sm_90 132 SMs");
+  assert_string_equal(description.uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  assert_int_equal(description.driver_version, 13000);
+  for (int fact = 0; fact < DEVICE_FACT_COUNT; fact++)
+    if (!device_fact_get(&description.facts, (enum device_fact)fact))
+      fail_msg("%s was not filled", device_fact_names[fact]);
+  assert_int_equal(description.facts.shared_per_block_optin, 232448);
+  assert_int_equal(description.facts.pitch_alignment, 512);
+  toolkit_close(toolkit);
+}
+
+struct opened {
+  struct toolkit *toolkit;
+  struct device *device;
+};
+
+static int open_device(void **state) {
+  static struct opened opened;
+  reset_fake(NULL);
+  opened.toolkit = open_toolkit();
+  *state = &opened;
+  return cuda_device_ops.open(&(struct device_options){.toolkit = opened.toolkit}, &opened.device, NULL);
+}
+
+static int close_device(void **state) {
+  struct opened *opened = *state;
+  cuda_device_ops.close(opened->device);
+  toolkit_close(opened->toolkit);
+  assert_nothing_left();
+  return 0;
+}
+
+static void check_guard(struct device *device, size_t bytes, long offset, const char *words) {
+  struct memory memory;
+  cugen_error err;
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, bytes, true, &memory, &err), CUGEN_OK);
+  memset(memory.device, 0, bytes);
+  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_OK);
+  ((char *)memory.device)[offset] = 0x11;
+  int status = device->ops->memory_check(device, &memory, &err);
+  device->ops->free(device, &memory);
+  if (!words) {
+    assert_int_equal(status, CUGEN_OK);
+    return;
+  }
+  assert_int_equal(status, CUGEN_ERROR_WRONG);
+  if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
+}
+
+static void test_guards(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  check_guard(device, 1000, 0, NULL);
+  check_guard(device, 1000, 999, NULL);
+  check_guard(device, 1000, 1000, "byte 0 past the end of a buffer of 1000 bytes (1 of");
+  check_guard(device, 1001, 1001, "byte 0 past the end");
+  check_guard(device, 1001, 1002 + 64 * 1024 - 1, "byte 65536 past the end");
+  check_guard(device, 1000, -1, "byte 1 before the start");
+  check_guard(device, 1000, -65536, "byte 65536 before the start");
+}
+
+/* The zone nearest to the buffer is what is told, with how much was written. */
+static void test_guards_name_the_nearest(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct memory memory;
+  cugen_error err;
+  assert_int_equal(device->ops->alloc(device, MEMORY_MANAGED, 64, true, &memory, &err), CUGEN_OK);
+  memset((char *)memory.device + 64 + 12, 0, 8);
+  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, "byte 12 past the end of a buffer of 64 bytes (8 of"));
+  device->ops->free(device, &memory);
+}
+
+static void test_unguarded(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct memory memory;
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 200000, false, &memory, NULL), CUGEN_OK);
+  assert_int_equal(memory.base_bytes, 200000);
+  assert_int_equal(device->ops->memory_check(device, &memory, NULL), CUGEN_OK);
+  device->ops->free(device, &memory);
+  assert_null(memory.device);
+}
+
+static void test_no_memory(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct memory memory;
+  cugen_error err;
+  fake->fail_at = fake->calls + 2;
+  fake->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
+  assert_int_equal(device->ops->alloc(device, MEMORY_PINNED, 1000, false, &memory, &err), CUGEN_ERROR_MEMORY);
+  assert_non_null(strstr(err.message, "cuda:0: cannot allocate 1000 bytes of pinned memory: cuMemHostAlloc"));
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, SIZE_MAX - 5, true, &memory, &err), CUGEN_ERROR_MEMORY);
+}
+
+static struct loaded *load_work(struct device *device) {
+  struct loaded *loaded;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  assert_int_equal(device->ops->load(device, &compiled, &loaded, NULL), CUGEN_OK);
+  return loaded;
+}
+
+static void test_dynamic_shared(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct loaded *loaded = load_work(device);
+  struct entry *entry;
+  cugen_error err;
+  assert_int_equal(device->ops->entry(device, loaded, 0, 48000, &entry, &err), CUGEN_OK);
+  assert_int_equal(fake->allowed_shared, 0); /* with 400 static still within 48 KB */
+  assert_int_equal(device->ops->entry(device, loaded, 0, 100000, &entry, &err), CUGEN_OK);
+  assert_int_equal(fake->allowed_shared, 100000);
+  assert_int_equal(device->ops->entry(device, loaded, 0, 50000, &entry, &err), CUGEN_OK);
+  assert_int_equal(fake->allowed_shared, 100000); /* another launch's larger share stands */
+  assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 400, &entry, &err), CUGEN_OK);
+  assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 399, &entry, &err), CUGEN_ERROR_DEVICE);
+  assert_string_equal(err.message, "kernel 'work' needs 232449 bytes of shared memory a block (400 static, 232049 "
+                                   "dynamic), the device gives at most 232448");
+  assert_null(entry);
+  assert_int_equal(device->ops->entry(device, loaded, 1, 0, &entry, &err), CUGEN_ERROR_INTERNAL);
+  device->ops->unload(device, loaded);
+}
+
+static void test_symbols(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct loaded *loaded = load_work(device);
+  void *address;
+  size_t bytes;
+  cugen_error err;
+  assert_int_equal(device->ops->symbol(device, loaded, "factors", &address, &bytes, &err), CUGEN_OK);
+  assert_int_equal(bytes, 32);
+  assert_non_null(address);
+  assert_int_equal(device->ops->symbol(device, loaded, "factor", &address, &bytes, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "no __constant__ or __device__ variable 'factor'"));
+  device->ops->unload(device, loaded);
+}
+
+static void test_launch_failure_names_the_launch(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct loaded *loaded = load_work(device);
+  struct kernel_launch launch = {.entry = "work", .grid = {4, 2, 1}, .block = {32, 32, 1}, .shared_bytes = 96};
+  struct entry *entry;
+  cugen_error err;
+  assert_int_equal(device->ops->entry(device, loaded, 0, 96, &entry, &err), CUGEN_OK);
+  fake->fail_at = fake->calls + 1;
+  fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  assert_int_equal(device->ops->launch(device, entry, &launch, NULL, &err), CUGEN_ERROR_DEVICE);
+  assert_string_equal(err.message, "cuLaunchKernel: CUDA_ERROR_PRETENDED (701): a pretended error\n"
+                                   "kernel 'work', grid 4x2x1, block 32x32x1 = 1024 threads (it can have 512 with "
+                                   "its 40 registers), 400 + 96 bytes of shared memory");
+  device->ops->unload(device, loaded);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_each_call_fails, reset_fake),
+      cmocka_unit_test_setup(test_each_call_fails_with_modules, reset_fake),
+      cmocka_unit_test_setup(test_each_call_out_of_memory, reset_fake),
+#ifndef SANITIZED
+      cmocka_unit_test_setup(test_each_allocation_fails, reset_fake),
+#endif
+      cmocka_unit_test_setup(test_no_driver, reset_fake),
+      cmocka_unit_test_setup(test_no_device, reset_fake),
+      cmocka_unit_test_setup(test_old_driver, reset_fake),
+      cmocka_unit_test_setup(test_newer_driver, reset_fake),
+      cmocka_unit_test_setup(test_no_such_ordinal, reset_fake),
+      cmocka_unit_test_setup(test_description, reset_fake),
+      cmocka_unit_test_setup_teardown(test_guards, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_guards_name_the_nearest, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
+  };
+  return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);
+}

@@ -1,0 +1,127 @@
+/* Expanded sources, byte for byte: tests/golden/expected/NAME.cu is what the case NAME expands to.
+   After a deliberate change of a template, or of expansion, write them anew and read the difference:
+   CUGEN_GOLDEN=write ctest --test-dir build -R golden/expansions && git diff tests/golden */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "gen/expand.h"
+
+enum { MOST_SETTINGS = 6, MOST_TUNABLES = 32 };
+
+struct golden {
+  const char *name, *config, *variant; /* NULL: the reference */
+  const char *settings[MOST_SETTINGS];
+};
+
+static const struct golden goldens[] = {
+    {"matmul_naive", "configs/matmul.lua", "naive block_x=32 block_y=8 columns_along=x", {NULL}},
+    {"matmul_tiled", "configs/matmul.lua", "tiled tile=16 pad=1", {"dtype=f64", "layout_a=col", "specialize=true"}},
+    {"matmul_blocked", "configs/matmul.lua", "blocked", {"M=1000", "N=1000", "K=1000", "specialize=true"}},
+    {"matmul_blocked_single",
+     "configs/matmul.lua",
+     "blocked double_buffer=false group=8",
+     {"layout_b=col", "layout_c=col", "pitched=true"}},
+    {"matmul_blocked_wide", "configs/matmul.lua", "blocked", {"M=65536", "N=65536", "K=65536"}},
+    {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}},
+    {"features_tree", "tests/configs/features.lua", "tree blocks=8 threads=128", {NULL}},
+    {"features_shuffle", "tests/configs/features.lua", "shuffle blocks=32 threads=64", {"dtype=i32"}},
+    {"planted", "tests/configs/planted.lua", "nan", {NULL}},
+    {"wild", "tests/configs/wild.lua", "wild BLOCK_SIZE=256 ITEMS=4", {NULL}},
+};
+
+static const struct device_facts facts = {.compute_capability = 90,
+                                          .architecture_specific = 1,
+                                          .sm_count = 132,
+                                          .warp_size = 32,
+                                          .max_threads_per_block = 1024,
+                                          .max_threads_per_sm = 2048,
+                                          .max_blocks_per_sm = 32,
+                                          .registers_per_block = 65536,
+                                          .registers_per_sm = 65536,
+                                          .shared_per_block = 49152,
+                                          .shared_per_block_optin = 232448,
+                                          .shared_per_sm = 233472,
+                                          .shared_reserved_per_block = 1024,
+                                          .constant_bytes = 65536,
+                                          .l2_bytes = 62914560,
+                                          .memory_bytes = 150754820096,
+                                          .memory_clock_khz = 3201000,
+                                          .memory_bus_bits = 6144,
+                                          .clock_khz = 1980000,
+                                          .pitch_alignment = 512,
+                                          .is_gpu = 1};
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static size_t count_settings(const struct golden *golden) {
+  size_t count = 0;
+  while (count < MOST_SETTINGS && golden->settings[count]) count++;
+  return count;
+}
+
+static void expand(const struct golden *golden, struct kernel_spec *out) {
+  cugen_error err;
+  struct sources sources = {NULL, NULL};
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct expander *expander;
+  struct value values[MOST_TUNABLES];
+  struct variant variant;
+  uint64_t index = 0;
+  check(config_open(&sources, golden->config, &config, &err), &err);
+  check(problem_set(config, golden->settings, count_settings(golden), false, &problem, &err), &err);
+  check(space_open(config, &problem, &facts, &space, &err), &err);
+  check(expander_open(&sources, &expander, &err), &err);
+  assert_true(space_max_tunables(space) <= MOST_TUNABLES);
+  if (golden->variant) check(space_find(space, golden->variant, &index, &err), &err);
+  space_variant(space, index, &variant, values);
+  if (golden->variant)
+    check(expand_variant(expander, config, &problem, &facts, &variant, out, &err), &err);
+  else
+    check(expand_reference(expander, config, &problem, &facts, &variant, 0, out, &err), &err);
+  expander_close(expander);
+  space_close(space);
+  problem_free(&problem);
+  config_close(config);
+}
+
+static void compare(const char *path, const char *source) {
+  cugen_error err;
+  struct text expected = {0};
+  check(file_read(path, &expected, &err), &err);
+  assert_string_equal(source, text_get(&expected));
+  text_free(&expected);
+}
+
+static void test_golden(void **state) {
+  const struct golden *golden = *state;
+  const char *mode = getenv("CUGEN_GOLDEN");
+  cugen_error err;
+  struct kernel_spec spec;
+  struct text path = {0};
+  expand(golden, &spec);
+  text_addf(&path, "tests/golden/expected/%s.cu", golden->name);
+  if (mode && strcmp(mode, "write") == 0)
+    check(file_write(text_get(&path), spec.source, strlen(spec.source), &err), &err);
+  compare(text_get(&path), spec.source);
+  text_free(&path);
+  kernel_spec_free(&spec);
+}
+
+int main(void) {
+  enum { COUNT = sizeof goldens / sizeof *goldens };
+  struct CMUnitTest tests[COUNT];
+  for (size_t i = 0; i < COUNT; i++)
+    tests[i] = (struct CMUnitTest){goldens[i].name, test_golden, NULL, NULL, (void *)(uintptr_t)&goldens[i]};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,566 @@
+/* The cuda device on a real GPU. Skipped, with the reason, where there is none. The last test breaks the device's
+   context, as a kernel that traps does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/driver.h"
+#include "runtime/nvml.h"
+#include "runtime/occupancy.h"
+#include "runtime/plan.h"
+
+static const struct device_ops *const ops = &cuda_device_ops;
+static struct toolkit *toolkit;
+static struct device *device;
+
+static const char kernels[] =
+    "__constant__ float factors[4];\n"
+    "extern \"C\" __global__ void scale(float *x, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) x[i] *= factors[i % 4];\n"
+    "}\n"
+    "template <int STEP> __global__ void add(float *x, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) x[i] += STEP;\n"
+    "}\n"
+    "__global__ void poke(float *x, long long at) { x[at] = 7; }\n"
+    "__global__ void spin(float *x, int microseconds) {\n"
+    "  unsigned long long start, now;\n"
+    "  asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(start));\n"
+    "  do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));\n"
+    "  while (now - start < 1000ull * microseconds);\n"
+    "  x[0] = now;\n"
+    "}\n"
+    "extern __shared__ float dynamic[];\n"
+    "__global__ void __launch_bounds__(256) reverse(float *x, int n) {\n"
+    "  __shared__ float fixed[256];\n"
+    "  for (int i = threadIdx.x; i < n; i += blockDim.x) dynamic[i] = x[i];\n"
+    "  fixed[threadIdx.x] = 0;\n"
+    "  __syncthreads();\n"
+    "  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = dynamic[n - 1 - i] + fixed[255 - threadIdx.x];\n"
+    "}\n";
+static const char *const entries[] = {"scale", "add<3>", "poke", "spin", "reverse"};
+enum { SCALE, ADD, POKE, SPIN, REVERSE, ENTRY_COUNT };
+
+static struct compiled compiled;
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static int open_device(void **state) {
+  (void)state;
+  cugen_error err;
+  struct device_options options = {.toolkit = toolkit};
+  int status = ops->open(&options, &device, &err);
+  struct compile_request request = {.toolkit = toolkit,
+                                    .name = "gpu.cu",
+                                    .source = kernels,
+                                    .arch = status ? "" : device->description.arch,
+                                    .entries = entries,
+                                    .entry_count = ENTRY_COUNT};
+  if (!status) status = ops->compile(&request, &compiled, &err);
+  if (status) fprintf(stderr, "%s\n", err.message);
+  return status;
+}
+
+static int close_device(void **state) {
+  (void)state;
+  compiled_free(&compiled);
+  ops->close(device);
+  return 0;
+}
+
+/* ---- Running one of the kernels -------------------------------------------------------------------------------- */
+
+/* A plan of one launch over a buffer and a number, and what it is bound to. */
+struct run {
+  struct kernel_argument arguments[3];
+  struct kernel_launch launch;
+  struct kernel_spec spec;
+  struct plan *plan;
+  struct call *call;
+};
+
+static void run_open(struct run *run, int kernel, unsigned grid, unsigned block, int64_t shared,
+                     const struct memory *buffer, int64_t number) {
+  cugen_error err;
+  struct memory memory[2] = {*buffer};
+  *run = (struct run){0};
+  run->arguments[0] =
+      (struct kernel_argument){.name = "x", .kind = CUGEN_ARGUMENT_INOUT, .dtype = dtype_find("f32"), .rank = 1};
+  run->arguments[1] = (struct kernel_argument){.name = "n",
+                                               .kind = CUGEN_ARGUMENT_SCALAR,
+                                               .dtype = dtype_find(kernel == POKE ? "i64" : "i32"),
+                                               .value = value_int(number)};
+  run->launch = (struct kernel_launch){
+      .entry = entries[kernel], .grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared_bytes = shared};
+  run->spec = (struct kernel_spec){
+      .arguments = run->arguments, .argument_count = 2, .launches = &run->launch, .launch_count = 1};
+  /* The plan looks entries up by their place in the image: one that holds this kernel first. */
+  struct compiled *first = &compiled;
+  char *name = first->entries[0];
+  first->entries[0] = first->entries[kernel];
+  int status = plan_open(device, &run->spec, first, &run->plan, &err);
+  first->entries[0] = name;
+  check(status, &err);
+  check(call_bind(run->plan, memory, NULL, 0, &run->call, &err), &err);
+}
+
+static void run_close(struct run *run) {
+  call_free(run->call);
+  plan_close(run->plan);
+}
+
+static int run_launch(void *context, cugen_error *err) {
+  return call_launch(((struct run *)context)->call, err);
+}
+
+static int run_sync(struct run *run, cugen_error *err) {
+  int status = run_launch(run, err);
+  return status ? status : ops->sync(device, err);
+}
+
+/* ---- What it is ------------------------------------------------------------------------------------------------ */
+
+static void test_description(void **state) {
+  (void)state;
+  struct device_description description;
+  cugen_error err;
+  assert_true(ops->count(toolkit, &err) >= 1);
+  check(ops->describe(toolkit, 0, &description, &err), &err);
+  printf("%s | %s | %s | driver %d\n", description.id, description.fingerprint, description.uuid,
+         description.driver_version);
+  for (int fact = 0; fact < DEVICE_FACT_COUNT; fact++)
+    printf("%s = %lld\n", device_fact_names[fact],
+           (long long)device_fact_get(&description.facts, (enum device_fact)fact));
+  assert_memory_equal(description.uuid, "GPU-", 4);
+  assert_int_equal(strlen(description.uuid), 40);
+  assert_memory_equal(description.arch, "sm_", 3);
+  assert_int_equal(description.facts.warp_size, 32);
+  assert_int_equal(description.facts.shared_per_block, 49152);
+  assert_true(description.facts.shared_per_block_optin >= 49152);
+  assert_true(description.facts.clock_khz > 0 && description.facts.memory_clock_khz > 0);
+  assert_true(description.driver_version >= 12000);
+}
+
+static void test_clock(void **state) {
+  (void)state;
+  const struct nvml *nvml;
+  cugen_error err;
+  int mhz = ops->clock_mhz(device);
+  if (nvml_open(toolkit, &nvml, &err)) {
+    printf("no NVML: %s\n", err.message);
+    assert_int_equal(mhz, 0);
+    return;
+  }
+  struct nvml_device *handle;
+  struct nvml_state now;
+  struct text why = {0};
+  check(nvml_find(nvml, device->description.uuid, &handle, &err), &err);
+  nvml_read(nvml, handle, &now);
+  nvml_throttle_text(now.throttle, &why);
+  printf("SM %d MHz, memory %d MHz, %d mW, throttle %llx %s\n", mhz, now.memory_mhz, now.power_milliwatts,
+         (unsigned long long)now.throttle, text_get(&why));
+  assert_true(mhz > 0 && mhz <= (int)(device->description.facts.clock_khz / 1000));
+  text_free(&why);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+enum { COUNT = 10001 };
+
+static void fill_numbers(float *out) {
+  for (int i = 0; i < COUNT; i++) out[i] = (float)i;
+}
+
+static void check_kind(enum memory_kind kind, bool guard) {
+  static float numbers[COUNT], back[COUNT];
+  struct memory memory;
+  struct run run;
+  cugen_error err;
+  fill_numbers(numbers);
+  check(ops->alloc(device, kind, sizeof numbers, guard, &memory, &err), &err);
+  assert_true((kind == MEMORY_DEVICE) == !memory.host);
+  check(ops->upload(device, memory.device, numbers, sizeof numbers, &err), &err);
+  run_open(&run, ADD, 40, 256, 0, &memory, COUNT);
+  check(run_sync(&run, &err), &err);
+  check(ops->memory_check(device, &memory, &err), &err);
+  check(ops->download(device, back, memory.device, sizeof back, &err), &err);
+  for (int i = 0; i < COUNT; i++) assert_true(back[i] == (float)i + 3);
+  if (memory.host) assert_memory_equal(memory.host, back, sizeof back);
+  check(ops->fill(device, memory.device, 0x40, sizeof numbers, &err), &err);
+  check(ops->download(device, back, memory.device, sizeof back, &err), &err);
+  for (size_t i = 0; i < sizeof back; i++) assert_int_equal(((unsigned char *)back)[i], 0x40);
+  check(ops->memory_check(device, &memory, &err), &err);
+  run_close(&run);
+  ops->free(device, &memory);
+  assert_null(memory.base);
+}
+
+static void test_each_kind_of_memory(void **state) {
+  (void)state;
+  for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++) {
+    check_kind((enum memory_kind)kind, false);
+    check_kind((enum memory_kind)kind, true);
+  }
+}
+
+static void check_poke(enum memory_kind kind, long long at, const char *words) {
+  struct memory memory;
+  struct run run;
+  cugen_error err;
+  check(ops->alloc(device, kind, 4000, true, &memory, &err), &err);
+  run_open(&run, POKE, 1, 1, 0, &memory, at);
+  check(run_sync(&run, &err), &err);
+  int status = ops->memory_check(device, &memory, &err);
+  run_close(&run);
+  ops->free(device, &memory);
+  assert_int_equal(status, words ? CUGEN_ERROR_WRONG : CUGEN_OK);
+  if (words && !strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
+}
+
+static void test_writes_out_of_bounds_are_found(void **state) {
+  (void)state;
+  for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++) {
+    check_poke((enum memory_kind)kind, 0, NULL);
+    check_poke((enum memory_kind)kind, 999, NULL);
+    check_poke((enum memory_kind)kind, 1000, "past the end of a buffer of 4000 bytes");
+    check_poke((enum memory_kind)kind, 1100, "byte 400 past the end");
+    check_poke((enum memory_kind)kind, -1, "before the start");
+  }
+}
+
+/* The published pitches: 15 floats a row give 512 bytes, 128 give 512, 255 give 1024. */
+static void test_pitch(void **state) {
+  (void)state;
+  static const size_t floats[] = {15, 128, 255}, want[] = {512, 512, 1024};
+  for (int i = 0; i < 3; i++) {
+    struct memory memory;
+    size_t pitch;
+    cugen_error err;
+    check(ops->alloc_pitched(device, floats[i] * 4, 9, &pitch, &memory, &err), &err);
+    assert_int_equal(pitch, want[i]);
+    assert_int_equal(pitch % (size_t)device->description.facts.pitch_alignment, 0);
+    assert_int_equal(memory.bytes, pitch * 9);
+    ops->free(device, &memory);
+  }
+}
+
+static void test_copies_between_pitches(void **state) {
+  (void)state;
+  enum { WIDTH = 37, ROWS = 11 };
+  unsigned char packed[ROWS][WIDTH], back[ROWS][WIDTH];
+  for (int r = 0; r < ROWS; r++)
+    for (int c = 0; c < WIDTH; c++) packed[r][c] = (unsigned char)(31 * r + c);
+  struct memory pitched, odd, pinned;
+  size_t pitch;
+  cugen_error err;
+  check(ops->alloc_pitched(device, WIDTH, ROWS, &pitch, &pitched, &err), &err);
+  check(ops->alloc(device, MEMORY_DEVICE, 41 * ROWS, true, &odd, &err), &err);
+  check(ops->alloc(device, MEMORY_PINNED, 64 * ROWS, true, &pinned, &err), &err);
+  check(ops->copy_2d(device, pitched.device, pitch, packed, WIDTH, WIDTH, ROWS, &err), &err);
+  check(ops->copy_2d(device, odd.device, 41, pitched.device, pitch, WIDTH, ROWS, &err), &err);
+  check(ops->copy_2d(device, pinned.device, 64, odd.device, 41, WIDTH, ROWS, &err), &err);
+  for (int r = 0; r < ROWS; r++) assert_memory_equal((char *)pinned.host + 64 * r, packed[r], WIDTH);
+  check(ops->copy_2d(device, back, WIDTH, odd.device, 41, WIDTH, ROWS, &err), &err);
+  assert_memory_equal(back, packed, sizeof packed);
+  check(ops->memory_check(device, &odd, &err), &err);
+  check(ops->memory_check(device, &pinned, &err), &err);
+  ops->free(device, &pitched);
+  ops->free(device, &odd);
+  ops->free(device, &pinned);
+}
+
+/* An index past 2^31. */
+static void test_large_buffer(void **state) {
+  (void)state;
+  const long long last = (INT64_C(1) << 31) + 5;
+  if (device->description.facts.memory_bytes < INT64_C(12) << 30) skip();
+  struct memory memory;
+  struct run run;
+  float value = 0;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, (size_t)(last + 1) * 4, true, &memory, &err), &err);
+  run_open(&run, POKE, 1, 1, 0, &memory, last);
+  check(run_sync(&run, &err), &err);
+  check(ops->memory_check(device, &memory, &err), &err);
+  check(ops->download(device, &value, (float *)memory.device + last, 4, &err), &err);
+  assert_true(value == 7);
+  run_close(&run);
+  ops->free(device, &memory);
+}
+
+static void test_too_large_a_buffer(void **state) {
+  (void)state;
+  struct memory memory;
+  cugen_error err;
+  size_t bytes = (size_t)device->description.facts.memory_bytes + ((size_t)1 << 30);
+  assert_int_equal(ops->alloc(device, MEMORY_DEVICE, bytes, false, &memory, &err), CUGEN_ERROR_MEMORY);
+  assert_non_null(strstr(err.message, "of device memory: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"));
+  assert_null(memory.base);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+
+static void test_constant_argument(void **state) {
+  (void)state;
+  float numbers[8] = {1, 1, 1, 1, 2, 2, 2, 2}, factors[4] = {2, 3, 5, 7}, back[8];
+  struct kernel_argument arguments[] = {
+      {.name = "factors",
+       .kind = CUGEN_ARGUMENT_CONSTANT,
+       .dtype = dtype_find("f32"),
+       .rank = 1,
+       .shape = {4},
+       .elements = 4},
+      {.name = "x", .kind = CUGEN_ARGUMENT_INOUT, .dtype = dtype_find("f32"), .rank = 1, .shape = {8}, .elements = 8},
+      {.name = "n", .kind = CUGEN_ARGUMENT_SCALAR, .dtype = dtype_find("i32"), .value = value_int(8)}};
+  struct kernel_launch launch = {.entry = "scale", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+  struct kernel_spec spec = {.arguments = arguments, .argument_count = 3, .launches = &launch, .launch_count = 1};
+  struct memory memory[3] = {{0}};
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, sizeof factors, false, &memory[0], &err), &err);
+  check(ops->alloc(device, MEMORY_DEVICE, sizeof numbers, false, &memory[1], &err), &err);
+  check(ops->upload(device, memory[0].device, factors, sizeof factors, &err), &err);
+  check(ops->upload(device, memory[1].device, numbers, sizeof numbers, &err), &err);
+  check(plan_open(device, &spec, &compiled, &plan, &err), &err);
+  check(call_bind(plan, memory, NULL, 0, &call, &err), &err);
+  check(call_launch(call, &err), &err);
+  check(ops->download(device, back, memory[1].device, sizeof back, &err), &err);
+  for (int i = 0; i < 8; i++) assert_true(back[i] == numbers[i] * factors[i % 4]);
+  call_free(call);
+  arguments[2].dtype = dtype_find("i64");
+  assert_int_equal(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_non_null(strstr(err.message, "parameter for 'n' has 4 bytes, the config's argument 8"));
+  plan_close(plan);
+  ops->free(device, &memory[0]);
+  ops->free(device, &memory[1]);
+}
+
+static void check_reverse(int count) {
+  struct memory memory;
+  struct run run;
+  cugen_error err;
+  float *numbers = malloc((size_t)count * 4);
+  assert_non_null(numbers);
+  for (int i = 0; i < count; i++) numbers[i] = (float)i;
+  check(ops->alloc(device, MEMORY_DEVICE, (size_t)count * 4, true, &memory, &err), &err);
+  check(ops->upload(device, memory.device, numbers, (size_t)count * 4, &err), &err);
+  run_open(&run, REVERSE, 1, 256, (int64_t)count * 4, &memory, count);
+  check(run_sync(&run, &err), &err);
+  check(ops->download(device, numbers, memory.device, (size_t)count * 4, &err), &err);
+  for (int i = 0; i < count; i++) assert_true(numbers[i] == (float)(count - 1 - i));
+  run_close(&run);
+  ops->free(device, &memory);
+  free(numbers);
+}
+
+static void test_dynamic_shared(void **state) {
+  (void)state;
+  int64_t optin = device->description.facts.shared_per_block_optin;
+  check_reverse(1000);
+  check_reverse(12 * 1024);               /* 48 KB, and 1 KB static */
+  check_reverse((int)(optin - 1024) / 4); /* all there is */
+}
+
+static void test_too_much_dynamic_shared(void **state) {
+  (void)state;
+  struct loaded *loaded;
+  struct entry *entry;
+  cugen_error err;
+  int64_t optin = device->description.facts.shared_per_block_optin;
+  check(ops->load(device, &compiled, &loaded, &err), &err);
+  assert_int_equal(ops->entry(device, loaded, REVERSE, optin - 1023, &entry, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "(1024 static, "));
+  ops->unload(device, loaded);
+}
+
+/* The driver's count of resident blocks is the calculator's, from what the cubin says. */
+static void test_occupancy_agrees(void **state) {
+  (void)state;
+  struct loaded *loaded;
+  cugen_error err;
+  check(ops->load(device, &compiled, &loaded, &err), &err);
+  for (size_t i = 0; i < ENTRY_COUNT; i++)
+    for (int threads = 32; threads <= compiled.resources[i].max_threads; threads += 96)
+      for (int64_t shared = 0; shared <= device->description.facts.shared_per_block_optin - 1024; shared += 7919) {
+        struct entry *entry;
+        struct occupancy occupancy;
+        check(ops->entry(device, loaded, i, shared, &entry, &err), &err);
+        check(occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, &occupancy, &err),
+              &err);
+        int blocks = ops->active_blocks(device, entry, threads, shared);
+        if (blocks != occupancy.blocks)
+          fail_msg("%s, %d threads, %lld bytes: the driver says %d blocks, the calculator %d", entries[i], threads,
+                   (long long)shared, blocks, occupancy.blocks);
+      }
+  ops->unload(device, loaded);
+}
+
+static void test_a_launch_that_cannot_be(void **state) {
+  (void)state;
+  struct memory memory;
+  struct run run;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, 4096, false, &memory, &err), &err);
+  run_open(&run, REVERSE, 1, 512, 0, &memory, 10);
+  assert_int_equal(run_launch(&run, &err), CUGEN_ERROR_DEVICE);
+  printf("%s\n", err.message);
+  assert_non_null(strstr(err.message, "block 512x1x1 = 512 threads (it can have 256 with its "));
+  run_close(&run);
+  run_open(&run, ADD, 1, 32, 0, &memory, 10); /* no harm was done */
+  check(run_sync(&run, &err), &err);
+  run_close(&run);
+  ops->free(device, &memory);
+}
+
+static void test_time(void **state) {
+  (void)state;
+  struct memory memory;
+  struct run run;
+  double seconds;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, 4, false, &memory, &err), &err);
+  run_open(&run, SPIN, 1, 1, 0, &memory, 20000);
+  check(run_sync(&run, &err), &err);
+  check(ops->time(device, run_launch, &run, &seconds, &err), &err);
+  printf("a kernel of 20 ms takes %g ms\n", seconds * 1000);
+  assert_true(seconds > 0.019 && seconds < 0.024);
+  run_close(&run);
+  ops->free(device, &memory);
+}
+
+/* A source compiled for another GPU does not load, and the message says which GPU this is. */
+static void test_foreign_image(void **state) {
+  (void)state;
+  const char *other = device->description.facts.compute_capability >= 120 ? "sm_80" : "sm_120";
+  struct compile_request request = {
+      .toolkit = toolkit, .name = "gpu.cu", .source = kernels, .arch = other, .entries = entries, .entry_count = 1};
+  struct compiled foreign;
+  struct loaded *loaded;
+  cugen_error err;
+  check(ops->compile(&request, &foreign, &err), &err);
+  assert_int_equal(ops->load(device, &foreign, &loaded, &err), CUGEN_ERROR_DEVICE);
+  printf("%s\n", err.message);
+  assert_non_null(strstr(err.message, device->description.arch));
+  assert_null(loaded);
+  compiled_free(&foreign);
+}
+
+/* ---- The application's own context ----------------------------------------------------------------------------- */
+
+static void *driver_symbol(const char *name) {
+  static void *library;
+  if (!library) library = dlopen("libcuda.so.1", RTLD_NOW);
+  return library ? dlsym(library, name) : NULL;
+}
+
+#define DRIVER(result, name, types, arguments)                                                                       \
+  do {                                                                                                               \
+    CUresult(*call_of) types;                                                                                        \
+    void *symbol_of = driver_symbol(name);                                                                           \
+    assert_non_null(symbol_of);                                                                                      \
+    memcpy(&call_of, &symbol_of, sizeof call_of);                                                                    \
+    result = call_of arguments;                                                                                      \
+  } while (0)
+
+static CUcontext current_context(void) {
+  CUcontext current = NULL;
+  CUresult result;
+  DRIVER(result, "cuCtxGetCurrent", (CUcontext *), (&current));
+  assert_int_equal(result, CUDA_SUCCESS);
+  return current;
+}
+
+static void test_the_current_context_is_left_alone(void **state) {
+  (void)state;
+  CUcontext foreign = NULL;
+  CUresult result;
+  assert_null(current_context());
+  check_kind(MEMORY_DEVICE, true);
+  assert_null(current_context());
+  DRIVER(result, "cuCtxCreate_v2", (CUcontext *, unsigned, CUdevice), (&foreign, 0, 0));
+  assert_int_equal(result, CUDA_SUCCESS);
+  assert_ptr_equal(current_context(), foreign);
+  check_kind(MEMORY_DEVICE, true);
+  test_time(NULL);
+  assert_ptr_equal(current_context(), foreign);
+  DRIVER(result, "cuCtxDestroy_v2", (CUcontext), (foreign));
+  assert_int_equal(result, CUDA_SUCCESS);
+}
+
+/* Drivers before CUDA 12.0 load images into the context. */
+static void test_with_modules(void **state) {
+  (void)state;
+  const struct driver *driver;
+  cugen_error err;
+  check(driver_open(toolkit, &driver, &err), &err);
+  struct driver *changed = (struct driver *)(uintptr_t)driver;
+  __typeof__(changed->library_load) load = changed->library_load;
+  assert_non_null(load);
+  changed->library_load = NULL;
+  check_kind(MEMORY_DEVICE, true);
+  check_reverse(20000);
+  test_constant_argument(NULL);
+  changed->library_load = load;
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------- */
+
+static void test_an_illegal_address_sticks(void **state) {
+  (void)state;
+  struct memory memory, more;
+  struct run run;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, 4096, true, &memory, &err), &err);
+  run_open(&run, POKE, 1, 1, 0, &memory, INT64_C(1) << 44);
+  assert_int_equal(run_sync(&run, &err), CUGEN_ERROR_DEVICE);
+  printf("%s\n", err.message);
+  assert_non_null(strstr(err.message, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  assert_int_equal(ops->memory_check(device, &memory, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(ops->alloc(device, MEMORY_DEVICE, 4096, true, &more, &err), CUGEN_ERROR_DEVICE);
+  run_close(&run);
+  ops->free(device, &memory);
+}
+
+int main(void) {
+  cugen_error err;
+  if (toolkit_open(NULL, &toolkit, &err) || !ops->count(toolkit, &err)) {
+    printf("skipped: %s\n", err.message);
+    toolkit_close(toolkit);
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_description),
+      cmocka_unit_test(test_clock),
+      cmocka_unit_test(test_each_kind_of_memory),
+      cmocka_unit_test(test_writes_out_of_bounds_are_found),
+      cmocka_unit_test(test_pitch),
+      cmocka_unit_test(test_copies_between_pitches),
+      cmocka_unit_test(test_large_buffer),
+      cmocka_unit_test(test_too_large_a_buffer),
+      cmocka_unit_test(test_constant_argument),
+      cmocka_unit_test(test_dynamic_shared),
+      cmocka_unit_test(test_too_much_dynamic_shared),
+      cmocka_unit_test(test_occupancy_agrees),
+      cmocka_unit_test(test_a_launch_that_cannot_be),
+      cmocka_unit_test(test_time),
+      cmocka_unit_test(test_foreign_image),
+      cmocka_unit_test(test_the_current_context_is_left_alone),
+      cmocka_unit_test(test_with_modules),
+      cmocka_unit_test(test_an_illegal_address_sticks),
+  };
+  int failed = cmocka_run_group_tests_name("the cuda device", tests, open_device, close_device);
+  toolkit_close(toolkit);
+  return failed;
+}

@@ -1,0 +1,477 @@
+/* The real NVRTC: kernels compile for several architectures, their resources read from the cubin are those that
+   ptxas prints, errors name the template's line, and threads compile side by side. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/nvrtc.h"
+
+static struct toolkit *toolkit;
+static const struct nvrtc *nvrtc;
+
+static const char kernels[] =
+    "__constant__ float factors[25];\n"
+    "extern \"C\" __global__ void plain(float *a) {\n"
+    "  extern __shared__ float dynamic[];\n"
+    "  __shared__ float fixed[100];\n"
+    "  dynamic[threadIdx.x] = a[threadIdx.x];\n"
+    "  fixed[threadIdx.x] = a[3];\n"
+    "  __syncthreads();\n"
+    "  a[threadIdx.x] = dynamic[8 - threadIdx.x] + fixed[threadIdx.x ^ 5];\n"
+    "}\n"
+    "template <int R> __global__ __launch_bounds__(128, 4) void filter(float *a, int n) {\n"
+    "  float x[R], sum = 0;\n"
+    "  for (int i = 0; i < R; i++) x[i] = a[i * n + threadIdx.x];\n"
+    "  for (int i = 0; i < R; i++) sum += x[(i * n) % R] * factors[i % 25];\n"
+    "  a[threadIdx.x] = sum;\n"
+    "}\n"
+    "__global__ __launch_bounds__(1024) void spilling(const float *a, float *b, int n, char c, double d) {\n"
+    "  float x[96], sum = d;\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < 96; i++) x[i] = a[i * n];\n"
+    "  __syncthreads();\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < 96; i++) sum = sum * x[i] + c;\n"
+    "  b[0] = sum;\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < 96; i++) b[i * 7 + n] = x[i] * sum;\n"
+    "}\n";
+static const char *const kernel_entries[] = {"plain", "filter<16>", "spilling"};
+
+static const char *const archs[] = {"sm_75",  "sm_80",   "sm_86",  "sm_89",  "sm_90",
+                                    "sm_90a", "sm_100a", "sm_120", "sm_120a"};
+enum { ARCH_COUNT = sizeof archs / sizeof *archs };
+
+static struct compile_request request_for(const char *source, const char *arch, const char *const *entries,
+                                          size_t count) {
+  return (struct compile_request){.toolkit = toolkit,
+                                  .name = "test.cu",
+                                  .source = source,
+                                  .arch = arch,
+                                  .entries = entries,
+                                  .entry_count = count};
+}
+
+static void compile_or_fail(const struct compile_request *request, struct compiled *out) {
+  cugen_error err = {0};
+  if (nvrtc_compile(nvrtc, request, out, &err)) fail_msg("%s: %s", request->arch, err.message);
+}
+
+static void compile_kernels(const char *arch, struct compiled *out) {
+  struct compile_request request = request_for(kernels, arch, kernel_entries, 3);
+  compile_or_fail(&request, out);
+}
+
+/* ---- What ptxas says, asked of NVRTC directly ------------------------------------------------------------------ */
+
+static void *function(void *library, const char *name) {
+  void *found = dlsym(library, name);
+  assert_non_null(found);
+  return found;
+}
+
+#define ASK(library, name, arguments)                                                                                \
+  do {                                                                                                               \
+    __typeof__(name) *asked;                                                                                         \
+    void *found = function(library, #name);                                                                          \
+    memcpy(&asked, &found, sizeof asked);                                                                            \
+    assert_int_equal(asked arguments, NVRTC_SUCCESS);                                                                \
+  } while (0)
+
+/* The log of --ptxas-options=-v for the kernels; the caller frees. */
+static char *ptxas_log(const char *arch) {
+  void *library = dlopen(text_get(&toolkit->nvrtc), RTLD_NOW);
+  assert_non_null(library);
+  nvrtcProgram program;
+  struct text option = {0};
+  text_addf(&option, "--gpu-architecture=%s", arch);
+  const char *options[] = {text_get(&option), "--std=c++17", "-default-device", "--ptxas-options=-v"};
+  size_t size;
+  ASK(library, nvrtcCreateProgram, (&program, kernels, "log.cu", 0, NULL, NULL));
+  for (int i = 0; i < 3; i++) ASK(library, nvrtcAddNameExpression, (program, kernel_entries[i]));
+  ASK(library, nvrtcCompileProgram, (program, 4, options));
+  ASK(library, nvrtcGetProgramLogSize, (program, &size));
+  char *log = calloc(1, size + 1);
+  assert_non_null(log);
+  ASK(library, nvrtcGetProgramLog, (program, log));
+  ASK(library, nvrtcDestroyProgram, (&program));
+  text_free(&option);
+  return log;
+}
+
+/* The number before `unit` in the entry's part of the log; 0 when it does not say. */
+static long said(const char *log, const char *entry, const char *unit) {
+  struct text title = {0};
+  text_addf(&title, "Function properties for %s\n", entry);
+  const char *part = strstr(log, text_get(&title));
+  if (!part) fail_msg("ptxas did not mention %s:\n%s", entry, log);
+  const char *end = strstr(part, "Compile time"), *found = strstr(part, unit);
+  text_free(&title);
+  if (!found || (end && found > end)) return 0;
+  while (found > part && (found[-1] == ' ' || (found[-1] >= '0' && found[-1] <= '9'))) found--;
+  return strtol(found, NULL, 10);
+}
+
+static void check_arch(const char *arch) {
+  struct compiled compiled;
+  compile_kernels(arch, &compiled);
+  char *log = ptxas_log(arch);
+  for (size_t i = 0; i < 3; i++) {
+    const char *entry = compiled.entries[i];
+    const struct kernel_resources *got = &compiled.resources[i];
+    assert_int_equal(got->registers, said(log, entry, " registers"));
+    assert_int_equal(got->static_shared, said(log, entry, " bytes smem"));
+    assert_int_equal(got->local_bytes, said(log, entry, " bytes stack frame"));
+    assert_int_equal(got->spill_bytes,
+                     said(log, entry, " bytes spill stores") + said(log, entry, " bytes spill loads"));
+    assert_int_equal(got->constant_bytes, 100);
+    assert_true(got->registers > 0);
+  }
+  assert_int_equal(compiled.resources[0].static_shared, 400);
+  assert_int_equal(compiled.resources[0].max_threads, 1024);
+  assert_int_equal(compiled.resources[1].max_threads, 128);
+  assert_true(compiled.resources[1].local_bytes >= 64);
+  assert_true(compiled.resources[2].spill_bytes > 0);
+  free(log);
+  compiled_free(&compiled);
+}
+
+static void test_resources_are_what_ptxas_says(void **state) {
+  (void)state;
+  for (size_t i = 0; i < ARCH_COUNT; i++) check_arch(archs[i]);
+}
+
+/* The block may also be fixed rather than bounded. */
+static void test_fixed_block(void **state) {
+  (void)state;
+  static const char source[] = "__global__ void __block_size__((48, 2, 1)) k(int *a) { *a = 1; }\n";
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(source, "sm_90", entry, 1);
+  struct compiled compiled;
+  compile_or_fail(&request, &compiled);
+  assert_int_equal(compiled.resources[0].max_threads, 96);
+  compiled_free(&compiled);
+}
+
+static void test_parameters(void **state) {
+  (void)state;
+  static const int want[] = {8, 8, 4, 1, 8};
+  for (size_t i = 0; i < ARCH_COUNT; i++) {
+    struct compiled compiled;
+    compile_kernels(archs[i], &compiled);
+    int sizes[8] = {0};
+    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, compiled.entries[2], sizes, 8), 5);
+    assert_memory_equal(sizes, want, sizeof want);
+    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, compiled.entries[0], sizes, 0), 1);
+    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, "absent", sizes, 8), -1);
+    compiled_free(&compiled);
+  }
+}
+
+/* ---- Names ----------------------------------------------------------------------------------------------------- */
+
+static void test_entries_are_lowered(void **state) {
+  (void)state;
+  struct compiled compiled;
+  compile_kernels("sm_90a", &compiled);
+  assert_int_equal(compiled.entry_count, 3);
+  assert_string_equal(compiled.entries[0], "plain");
+  assert_string_equal(compiled.entries[1], "_Z6filterILi16EEvPfi");
+  assert_string_equal(compiled.entries[2], "_Z8spillingPKfPficd");
+  assert_string_equal(compiled.log, "");
+  compiled_free(&compiled);
+  assert_null(compiled.image);
+}
+
+static void assert_refused(const struct compile_request *request, const char *words) {
+  struct compiled compiled;
+  cugen_error err = {0};
+  assert_int_equal(nvrtc_compile(nvrtc, request, &compiled, &err), CUGEN_ERROR_COMPILE);
+  assert_int_equal(err.status, CUGEN_ERROR_COMPILE);
+  assert_null(compiled.image);
+  if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
+}
+
+static void test_unknown_entry(void **state) {
+  (void)state;
+  static const char *const entry[] = {"plane"};
+  struct compile_request request = request_for(kernels, "sm_80", entry, 1);
+  assert_refused(&request, "plane");
+}
+
+/* ---- Errors and warnings --------------------------------------------------------------------------------------- */
+
+static void test_errors_name_the_template_line(void **state) {
+  (void)state;
+  static const char source[] = "#define tile 16\n"
+                               "#line 40 \"folder (new)/matmul.cu\"\n"
+                               "extern \"C\" __global__ void matmul(float *C) {\n"
+                               "  C[0] = missing_name;\n"
+                               "}\n";
+  static const char *const entry[] = {"matmul"};
+  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  assert_refused(&request, "NVRTC refused the source:\n"
+                           "folder (new)/matmul.cu:41: error: identifier \"missing_name\" is undefined\n"
+                           "    C[0] = missing_name;");
+}
+
+/* A message that goes on for ever helps nobody: the first lines are kept. */
+static void test_only_the_first_errors(void **state) {
+  (void)state;
+  static const char *const entry[] = {"k"};
+  struct text source = {0};
+  text_add(&source, "__global__ void k(float *a) {\n");
+  for (int i = 0; i < 90; i++) text_addf(&source, "  a[%d] = name_%d;\n", i, i);
+  text_add(&source, "}\n");
+  struct compile_request request = request_for(text_get(&source), "sm_90a", entry, 1);
+  struct compiled compiled;
+  cugen_error err;
+  assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, &err), CUGEN_ERROR_COMPILE);
+  assert_non_null(strstr(err.message, "test.cu:2: error: identifier \"name_0\" is undefined"));
+  assert_null(strstr(err.message, "name_60"));
+  text_free(&source);
+}
+
+static void test_warnings_are_kept_without_figures(void **state) {
+  (void)state;
+  static const char source[] = "__global__ void k(int *a) {\n  int unused_name;\n  *a = 1;\n}\n";
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  struct compiled compiled;
+  compile_or_fail(&request, &compiled);
+  assert_non_null(strstr(compiled.log, "test.cu:2: warning"));
+  assert_null(strstr(compiled.log, "ptxas info"));
+  assert_null(strstr(compiled.log, "bytes stack frame"));
+  compiled_free(&compiled);
+}
+
+/* ---- Architectures --------------------------------------------------------------------------------------------- */
+
+static void test_unknown_architectures(void **state) {
+  (void)state;
+  static const char *const bad[] = {"", "90", "sm_", "sm_9x", "sm_90ax", "compute_90", "sm_20", "sm_990"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct compile_request request = request_for(kernels, bad[i], kernel_entries, 3);
+    assert_refused(&request, "sm_80");
+    assert_refused(&request, "--arch");
+  }
+  struct compile_request request = request_for(kernels, NULL, kernel_entries, 3);
+  assert_refused(&request, "cannot compile for ''");
+}
+
+/* A minor version that NVRTC does not know runs what is made for a lower one. */
+static void test_nearest_lower_architecture(void **state) {
+  (void)state;
+  struct compiled nearest, exact;
+  compile_kernels("sm_94a", &nearest);
+  compile_kernels("sm_90", &exact);
+  assert_string_equal(nearest.log, "compiled for sm_90: this NVRTC does not know sm_94a\n");
+  assert_string_equal(nearest.image_hash.hex, exact.image_hash.hex);
+  compiled_free(&nearest);
+  compiled_free(&exact);
+}
+
+/* ---- Sameness -------------------------------------------------------------------------------------------------- */
+
+/* What the cache relies on: neither comments nor lines nor the source's name change a cubin. */
+static void test_comments_change_nothing(void **state) {
+  (void)state;
+  struct text other = {0};
+  text_addf(&other, "// a comment\n#line 77 \"elsewhere.cu\"\n%s// the end\n", kernels);
+  struct compile_request request = request_for(text_get(&other), "sm_90a", kernel_entries, 3);
+  request.name = "another.cu";
+  struct compiled first, second;
+  compile_kernels("sm_90a", &first);
+  compile_or_fail(&request, &second);
+  assert_string_equal(first.image_hash.hex, second.image_hash.hex);
+  compiled_free(&first);
+  compiled_free(&second);
+  text_free(&other);
+}
+
+static void test_half_header(void **state) {
+  (void)state;
+  static const char source[] =
+      "#include <cuda_fp16.h>\n__global__ void k(__half *a) { a[0] = __hadd(a[1], a[2]); }\n";
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  struct compiled compiled;
+  assert_true(toolkit->include.length > 0);
+  compile_or_fail(&request, &compiled);
+  compiled_free(&compiled);
+}
+
+/* ---- Time and threads ------------------------------------------------------------------------------------------ */
+
+static void test_time_limit(void **state) {
+  (void)state;
+  struct text source = {0};
+  text_add(&source, "__global__ void k(float *a) {\n  float x = a[0];\n");
+  for (int i = 0; i < 6000; i++) text_addf(&source, "  x = x * a[%d] + sinf(x);\n", i);
+  text_add(&source, "  a[1] = x;\n}\n");
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(text_get(&source), "sm_90a", entry, 1);
+  request.timeout = 0.2;
+  assert_refused(&request, "test.cu: compiling was stopped after 0.2 s");
+  text_free(&source);
+}
+
+enum { THREADS = 4, ROUNDS = 3 };
+
+struct outcome {
+  struct hash hashes[ROUNDS];
+  int failures;
+};
+
+static void *compile_rounds(void *context) {
+  struct outcome *outcome = context;
+  for (int i = 0; i < ROUNDS; i++) {
+    struct compile_request request = request_for(kernels, archs[i], kernel_entries, 3);
+    struct compiled compiled;
+    cugen_error err;
+    if (nvrtc_compile(nvrtc, &request, &compiled, &err)) outcome->failures++;
+    outcome->hashes[i] = compiled.image_hash;
+    compiled_free(&compiled);
+  }
+  return NULL;
+}
+
+static void test_threads_compile_side_by_side(void **state) {
+  (void)state;
+  struct outcome outcomes[THREADS] = {0}, alone = {0};
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, compile_rounds, &outcomes[i]), 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  compile_rounds(&alone);
+  assert_int_equal(alone.failures, 0);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(outcomes[i].failures, 0);
+    for (int round = 0; round < ROUNDS; round++)
+      assert_string_equal(outcomes[i].hashes[round].hex, alone.hashes[round].hex);
+  }
+}
+
+/* ---- Cubins that are none -------------------------------------------------------------------------------------- */
+
+static void read_copy(const void *image, size_t length, const char *entry) {
+  void *copy = malloc(length ? length : 1); /* of its own size, so that a sanitizer sees a read past it */
+  assert_non_null(copy);
+  memcpy(copy, image, length);
+  struct kernel_resources resources;
+  int sizes[4];
+  cugen_error err;
+  int status = cubin_resources(copy, length, entry, &resources, &err);
+  assert_true(status == CUGEN_OK || status == CUGEN_ERROR_COMPILE);
+  cubin_parameters(copy, length, entry, sizes, 4);
+  free(copy);
+}
+
+static void test_cut_cubins(void **state) {
+  (void)state;
+  struct compiled compiled;
+  compile_kernels("sm_90a", &compiled);
+  for (size_t length = 0; length < compiled.image_length; length += 61)
+    read_copy(compiled.image, length, compiled.entries[1]);
+  compiled_free(&compiled);
+}
+
+static void test_damaged_cubins(void **state) {
+  (void)state;
+  struct compiled compiled;
+  compile_kernels("sm_90a", &compiled);
+  unsigned char *image = compiled.image;
+  uint64_t seed = 1;
+  for (int round = 0; round < 3000; round++) {
+    /* Mostly in what describes the rest: the header, and the section headers at the end. */
+    size_t span = round % 2 ? 64 : compiled.image_length, at = random_next(&seed) % span;
+    unsigned char before = image[at];
+    image[at] = (unsigned char)random_next(&seed);
+    read_copy(image, compiled.image_length, compiled.entries[1]);
+    image[at] = before;
+  }
+  compiled_free(&compiled);
+}
+
+static void test_absent_kernel(void **state) {
+  (void)state;
+  struct compiled compiled;
+  struct kernel_resources resources;
+  cugen_error err;
+  compile_kernels("sm_90a", &compiled);
+  assert_int_equal(cubin_resources(compiled.image, compiled.image_length, "filter", &resources, &err),
+                   CUGEN_ERROR_COMPILE);
+  assert_string_equal(err.message, "the cubin holds no kernel 'filter'");
+  compiled_free(&compiled);
+}
+
+static void test_spills_in_a_log(void **state) {
+  (void)state;
+  static const char log[] = "ptxas info    : 0 bytes gmem\n"
+                            "ptxas info    : Function properties for kernel_b\n"
+                            "ptxas         .     64 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
+                            "ptxas info    : Function properties for kernel\n"
+                            "ptxas         .     0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n";
+  assert_int_equal(ptxas_log_spills(log, "kernel_b"), 36);
+  assert_int_equal(ptxas_log_spills(log, "kernel"), 12);
+  assert_int_equal(ptxas_log_spills(log, "kern"), 0);
+  assert_int_equal(ptxas_log_spills("", "kernel"), 0);
+  assert_int_equal(ptxas_log_spills("ptxas info    : Function properties for kernel", "kernel"), 0);
+}
+
+/* ---- Without NVRTC --------------------------------------------------------------------------------------------- */
+
+static void test_without_nvrtc(void **state) {
+  (void)state;
+  struct toolkit_options options = {"/nonexistent", NULL};
+  struct toolkit *none;
+  const struct nvrtc *table;
+  cugen_error err;
+  assert_int_equal(toolkit_open(&options, &none, NULL), CUGEN_OK);
+  assert_int_equal(nvrtc_open(none, &table, &err), CUGEN_ERROR_MISSING);
+  assert_null(table);
+  assert_non_null(strstr(err.message, "looked at: /nonexistent: not there"));
+  toolkit_close(none);
+}
+
+int main(void) {
+  cugen_error err;
+  if (toolkit_open(NULL, &toolkit, &err) || nvrtc_open(toolkit, &nvrtc, &err)) {
+    printf("skipped: %s\n", err.message);
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_resources_are_what_ptxas_says),
+      cmocka_unit_test(test_fixed_block),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_entries_are_lowered),
+      cmocka_unit_test(test_unknown_entry),
+      cmocka_unit_test(test_errors_name_the_template_line),
+      cmocka_unit_test(test_only_the_first_errors),
+      cmocka_unit_test(test_warnings_are_kept_without_figures),
+      cmocka_unit_test(test_unknown_architectures),
+      cmocka_unit_test(test_nearest_lower_architecture),
+      cmocka_unit_test(test_comments_change_nothing),
+      cmocka_unit_test(test_half_header),
+      cmocka_unit_test(test_time_limit),
+      cmocka_unit_test(test_threads_compile_side_by_side),
+      cmocka_unit_test(test_cut_cubins),
+      cmocka_unit_test(test_damaged_cubins),
+      cmocka_unit_test(test_absent_kernel),
+      cmocka_unit_test(test_spills_in_a_log),
+      cmocka_unit_test(test_without_nvrtc),
+  };
+  int failed = cmocka_run_group_tests_name("NVRTC", tests, NULL, NULL);
+  toolkit_close(toolkit);
+  return failed;
+}

@@ -1,0 +1,335 @@
+/* The shipped templates, and those of tests/configs, through the whole of gen and the real NVRTC: a fixed sample in
+   which every branch of every template is taken, for three generations of GPUs. No GPU is needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/kernel.h"
+#include "gen/expand.h"
+#include "runtime/nvrtc.h"
+
+enum { SETTINGS = 10, VALUES = 32 };
+
+struct fixture {
+  struct sources sources;
+  struct toolkit *toolkit;
+  const struct nvrtc *nvrtc;
+  struct expander *expander;
+};
+
+struct target {
+  const char *arch;
+  struct device_facts facts;
+};
+
+#define COMMON_FACTS                                                                                                 \
+  .warp_size = 32, .max_threads_per_block = 1024, .registers_per_block = 65536, .registers_per_sm = 65536,           \
+  .shared_per_block = 49152, .shared_reserved_per_block = 1024, .constant_bytes = 65536, .l2_bytes = 50 << 20,       \
+  .memory_bytes = (int64_t)80 << 30, .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .clock_khz = 1410000,     \
+  .pitch_alignment = 512, .is_gpu = 1
+
+/* CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute capability. */
+static const struct target targets[] = {
+    {"sm_80",
+     {COMMON_FACTS, .compute_capability = 80, .sm_count = 108, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
+      .shared_per_block_optin = 166912, .shared_per_sm = 167936}},
+    {"sm_90a",
+     {COMMON_FACTS, .compute_capability = 90, .architecture_specific = 1, .sm_count = 132, .max_threads_per_sm = 2048,
+      .max_blocks_per_sm = 32, .shared_per_block_optin = 232448, .shared_per_sm = 233472}},
+    {"sm_120",
+     {COMMON_FACTS, .compute_capability = 120, .sm_count = 170, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
+      .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+};
+enum { TARGETS = sizeof targets / sizeof targets[0] };
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static int set_up(void **state) {
+  static struct fixture fixture;
+  cugen_error err;
+  check(toolkit_open(&(struct toolkit_options){0}, &fixture.toolkit, &err), &err);
+  int status = nvrtc_open(fixture.toolkit, &fixture.nvrtc, &err);
+  if (status == CUGEN_ERROR_MISSING) {
+    printf("skipped: %s\n", err.message);
+    exit(77);
+  }
+  check(status, &err);
+  check(expander_open(&fixture.sources, &fixture.expander, &err), &err);
+  *state = &fixture;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *fixture = *state;
+  expander_close(fixture->expander);
+  toolkit_close(fixture->toolkit);
+  return 0;
+}
+
+/* ---- One config for one problem on one target ---- */
+
+struct bench {
+  const struct fixture *fixture;
+  const struct target *target;
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+};
+
+static void bench_open(const struct fixture *fixture, const char *config, const char *const *settings, size_t count,
+                       const struct target *target, struct bench *out) {
+  cugen_error err;
+  *out = (struct bench){.fixture = fixture, .target = target};
+  check(config_open(&fixture->sources, config, &out->config, &err), &err);
+  check(problem_set(out->config, settings, count, false, &out->problem, &err), &err);
+  check(space_open(out->config, &out->problem, &target->facts, &out->space, &err), &err);
+}
+
+static void bench_close(struct bench *bench) {
+  space_close(bench->space);
+  problem_free(&bench->problem);
+  config_close(bench->config);
+}
+
+static size_t distinct_entries(const struct kernel_spec *spec, const char **out) {
+  size_t count = 0;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    size_t known = 0;
+    while (known < count && strcmp(out[known], spec->launches[i].entry) != 0) known++;
+    if (known == count) out[count++] = spec->launches[i].entry;
+  }
+  return count;
+}
+
+static int compile(const struct bench *bench, const struct kernel_spec *spec, struct compiled *out,
+                   cugen_error *err) {
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  struct compile_request request = {.toolkit = bench->fixture->toolkit,
+                                    .name = spec->variant,
+                                    .source = spec->source,
+                                    .arch = bench->target->arch,
+                                    .entries = entries,
+                                    .entry_count = distinct_entries(spec, entries),
+                                    .timeout = 60};
+  return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
+}
+
+/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled, over all kernels. */
+static int64_t compile_right(const struct bench *bench, const struct kernel_spec *spec) {
+  cugen_error err;
+  struct compiled compiled;
+  int status = compile(bench, spec, &compiled, &err);
+  if (status) fail_msg("%s for %s: %s\n%s", spec->variant, bench->target->arch, err.message, spec->source);
+  if (strstr(compiled.log, "warning")) fail_msg("%s: %s", spec->variant, compiled.log);
+  int64_t spilled = 0;
+  for (size_t i = 0; i < compiled.entry_count; i++) {
+    const struct kernel_resources *resources = &compiled.resources[i];
+    assert_in_range(resources->registers, 1, 255);
+    assert_in_range(resources->static_shared, 0, bench->target->facts.shared_per_block);
+    spilled += resources->spill_bytes;
+  }
+  compiled_free(&compiled);
+  return spilled;
+}
+
+static void expand(const struct bench *bench, uint64_t index, struct kernel_spec *out) {
+  cugen_error err;
+  struct value values[VALUES];
+  struct variant variant;
+  assert_true(space_max_tunables(bench->space) <= VALUES);
+  space_variant(bench->space, index, &variant, values);
+  check(expand_variant(bench->fixture->expander, bench->config, &bench->problem, &bench->target->facts, &variant, out,
+                       &err),
+        &err);
+}
+
+static int64_t compile_variant(const struct bench *bench, uint64_t index) {
+  struct kernel_spec spec;
+  expand(bench, index, &spec);
+  int64_t spilled = compile_right(bench, &spec);
+  kernel_spec_free(&spec);
+  return spilled;
+}
+
+static int64_t compile_named(const struct bench *bench, const char *variant) {
+  cugen_error err;
+  uint64_t index;
+  check(space_find(bench->space, variant, &index, &err), &err);
+  return compile_variant(bench, index);
+}
+
+static void compile_reference(const struct bench *bench) {
+  cugen_error err;
+  struct value values[VALUES];
+  struct variant variant;
+  struct kernel_spec spec;
+  space_variant(bench->space, 0, &variant, values);
+  check(expand_reference(bench->fixture->expander, bench->config, &bench->problem, &bench->target->facts, &variant, 0,
+                         &spec, &err),
+        &err);
+  compile_right(bench, &spec);
+  kernel_spec_free(&spec);
+}
+
+/* ---- matmul ---- */
+
+/* splitmix64 (Steele, Lea, Flood 2014): the sample is the same everywhere. */
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static const char *pick(uint64_t *state, const char *first, const char *second) {
+  return next_random(state) % 2 ? first : second;
+}
+
+/* The layouts by the bits of number, all else by chance; the large sizes need offsets of 64 bits. */
+static size_t matmul_settings(uint64_t *state, unsigned number, const char *out[SETTINGS]) {
+  size_t count = 0;
+  out[count++] = number & 1 ? "layout_a=col" : "layout_a=row";
+  out[count++] = number & 2 ? "layout_b=col" : "layout_b=row";
+  out[count++] = number & 4 ? "layout_c=col" : "layout_c=row";
+  out[count++] = pick(state, "dtype=f32", "dtype=f64");
+  out[count++] = pick(state, "pitched=true", "pitched=false");
+  out[count++] = pick(state, "specialize=true", "specialize=false");
+  out[count++] = pick(state, "M=4800", "M=65537");
+  out[count++] = pick(state, "N=3200", "N=65539");
+  out[count++] = "K=6401";
+  return count;
+}
+
+static uint64_t random_variant(const struct bench *bench, const char *implementation, bool (*wanted)(struct variant),
+                               uint64_t *state) {
+  size_t count;
+  const struct space_implementation *list = space_implementations(bench->space, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(list[i].implementation->name, implementation) != 0) continue;
+    assert_true(list[i].valid > 0);
+    for (int attempt = 0; attempt < 1000; attempt++) {
+      struct value values[VALUES];
+      struct variant variant;
+      uint64_t index = list[i].first + next_random(state) % list[i].valid;
+      space_variant(bench->space, index, &variant, values);
+      if (!wanted || wanted(variant)) return index;
+    }
+  }
+  fail_msg("no such variant of %s", implementation);
+  return 0;
+}
+
+static bool is_set(struct variant variant, const char *tunable) {
+  for (size_t i = 0; i < variant.implementation->tunable_count; i++)
+    if (strcmp(variant.implementation->tunables[i].name, tunable) == 0) return variant.values[i].boolean;
+  fail_msg("no tunable %s", tunable);
+  return false;
+}
+
+static bool double_buffered(struct variant variant) {
+  return is_set(variant, "double_buffer");
+}
+
+static bool single_buffered(struct variant variant) {
+  return !is_set(variant, "double_buffer");
+}
+
+/* All eight layouts, with and without double buffering; what the sample leaves to chance comes up many times. */
+static void test_matmul_sample(void **state) {
+  uint64_t random = 1;
+  for (unsigned number = 0; number < 16; number++) {
+    const char *settings[SETTINGS];
+    size_t count = matmul_settings(&random, number, settings);
+    struct bench bench;
+    bench_open(*state, "configs/matmul.lua", settings, count, &targets[number % TARGETS], &bench);
+    compile_variant(&bench,
+                    random_variant(&bench, "blocked", number & 8 ? double_buffered : single_buffered, &random));
+    compile_variant(&bench, random_variant(&bench, number & 8 ? "tiled" : "naive", NULL, &random));
+    if (number % 4 == 0) compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
+/* The variants one expects to be fast keep everything in registers. */
+static void test_matmul_does_not_spill(void **state) {
+  static const struct {
+    const char *dtype, *variant;
+  } rows[] = {
+      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=2"},
+      {"dtype=f32", "blocked BM=128 BN=128 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32", "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=1 min_blocks=2"},
+      {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct bench bench;
+    bench_open(*state, "configs/matmul.lua", &rows[i].dtype, 1, &targets[1], &bench);
+    int64_t spilled = compile_named(&bench, rows[i].variant);
+    if (spilled) fail_msg("%s spills %lld bytes", rows[i].variant, (long long)spilled);
+    bench_close(&bench);
+  }
+}
+
+/* ---- The configs of other tests ---- */
+
+static void test_features(void **state) {
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};
+  for (size_t i = 0; i < 3; i++) {
+    struct bench bench;
+    bench_open(*state, "tests/configs/features.lua", &dtypes[i], 1, &targets[i % TARGETS], &bench);
+    compile_named(&bench, "tree");
+    compile_named(&bench, "shuffle");
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
+static void test_wild(void **state) {
+  struct bench bench;
+  bench_open(*state, "tests/configs/wild.lua", NULL, 0, &targets[0], &bench);
+  for (uint64_t i = 0; i < space_valid(bench.space); i++) compile_variant(&bench, i);
+  compile_reference(&bench);
+  bench_close(&bench);
+}
+
+/* All compile but one, and its error names the template's own line. */
+static void test_planted(void **state) {
+  struct bench bench;
+  bench_open(*state, "tests/configs/planted.lua", NULL, 0, &targets[2], &bench);
+  size_t refused = 0;
+  for (uint64_t i = 0; i < space_valid(bench.space); i++) {
+    struct kernel_spec spec;
+    expand(&bench, i, &spec);
+    if (strncmp(spec.variant, "does_not_compile", 16) != 0) {
+      compile_right(&bench, &spec);
+    } else {
+      cugen_error err;
+      struct compiled compiled;
+      assert_int_equal(compile(&bench, &spec, &compiled, &err), CUGEN_ERROR_COMPILE);
+      assert_non_null(strstr(err.message, "tests/configs/planted.cu:25:"));
+      assert_non_null(strstr(err.message, "no_such_name"));
+      refused++;
+    }
+    kernel_spec_free(&spec);
+  }
+  assert_int_equal(refused, 1);
+  bench_close(&bench);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_matmul_sample), cmocka_unit_test(test_matmul_does_not_spill),
+      cmocka_unit_test(test_features),      cmocka_unit_test(test_wild),
+      cmocka_unit_test(test_planted),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

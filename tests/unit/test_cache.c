@@ -1,0 +1,432 @@
+/* The cache as its users see it: what is stored comes back, from the right key, in order, to everybody. What can go
+   wrong with the file is in tests/fault/test_cache.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "runtime/cache.h"
+
+/* Stands in front of the C library's, so that a test can say that a folder lies on another file system. */
+static long pretended_type;
+int statfs(const char *path, struct statfs *info) {
+  int status = (int)syscall(SYS_statfs, path, info);
+  if (pretended_type) info->f_type = pretended_type;
+  return status;
+}
+
+static const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a"};
+
+struct fixture {
+  struct text folder, path;
+  struct cache *cache;
+};
+
+static int set_up(void **state) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
+  if (!fixture || folder_temporary(&fixture->folder, NULL)) return -1;
+  text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
+  *state = fixture;
+  return cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL);
+}
+
+static int tear_down(void **state) {
+  struct fixture *fixture = *state;
+  cache_close(fixture->cache);
+  int status = folder_remove(text_get(&fixture->folder));
+  text_free(&fixture->folder);
+  text_free(&fixture->path);
+  free(fixture);
+  return status;
+}
+
+static struct cache *reopen(struct fixture *fixture) {
+  cache_close(fixture->cache);
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
+  return fixture->cache;
+}
+
+static struct cache_record record_of(const char *variant, double seconds) {
+  struct cache_record record = {
+      .variant = (char *)(uintptr_t)variant, .reason = (char *)(uintptr_t) "", .seconds = seconds};
+  return record;
+}
+
+static void store(struct cache *cache, const struct cache_key *where, struct cache_record record) {
+  assert_int_equal(cache_store(cache, where, &record, NULL), CUGEN_OK);
+}
+
+/* Variant texts of what is remembered, with spaces between. */
+static void assert_variants(struct cache *cache, const struct cache_key *where, const char *want) {
+  struct cache_record *records;
+  size_t count;
+  struct text got = {0};
+  assert_int_equal(cache_load(cache, where, &records, &count, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++) {
+    text_addf(&got, "%s%s", i ? " " : "", records[i].variant);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+/* What the sqlite3 program would print. */
+static void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
+  sqlite3 *db;
+  sqlite3_stmt *statement;
+  struct text got = {0};
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+  while (sqlite3_step(statement) == SQLITE_ROW)
+    for (int i = 0; i < sqlite3_column_count(statement); i++)
+      text_addf(&got, "%s%s", got.length ? "|" : "", (const char *)sqlite3_column_text(statement, i));
+  assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+  sqlite3_close(db);
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+/* ---- Records ---- */
+
+static const struct cache_record full = {
+    .variant = (char *)(uintptr_t) "tiled tile=16 pad=1",
+    .hash = {"0123456789abcdef0123456789abcdef"},
+    .outcome = CUGEN_OUTCOME_WRONG,
+    .reason = (char *)(uintptr_t) "B[3, 4]: got 1, want 2 \xe2\x80\x94 'quoted'",
+    .samples = 1,
+    .seconds = 2.5e-6,
+    .seconds_min = 3.5,
+    .seconds_p20 = 4.5,
+    .seconds_p80 = 5.5,
+    .error = 6.5,
+    .threads = 7,
+    .resources = {8, 9, 10, 11, 12, 13},
+    .dynamic_shared = INT64_MAX,
+    .occupancy = 0.15,
+    .limiter = "shared memory",
+    .flops = 1e12,
+    .bytes = 17,
+    .clock_mhz = 18,
+    .driver_version = 19,
+    .nvrtc_version = 20,
+    .measured_at = 21,
+};
+
+static void assert_record(const struct cache_record *got, const struct cache_record *want) {
+  assert_string_equal(got->variant, want->variant);
+  assert_string_equal(got->hash.hex, want->hash.hex);
+  assert_int_equal(got->outcome, want->outcome);
+  assert_string_equal(got->reason, want->reason);
+  assert_int_equal(got->samples, want->samples);
+  assert_true(got->seconds == want->seconds && got->seconds_min == want->seconds_min);
+  assert_true(got->seconds_p20 == want->seconds_p20 && got->seconds_p80 == want->seconds_p80);
+  assert_true(got->error == want->error);
+  assert_int_equal(got->threads, want->threads);
+  assert_int_equal(got->resources.registers, want->resources.registers);
+  assert_int_equal(got->resources.max_threads, want->resources.max_threads);
+  assert_int_equal(got->resources.static_shared, want->resources.static_shared);
+  assert_int_equal(got->resources.local_bytes, want->resources.local_bytes);
+  assert_int_equal(got->resources.spill_bytes, want->resources.spill_bytes);
+  assert_int_equal(got->resources.constant_bytes, want->resources.constant_bytes);
+  assert_int_equal(got->dynamic_shared, want->dynamic_shared);
+  assert_true(got->occupancy == want->occupancy);
+  assert_string_equal(got->limiter, want->limiter);
+  assert_true(got->flops == want->flops && got->bytes == want->bytes);
+  assert_int_equal(got->clock_mhz, want->clock_mhz);
+  assert_int_equal(got->driver_version, want->driver_version);
+  assert_int_equal(got->nvrtc_version, want->nvrtc_version);
+  assert_int_equal(got->measured_at, want->measured_at);
+}
+
+static void every_field_comes_back(void **state) {
+  struct fixture *fixture = *state;
+  store(fixture->cache, &key, full);
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_load(reopen(fixture), &key, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_record(records, &full);
+  cache_record_free(records);
+  assert_null(records->variant);
+  free(records);
+}
+
+static void what_is_no_number_stays_none(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_record record = record_of("v", 1);
+  record.error = (double)NAN;
+  record.seconds_min = (double)INFINITY;
+  store(fixture->cache, &key, record);
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_load(fixture->cache, &key, &records, &count, NULL), CUGEN_OK);
+  assert_true(isnan(records->error));
+  assert_true(isinf(records->seconds_min));
+  cache_record_free(records);
+  free(records);
+}
+
+static void right_ones_come_first_by_time(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_record failed = record_of("failed", 0);
+  failed.outcome = CUGEN_OUTCOME_TIMEOUT;
+  store(fixture->cache, &key, failed);
+  store(fixture->cache, &key, record_of("slow", 3));
+  store(fixture->cache, &key, record_of("fast", 1));
+  store(fixture->cache, &key, record_of("middle", 2));
+  assert_variants(fixture->cache, &key, "fast middle slow failed");
+}
+
+static void keys_keep_records_apart(void **state) {
+  struct fixture *fixture = *state;
+  store(fixture->cache, &key, record_of("mine", 1));
+  for (int field = 0; field < 4; field++) {
+    struct cache_key other = key;
+    *(field == 0   ? &other.device
+      : field == 1 ? &other.config
+      : field == 2 ? &other.problem
+                   : &other.options) = "other";
+    assert_variants(fixture->cache, &other, "");
+    store(fixture->cache, &other, record_of("theirs", 1));
+    assert_variants(fixture->cache, &other, "theirs");
+  }
+  assert_variants(fixture->cache, &key, "mine");
+}
+
+static void older_records_become_history(void **state) {
+  struct fixture *fixture = *state;
+  for (int i = 1; i <= 3; i++) store(fixture->cache, &key, record_of("v", i));
+  store(fixture->cache, &key, record_of("w", 2));
+  assert_variants(fixture->cache, &key, "w v");
+  assert_sql(fixture, "SELECT seconds, superseded FROM record WHERE variant = 'v' ORDER BY id", "1.0|1|2.0|1|3.0|0");
+}
+
+static void nothing_known_is_no_error(void **state) {
+  struct fixture *fixture = *state;
+  assert_variants(fixture->cache, &key, "");
+}
+
+/* ---- Where it lies ---- */
+
+static void without_a_path_nothing_is_written(void **state) {
+  (void)state;
+  static const char *const paths[] = {"", "none", NULL};
+  for (int i = 0; i < 3; i++) {
+    struct cache *cache;
+    struct text warning = {0};
+    assert_int_equal(cache_open(paths[i], &cache, &warning, NULL), CUGEN_OK);
+    assert_string_equal(text_get(&warning), "");
+    assert_string_equal(cache_path(cache), "none");
+    store(cache, &key, record_of("v", 1));
+    assert_variants(cache, &key, "v");
+    cache_close(cache);
+  }
+  assert_false(file_exists("none"));
+}
+
+static void closing_nothing_is_allowed(void **state) {
+  (void)state;
+  cache_close(NULL);
+}
+
+static void folders_are_made_and_names_may_be_odd(void **state) {
+  struct fixture *fixture = *state;
+  struct text path = {0}, warning = {0};
+  struct cache *cache;
+  text_addf(&path, "%s/a b/c?d#e%%41/file: x.db", text_get(&fixture->folder));
+  assert_int_equal(cache_open(text_get(&path), &cache, &warning, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&warning), "");
+  assert_string_equal(cache_path(cache), text_get(&path));
+  store(cache, &key, record_of("v", 1));
+  cache_close(cache);
+  assert_true(file_exists(text_get(&path)));
+  text_free(&path);
+}
+
+static void an_empty_file_is_a_new_cache(void **state) {
+  struct fixture *fixture = *state;
+  cache_close(fixture->cache);
+  assert_int_equal(file_write(text_get(&fixture->path), "", 0, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
+  store(fixture->cache, &key, record_of("v", 1));
+}
+
+/* Closing the second must not drop the first one's locks, nor hide what the other stores. */
+static void two_handles_of_one_process_agree(void **state) {
+  struct fixture *fixture = *state;
+  struct cache *second;
+  assert_int_equal(cache_open(text_get(&fixture->path), &second, NULL, NULL), CUGEN_OK);
+  store(fixture->cache, &key, record_of("a", 1));
+  store(second, &key, record_of("b", 2));
+  assert_variants(fixture->cache, &key, "a b");
+  assert_variants(second, &key, "a b");
+  cache_close(second);
+  store(fixture->cache, &key, record_of("c", 3));
+  assert_variants(fixture->cache, &key, "a b c");
+}
+
+static void *store_fifty(void *cache) {
+  for (int i = 0; i < 50; i++) {
+    struct text variant = {0};
+    text_addf(&variant, "%lu-%d", (unsigned long)pthread_self(), i);
+    struct cache_record record = record_of(text_get(&variant), i);
+    int status = cache_store(cache, &key, &record, NULL);
+    text_free(&variant);
+    if (status) return cache;
+  }
+  return NULL;
+}
+
+static void threads_may_share_one(void **state) {
+  struct fixture *fixture = *state;
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, store_fifty, fixture->cache), 0);
+  for (int i = 0; i < 4; i++) {
+    void *failed;
+    assert_int_equal(pthread_join(threads[i], &failed), 0);
+    assert_null(failed);
+  }
+  assert_sql(fixture, "SELECT count(*) FROM record", "200");
+}
+
+/* ---- The format: a change here needs a higher FORMAT_VERSION and docs/cache.md ---- */
+
+static void the_format_is_pinned(void **state) {
+  struct fixture *fixture = *state;
+  assert_sql(fixture, "PRAGMA application_id", "1668638574");
+  assert_sql(fixture, "PRAGMA user_version", "1");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
+             "id,device,config,problem,options");
+  assert_sql(
+      fixture, "SELECT group_concat(name) FROM pragma_table_info('record')",
+      "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
+      "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
+      "occupancy,limiter,flops,bytes,clock_mhz,driver_version,nvrtc_version,measured_at");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
+             "id,key,checksum,hash,made_at,log,data");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
+             "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,constant_bytes");
+}
+
+/* NFS, SMB2, FUSE: no write-ahead log there, and an existing one is given up. */
+static void network_file_systems_get_no_log(void **state) {
+  struct fixture *fixture = *state;
+  static const long types[] = {0x6969, (long)0xfe534d42, 0x65735546};
+  store(fixture->cache, &key, record_of("v", 1));
+  for (int i = 0; i < 3; i++) {
+    pretended_type = 0;
+    reopen(fixture);
+    assert_sql(fixture, "PRAGMA journal_mode", "wal");
+    pretended_type = types[i];
+    struct cache *cache = reopen(fixture);
+    assert_sql(fixture, "PRAGMA journal_mode", "delete");
+    assert_variants(cache, &key, "v");
+    store(cache, &key, record_of("v", 2));
+    struct cache *second; /* the exclusive lock of the change is gone */
+    assert_int_equal(cache_open(text_get(&fixture->path), &second, NULL, NULL), CUGEN_OK);
+    store(second, &key, record_of("v", 3));
+    cache_close(second);
+    pretended_type = 0;
+  }
+}
+
+/* ---- Images ---- */
+
+static struct compiled image_of(const char *content) {
+  struct compiled compiled = {
+      .image = (char *)(uintptr_t)content,
+      .image_length = strlen(content) + 1,
+      .image_hash = {"feedfeedfeedfeedfeedfeedfeedfeed"},
+      .entry_count = 2,
+      .entries = {(char *)(uintptr_t) "first", (char *)(uintptr_t) "second<4>"},
+      .resources = {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}},
+      .log = (char *)(uintptr_t) "warning",
+  };
+  return compiled;
+}
+
+static void assert_image(struct cache *cache, const char *image_key, const char *want) {
+  struct compiled got;
+  bool found;
+  assert_int_equal(cache_image_load(cache, image_key, &got, &found, NULL), CUGEN_OK);
+  assert_int_equal(found, want != NULL);
+  if (want) {
+    struct compiled compiled = image_of(want);
+    assert_int_equal(got.image_length, compiled.image_length);
+    assert_string_equal(got.image, want);
+    assert_string_equal(got.image_hash.hex, compiled.image_hash.hex);
+    assert_int_equal(got.entry_count, 2);
+    assert_string_equal(got.entries[0], "first");
+    assert_string_equal(got.entries[1], "second<4>");
+    assert_memory_equal(got.resources, compiled.resources, 2 * sizeof *got.resources);
+    assert_string_equal(got.log, "warning");
+  }
+  compiled_free(&got);
+}
+
+static void images_come_back(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_image(fixture->cache, "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_image(reopen(fixture), "key", "cubin");
+  assert_image(fixture->cache, "other", NULL);
+}
+
+static void a_later_image_replaces_the_earlier(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled old = image_of("old"), new = image_of("new");
+  assert_int_equal(cache_image_store(fixture->cache, "key", &old, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &new, NULL), CUGEN_OK);
+  assert_image(fixture->cache, "key", "new");
+  assert_sql(fixture, "SELECT count(*) FROM image_entry", "2");
+}
+
+/* It would be loaded onto a device: damage that SQLite cannot see must not get that far. */
+static void a_damaged_image_is_compiled_again(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "UPDATE image SET data = x'0102'", "");
+  assert_image(fixture->cache, "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_image(fixture->cache, "key", "cubin");
+}
+
+#define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_CACHE(every_field_comes_back),
+      WITH_CACHE(what_is_no_number_stays_none),
+      WITH_CACHE(right_ones_come_first_by_time),
+      WITH_CACHE(keys_keep_records_apart),
+      WITH_CACHE(older_records_become_history),
+      WITH_CACHE(nothing_known_is_no_error),
+      cmocka_unit_test(without_a_path_nothing_is_written),
+      cmocka_unit_test(closing_nothing_is_allowed),
+      WITH_CACHE(folders_are_made_and_names_may_be_odd),
+      WITH_CACHE(an_empty_file_is_a_new_cache),
+      WITH_CACHE(two_handles_of_one_process_agree),
+      WITH_CACHE(threads_may_share_one),
+      WITH_CACHE(the_format_is_pinned),
+      WITH_CACHE(network_file_systems_get_no_log),
+      WITH_CACHE(images_come_back),
+      WITH_CACHE(a_later_image_replaces_the_earlier),
+      WITH_CACHE(a_damaged_image_is_compiled_again),
+  };
+  return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+}

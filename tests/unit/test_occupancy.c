@@ -1,0 +1,160 @@
+/* Occupancy against published examples: the CUDA C++ Best Practices Guide's and course material's for V100, K40 and
+   A100, each with what limits it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "runtime/occupancy.h"
+
+static const struct device_facts k40 = {.compute_capability = 35,
+                                        .sm_count = 15,
+                                        .warp_size = 32,
+                                        .max_threads_per_block = 1024,
+                                        .max_threads_per_sm = 2048,
+                                        .max_blocks_per_sm = 16,
+                                        .registers_per_block = 65536,
+                                        .registers_per_sm = 65536,
+                                        .shared_per_block = 49152,
+                                        .shared_per_block_optin = 49152,
+                                        .shared_per_sm = 49152};
+
+static const struct device_facts v100 = {.compute_capability = 70,
+                                         .sm_count = 80,
+                                         .warp_size = 32,
+                                         .max_threads_per_block = 1024,
+                                         .max_threads_per_sm = 2048,
+                                         .max_blocks_per_sm = 32,
+                                         .registers_per_block = 65536,
+                                         .registers_per_sm = 65536,
+                                         .shared_per_block = 49152,
+                                         .shared_per_block_optin = 98304,
+                                         .shared_per_sm = 98304};
+
+static const struct device_facts a100 = {.compute_capability = 80,
+                                         .sm_count = 108,
+                                         .warp_size = 32,
+                                         .max_threads_per_block = 1024,
+                                         .max_threads_per_sm = 2048,
+                                         .max_blocks_per_sm = 32,
+                                         .registers_per_block = 65536,
+                                         .registers_per_sm = 65536,
+                                         .shared_per_block = 49152,
+                                         .shared_per_block_optin = 166912,
+                                         .shared_per_sm = 167936,
+                                         .shared_reserved_per_block = 1024};
+
+struct row {
+  const struct device_facts *facts;
+  int registers, threads;
+  int64_t static_shared, dynamic_shared;
+  int blocks;
+  double fraction;
+  const char *limiter;
+};
+
+static void check_row(const struct row *row) {
+  struct kernel_resources resources = {
+      .registers = row->registers, .static_shared = row->static_shared, .max_threads = 1024};
+  struct occupancy got;
+  cugen_error err = {0};
+  int status = occupancy_get(row->facts, &resources, row->threads, row->dynamic_shared, &got, &err);
+  if (status) fail_msg("%s", err.message);
+  if (got.blocks != row->blocks || got.fraction != row->fraction || strcmp(got.limiter, row->limiter) != 0)
+    fail_msg("%d registers, %d threads, %d + %d bytes: %d blocks, %g, %s; expected %d, %g, %s", row->registers,
+             row->threads, (int)row->static_shared, (int)row->dynamic_shared, got.blocks, got.fraction, got.limiter,
+             row->blocks, row->fraction, row->limiter);
+}
+
+static void test_published(void **state) {
+  (void)state;
+  static const struct row rows[] = {
+      /* K40: 48 KB of shared memory; blocks of 128 threads. */
+      {&k40, 32, 128, 3 * 1024, 0, 16, 1.0, "threads"},
+      {&k40, 32, 128, 6 * 1024, 0, 8, 0.5, "shared memory"},
+      {&k40, 32, 128, 12 * 1024, 0, 4, 0.25, "shared memory"},
+      {&k40, 32, 128, 0, 12 * 1024, 4, 0.25, "shared memory"},
+      /* V100: 65536 registers; 32 a thread are free, 64 leave half, 128 a quarter. */
+      {&v100, 32, 256, 0, 0, 8, 1.0, "threads"},
+      {&v100, 64, 256, 0, 0, 4, 0.5, "registers"},
+      {&v100, 128, 256, 0, 0, 2, 0.25, "registers"},
+      /* Best Practices Guide, 10.1.1: 37 registers and 128 threads: 12 blocks, 75 %; 320 threads: 4 blocks, 63 %. */
+      {&v100, 37, 128, 0, 0, 12, 0.75, "registers"},
+      {&v100, 37, 320, 0, 0, 4, 0.625, "registers"},
+      {&v100, 32, 32, 0, 0, 32, 0.5, "blocks"},
+      /* A100: 164 KB for 2048 threads is 82 B a thread, what the driver keeps of it included. */
+      {&a100, 32, 256, 82 * 256 - 1024, 0, 8, 1.0, "threads"},
+      {&a100, 32, 256, 83 * 256 - 1024, 0, 7, 0.875, "shared memory"},
+      {&a100, 32, 256, 8 * 256, 0, 8, 1.0, "threads"},
+      /* Past 48 KB, asked for. */
+      {&a100, 32, 256, 0, 100 * 1024, 1, 0.125, "shared memory"},
+      {&a100, 32, 256, 0, 81 * 1024, 2, 0.25, "shared memory"},
+      /* What does not fit. */
+      {&a100, 32, 256, 0, 166912, 1, 0.125, "shared memory"},
+      {&a100, 32, 256, 0, 166913, 0, 0.0, "none"},
+      {&a100, 255, 1024, 0, 0, 0, 0.0, "none"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+}
+
+static double fraction_of(const struct device_facts *facts, int registers, int threads) {
+  struct kernel_resources resources = {.registers = registers, .max_threads = 1024};
+  struct occupancy got;
+  assert_int_equal(occupancy_get(facts, &resources, threads, 0, &got, NULL), CUGEN_OK);
+  return got.fraction;
+}
+
+/* V100: more than 64 registers a thread is less than half, more than 128 less than a quarter, whatever the block. */
+static void test_registers_bound_every_block(void **state) {
+  (void)state;
+  for (int threads = 32; threads <= 1024; threads += 32) {
+    assert_true(fraction_of(&v100, 65, threads) < 0.5);
+    assert_true(fraction_of(&v100, 129, threads) < 0.25);
+  }
+}
+
+/* A block that is no multiple of 32 threads fills its last warp. */
+static void test_partial_warps_count_whole(void **state) {
+  (void)state;
+  assert_true(fraction_of(&v100, 32, 65) == fraction_of(&v100, 32, 96));
+}
+
+static void test_launch_bounds(void **state) {
+  (void)state;
+  struct kernel_resources resources = {.registers = 32, .max_threads = 128};
+  struct occupancy got;
+  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, &got, NULL), CUGEN_OK);
+  assert_int_equal(got.blocks, 0);
+  assert_string_equal(got.limiter, "none");
+  resources.max_threads = 0; /* not known */
+  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, &got, NULL), CUGEN_OK);
+  assert_int_equal(got.blocks, 8);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  struct kernel_resources resources = {.registers = 32};
+  struct occupancy got;
+  cugen_error err;
+  struct device_facts unknown = v100, empty = {0};
+  unknown.compute_capability = 990;
+  assert_int_equal(occupancy_get(&unknown, &resources, 256, 0, &got, &err), CUGEN_ERROR_DEVICE);
+  assert_string_equal(err.message, "the occupancy of compute capability 99.0 is not known");
+  assert_int_equal(occupancy_get(&empty, &resources, 256, 0, &got, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_get(&v100, &resources, 0, 0, &got, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_get(&v100, &resources, 32, -1, &got, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(got.limiter, "none");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_published),     cmocka_unit_test(test_registers_bound_every_block),
+      cmocka_unit_test(test_launch_bounds), cmocka_unit_test(test_partial_warps_count_whole),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
+}

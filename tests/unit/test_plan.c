@@ -1,0 +1,483 @@
+/* Plans and calls over a device that only records: which entries are asked for, how parameters are packed, and that a
+   launch is nothing but launches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/plan.h"
+
+/* ---- A device that records ------------------------------------------------------------------------------------- */
+
+struct loaded {
+  const struct compiled *compiled;
+};
+
+struct entry {
+  size_t index;
+  int64_t dynamic_shared;
+};
+
+enum { MAX_RECORDS = 16 };
+
+static struct record {
+  int loads, unloads, entries, launches, symbols;
+  struct loaded loaded;
+  struct entry entry[MAX_RECORDS];
+  const struct entry *launched[MAX_RECORDS];
+  void **parameters[MAX_RECORDS];
+  int takes; /* parameters; -1: not known */
+  int sizes[MAX_RECORDS];
+  int fail_launch; /* the launch that fails, from 0; -1: none */
+  int fail_entry;
+  double constant[4];
+  size_t constant_bytes;
+  char symbol[32];
+} record;
+
+static int record_load(struct device *device, const struct compiled *compiled, struct loaded **out,
+                       cugen_error *err) {
+  (void)device;
+  (void)err;
+  record.loads++;
+  record.loaded.compiled = compiled;
+  *out = &record.loaded;
+  return CUGEN_OK;
+}
+
+static void record_unload(struct device *device, struct loaded *loaded) {
+  (void)device;
+  assert_ptr_equal(loaded, &record.loaded);
+  record.unloads++;
+}
+
+static int record_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+                        struct entry **out, cugen_error *err) {
+  (void)device;
+  (void)loaded;
+  if (record.entries == record.fail_entry) return error_set(err, CUGEN_ERROR_DEVICE, "no entry");
+  struct entry *entry = &record.entry[record.entries++];
+  *entry = (struct entry){index, dynamic_shared};
+  *out = entry;
+  return CUGEN_OK;
+}
+
+static int record_symbol(struct device *device, struct loaded *loaded, const char *name, void **address,
+                         size_t *bytes, cugen_error *err) {
+  (void)device;
+  (void)loaded;
+  (void)err;
+  record.symbols++;
+  strncpy(record.symbol, name, sizeof record.symbol - 1);
+  *address = record.constant;
+  *bytes = record.constant_bytes;
+  return CUGEN_OK;
+}
+
+static int record_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                          size_t width, size_t rows, cugen_error *err) {
+  (void)device;
+  (void)err;
+  for (size_t i = 0; i < rows; i++) memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+  return CUGEN_OK;
+}
+
+static int record_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                         void **parameters, cugen_error *err) {
+  (void)device;
+  (void)launch;
+  if (record.launches == record.fail_launch) return error_set(err, CUGEN_ERROR_DEVICE, "it trapped");
+  record.parameters[record.launches] = parameters;
+  record.launched[record.launches++] = entry;
+  return CUGEN_OK;
+}
+
+static int record_parameters(struct entry *entry, int *sizes, int capacity) {
+  (void)entry;
+  for (int i = 0; i < capacity && i < MAX_RECORDS; i++) sizes[i] = record.sizes[i];
+  return record.takes;
+}
+
+static const struct device_ops record_ops = {.kind = "record",
+                                             .load = record_load,
+                                             .unload = record_unload,
+                                             .entry = record_entry,
+                                             .symbol = record_symbol,
+                                             .copy_2d = record_copy_2d,
+                                             .launch = record_launch,
+                                             .parameters = record_parameters};
+static const struct device_ops bare_ops = {
+    .kind = "bare", .load = record_load, .unload = record_unload, .entry = record_entry, .launch = record_launch};
+static struct device recorder = {.ops = &record_ops}, bare = {.ops = &bare_ops};
+
+static int reset(void **state) {
+  (void)state;
+  record = (struct record){.takes = -1, .fail_launch = -1, .fail_entry = -1, .constant_bytes = 32};
+  return 0;
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static struct kernel_argument buffer(const char *name) {
+  return (struct kernel_argument){
+      .name = name, .kind = CUGEN_ARGUMENT_INPUT, .dtype = dtype_find("f32"), .rank = 1, .shape = {4}, .elements = 4};
+}
+
+static struct kernel_argument scalar(const char *name, const char *dtype, struct value value) {
+  return (struct kernel_argument){
+      .name = name, .kind = CUGEN_ARGUMENT_SCALAR, .dtype = dtype_find(dtype), .value = value};
+}
+
+static struct kernel_argument constant(const char *name) {
+  return (struct kernel_argument){.name = name,
+                                  .kind = CUGEN_ARGUMENT_CONSTANT,
+                                  .dtype = dtype_find("f64"),
+                                  .rank = 1,
+                                  .shape = {4},
+                                  .elements = 4};
+}
+
+static struct kernel_launch one_launch = {.entry = "work", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+
+static struct kernel_spec spec_of(struct kernel_argument *arguments, size_t count) {
+  return (struct kernel_spec){
+      .arguments = arguments, .argument_count = count, .launches = &one_launch, .launch_count = 1};
+}
+
+static const struct compiled nothing;
+static float data[3][4];
+static struct memory memory[8] = {
+    {.device = data[0]}, {.device = data[1]}, {.device = data[2]}, {.device = data[0]}, {.device = data[1]}};
+
+static int bind(const struct kernel_spec *spec, void *const *extra, size_t extra_count, struct plan **plan,
+                struct call **call, cugen_error *err) {
+  assert_int_equal(plan_open(&recorder, spec, &nothing, plan, err), CUGEN_OK);
+  return call_bind(*plan, memory, extra, extra_count, call, err);
+}
+
+static void unbind(struct plan *plan, struct call *call) {
+  call_free(call);
+  plan_close(plan);
+}
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+
+static struct kernel_launch three_launches[] = {
+    {.entry = "first<4>", .shared_bytes = 16}, {.entry = "second"}, {.entry = "first<4>", .shared_bytes = 64}};
+
+static void test_distinct_entries(void **state) {
+  (void)state;
+  struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  assert_int_equal(plan_entries(&spec, entries), 2);
+  assert_string_equal(entries[0], "first<4>");
+  assert_string_equal(entries[1], "second");
+}
+
+static void test_each_launch_gets_its_entry(void **state) {
+  (void)state;
+  struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(record.entries, 3);
+  static const struct entry want[] = {{0, 16}, {1, 0}, {0, 64}};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(record.entry[i].index, want[i].index);
+    assert_int_equal(record.entry[i].dynamic_shared, want[i].dynamic_shared);
+  }
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(record.launches, 3);
+  for (int i = 0; i < 3; i++) assert_ptr_equal(record.launched[i], &record.entry[i]);
+  unbind(plan, call);
+  assert_int_equal(record.unloads, 1);
+}
+
+static void test_a_failed_open_owes_nothing(void **state) {
+  (void)state;
+  struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
+  struct plan *plan = (struct plan *)&record;
+  cugen_error err;
+  record.fail_entry = 1;
+  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, &err), CUGEN_ERROR_DEVICE);
+  assert_null(plan);
+  assert_int_equal(record.loads, 1);
+  assert_int_equal(record.unloads, 1);
+  plan_close(NULL);
+  call_free(NULL);
+}
+
+static void test_launching_stops_at_a_failure(void **state) {
+  (void)state;
+  struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  record.fail_launch = 1;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_OK);
+  assert_int_equal(call_launch(call, &err), CUGEN_ERROR_DEVICE);
+  assert_string_equal(err.message, "it trapped");
+  assert_int_equal(record.launches, 1);
+  unbind(plan, call);
+}
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+static void test_order(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)),
+                                        scalar("tile", "i32", value_int(16)), buffer("B"), constant("factors")};
+  arguments[2].compiled_in = true;
+  struct kernel_spec spec = spec_of(arguments, 5);
+  long long count = 99;
+  void *extra[] = {&count};
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(bind(&spec, extra, 1, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  void **parameters = record.parameters[0];
+  assert_ptr_equal(*(void **)parameters[0], memory[0].device);
+  assert_int_equal(*(int32_t *)parameters[1], 7);
+  assert_ptr_equal(*(void **)parameters[2], memory[3].device);
+  assert_ptr_equal(parameters[3], &count);
+  assert_null(parameters[4]);
+  unbind(plan, call);
+}
+
+/* The i-th scalar's bytes, as a kernel would find them. */
+static uint64_t packed(const char *dtype, struct value value, int *status, cugen_error *err) {
+  struct kernel_argument argument = scalar("x", dtype, value);
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct plan *plan;
+  struct call *call;
+  uint64_t bits = 0;
+  record.launches = record.entries = 0;
+  *status = bind(&spec, NULL, 0, &plan, &call, err);
+  if (!*status) {
+    assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+    memcpy(&bits, record.parameters[0][0], (size_t)argument.dtype->bytes);
+  }
+  unbind(plan, call);
+  return bits;
+}
+
+static void test_scalars(void **state) {
+  (void)state;
+  const struct {
+    const char *dtype;
+    struct value value;
+    uint64_t bits;
+  } rows[] = {
+      {"i32", value_int(-1), 0xffffffff},
+      {"i8", value_int(-128), 0x80},
+      {"u8", value_int(255), 0xff},
+      {"i64", value_int(INT64_MIN), UINT64_C(0x8000000000000000)},
+      {"u64", value_int(INT64_MAX), UINT64_C(0x7fffffffffffffff)},
+      {"u32", value_float(4294967295.0), 0xffffffff},
+      {"i32", value_bool(true), 1},
+      {"f64", value_float(1.5), UINT64_C(0x3ff8000000000000)},
+      {"f32", value_float(-2.5), 0xc0200000},
+      {"f32", value_int(3), 0x40400000},
+      /* binary16: exact, rounded to even both ways, largest, overflow, subnormals, NaN. */
+      {"f16", value_float(1.0), 0x3c00},
+      {"f16", value_float(-0.0), 0x8000},
+      {"f16", value_float(1.0 + 0x1p-11), 0x3c00},
+      {"f16", value_float(1.0 + 0x1.8p-10), 0x3c02},
+      {"f16", value_float(2.0 - 0x1p-12), 0x4000},
+      {"f16", value_float(65504.0), 0x7bff},
+      {"f16", value_float(65519.0), 0x7bff},
+      {"f16", value_float(65520.0), 0x7c00},
+      {"f16", value_float(-1e30), 0xfc00},
+      {"f16", value_float(0x1p-24), 0x0001},
+      {"f16", value_float(0x1p-25), 0x0000},
+      {"f16", value_float(0x1.8p-25), 0x0001},
+      {"f16", value_float(0x1p-14 - 0x1p-26), 0x0400},
+      {"f16", value_float(1.0 / 0.0), 0x7c00},
+      {"bf16", value_float(1.0), 0x3f80},
+      {"bf16", value_float(3.140625), 0x4049},
+      {"bf16", value_float(1.0 + 0x1p-8), 0x3f80},
+      {"bf16", value_float(1.0 + 0x1.8p-7), 0x3f82},
+      {"bf16", value_float(-1e39), 0xff80},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int status;
+    cugen_error err = {0};
+    uint64_t bits = packed(rows[i].dtype, rows[i].value, &status, &err);
+    if (status) fail_msg("row %zu: %s", i, err.message);
+    if (bits != rows[i].bits)
+      fail_msg("row %zu: %s is %llx, expected %llx", i, rows[i].dtype, (unsigned long long)bits,
+               (unsigned long long)rows[i].bits);
+  }
+}
+
+static void test_scalars_that_do_not_fit(void **state) {
+  (void)state;
+  const struct {
+    const char *dtype;
+    struct value value;
+    const char *message;
+  } rows[] = {{"i32", value_int(INT64_C(2147483648)), "scalar 'x': 2147483648 is not a value of i32"},
+              {"i8", value_int(-129), "scalar 'x': -129 is not a value of i8"},
+              {"u8", value_int(256), "scalar 'x': 256 is not a value of u8"},
+              {"u64", value_int(-1), "scalar 'x': -1 is not a value of u64"},
+              {"i64", value_float(0.5), "scalar 'x': 0.5 is not a value of i64"},
+              {"i64", value_float(1e300), NULL},
+              {"i64", value_float(0.0 / 0.0), NULL},
+              {"f32", value_string("many"), "scalar 'x': many is not a value of f32"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int status;
+    cugen_error err = {0};
+    packed(rows[i].dtype, rows[i].value, &status, &err);
+    assert_int_equal(status, CUGEN_ERROR_CONFIG);
+    if (rows[i].message) assert_string_equal(err.message, rows[i].message);
+  }
+}
+
+/* ---- What the kernel takes --------------------------------------------------------------------------------------- */
+
+static int bind_two(int takes, int first, int second, cugen_error *err) {
+  struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i64", value_int(7))};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  struct plan *plan;
+  struct call *call;
+  record.takes = takes;
+  record.sizes[0] = first;
+  record.sizes[1] = second;
+  record.entries = 0;
+  int status = bind(&spec, NULL, 0, &plan, &call, err);
+  unbind(plan, call);
+  return status;
+}
+
+static void test_parameter_lists_must_agree(void **state) {
+  (void)state;
+  cugen_error err;
+  assert_int_equal(bind_two(2, 8, 8, &err), CUGEN_OK);
+  assert_int_equal(bind_two(-1, 0, 0, &err), CUGEN_OK);
+  assert_int_equal(bind_two(3, 8, 8, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "kernel 'work' takes 3 parameters but is passed 2 (A, n): its parameter list and "
+                                   "the config's arguments must agree");
+  assert_int_equal(bind_two(0, 0, 0, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(bind_two(2, 8, 4, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "kernel 'work': its parameter for 'n' has 4 bytes, the config's argument 8: their "
+                                   "types must agree");
+  assert_int_equal(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
+}
+
+static void test_a_row_that_never_knows(void **state) {
+  (void)state;
+  struct kernel_argument argument = buffer("A");
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(plan_open(&bare, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, memory, NULL, 0, &call, NULL), CUGEN_OK);
+  unbind(plan, call);
+}
+
+static void test_a_buffer_needs_memory(void **state) {
+  (void)state;
+  struct kernel_argument argument = buffer("A");
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct memory none = {0};
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, &none, NULL, 0, &call, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "argument 'A' was given no memory");
+  assert_null(call);
+  plan_close(plan);
+}
+
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
+
+static void test_constants_are_copied_at_bind(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {constant("factors"), buffer("A")};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  double factors[4] = {1, 2, 3, 4};
+  struct memory given[] = {{.device = factors}, {.device = data[0]}};
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, given, NULL, 0, &call, NULL), CUGEN_OK);
+  assert_string_equal(record.symbol, "factors");
+  assert_memory_equal(record.constant, factors, sizeof factors);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(record.symbols, 1);
+  assert_ptr_equal(*(void **)record.parameters[0][0], data[0]);
+  assert_null(record.parameters[0][1]);
+  unbind(plan, call);
+}
+
+static void test_a_constant_must_fit(void **state) {
+  (void)state;
+  struct kernel_argument argument = constant("factors");
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  record.constant_bytes = 24;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "constant 'factors' has 32 bytes in the config but 24 in the template");
+  unbind(plan, call);
+}
+
+/* ---- Finding devices --------------------------------------------------------------------------------------------- */
+
+static void assert_device(const char *id, const struct device_ops *want, int want_ordinal) {
+  const struct device_ops *ops;
+  int ordinal = -1;
+  assert_int_equal(device_find(id, &ops, &ordinal, NULL), CUGEN_OK);
+  assert_ptr_equal(ops, want);
+  assert_int_equal(ordinal, want_ordinal);
+}
+
+static void assert_no_device(const char *id, const char *message) {
+  const struct device_ops *ops;
+  int ordinal;
+  cugen_error err;
+  assert_int_equal(device_find(id, &ops, &ordinal, &err), CUGEN_ERROR_USAGE);
+  assert_null(ops);
+  assert_string_equal(err.message, message);
+}
+
+static void test_device_ids(void **state) {
+  (void)state;
+  assert_device("cuda:0", &cuda_device_ops, 0);
+  assert_device("cuda:12", &cuda_device_ops, 12);
+  assert_device("cuda", &cuda_device_ops, 0);
+  assert_device("cpu", &cpu_device_ops, 0);
+  assert_no_device("coda:0",
+                   "no device 'coda:0' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
+  assert_no_device("cuda:-1",
+                   "no device 'cuda:-1' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
+  assert_no_device("cuda:", "no device 'cuda:' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
+  assert_no_device("tpu_device", "no device 'tpu_device': there are cuda:0, cuda:1 and so on, and cpu");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_distinct_entries, reset),
+      cmocka_unit_test_setup(test_each_launch_gets_its_entry, reset),
+      cmocka_unit_test_setup(test_a_failed_open_owes_nothing, reset),
+      cmocka_unit_test_setup(test_launching_stops_at_a_failure, reset),
+      cmocka_unit_test_setup(test_order, reset),
+      cmocka_unit_test_setup(test_scalars, reset),
+      cmocka_unit_test_setup(test_scalars_that_do_not_fit, reset),
+      cmocka_unit_test_setup(test_parameter_lists_must_agree, reset),
+      cmocka_unit_test_setup(test_a_row_that_never_knows, reset),
+      cmocka_unit_test_setup(test_a_buffer_needs_memory, reset),
+      cmocka_unit_test_setup(test_constants_are_copied_at_bind, reset),
+      cmocka_unit_test_setup(test_a_constant_must_fit, reset),
+      cmocka_unit_test(test_device_ids),
+  };
+  return cmocka_run_group_tests_name("plans and calls", tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* The sandbox: what it offers, what it refuses, and that nothing inside outlives its limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <locale.h>
+#include <lua.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "gen/sandbox.h"
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Runs the code; its one result, when a string, is copied to result. */
+static int run_in(struct sandbox *sandbox, const char *code, char *result, size_t size, cugen_error *err) {
+  int status = sandbox_load(sandbox, "test.lua", code, strlen(code), 0, CUGEN_ERROR_CONFIG, err);
+  if (!status) status = sandbox_call(sandbox, 0, 1, CUGEN_ERROR_CONFIG, err);
+  if (status) return status;
+  lua_State *L = sandbox_state(sandbox);
+  if (result) snprintf(result, size, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a string");
+  lua_pop(L, 1);
+  return CUGEN_OK;
+}
+
+static int run(const char *code, char *result, size_t size, cugen_error *err) {
+  struct sandbox *sandbox;
+  assert_int_equal(sandbox_open(0, 0, &sandbox, err), CUGEN_OK);
+  int status = run_in(sandbox, code, result, size, err);
+  assert_int_equal(lua_gettop(sandbox_state(sandbox)), 0);
+  sandbox_close(sandbox);
+  return status;
+}
+
+static void expect(const char *code, const char *want) {
+  char got[256];
+  cugen_error err;
+  if (run(code, got, sizeof got, &err)) fail_msg("%s: %s", code, err.message);
+  assert_string_equal(got, want);
+}
+
+/* The error's message begins with begin; it came within a second of work (and a little for sanitizers). */
+static void expect_error(const char *code, const char *begin) {
+  cugen_error err;
+  double start = cpu_seconds();
+  if (run(code, NULL, 0, &err) != CUGEN_ERROR_CONFIG) fail_msg("no error: %.200s", code);
+  double took = cpu_seconds() - start;
+  if (strncmp(err.message, begin, strlen(begin)) != 0)
+    fail_msg("%.200s\n got: %s\nwant: %s", code, err.message, begin);
+  if (took > 1.3) fail_msg("%.200s took %g s", code, took);
+}
+
+static void offers_pure_functions(void **state) {
+  (void)state;
+  expect("local s = '' for i, v in ipairs{3, 4} do s = s .. i .. v .. ' ' end return s", "13 24 ");
+  expect("return tostring(1) .. tostring(nil) .. tostring(true) .. tostring(0.5) .. tostring('x')", "1niltrue0.5x");
+  expect("return select(2, 'a', 'b') .. select('#', 1, nil) .. type({}) .. tonumber('0x10') .. tonumber('11', 2)",
+         "b2table163");
+  expect("return math.floor(2.5) .. math.ceil(2.5) .. math.max(1, 9) .. math.min(4, 5) .. math.abs(-6) .. "
+         "math.tointeger(7.0) .. math.type(1) .. math.fmod(9, 5)",
+         "239467integer4");
+  expect("local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) table.remove(t) return table.concat(t, ',')",
+         "0,1,2");
+  expect("return table.concat({table.unpack({1, 2, 3}, 2)}, ' ')", "2 3");
+}
+
+static void offers_nothing_else(void **state) {
+  (void)state;
+  static const char *const names[] = {
+      "string", "load",         "loadstring",     "loadfile",  "dofile",  "require",  "package",
+      "os",     "io",           "debug",          "coroutine", "utf8",    "print",    "setmetatable",
+      "pcall",  "getmetatable", "xpcall",         "rawget",    "rawset",  "rawequal", "rawlen",
+      "next",   "warn",         "collectgarbage", "_G",        "_VERSION"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct text code = {0};
+    text_addf(&code, "return type(%s)", names[i]);
+    expect(text_get(&code), "nil");
+    text_free(&code);
+  }
+  expect("return type(math.random) .. type(math.randomseed) .. type(table.move) .. type(table.pack)", "nilnilnilnil");
+  expect("local n = 0 for k in pairs(_ENV) do n = n + 1 end return '' .. n", "10");
+  expect_error("return ('x'):rep(10)", "test.lua:1: attempt to index a string value");
+  expect_error("return ('x').y", "test.lua:1: attempt to index a string value");
+  expect_error("\nreturn '10' + 1", "test.lua:2: attempt to perform arithmetic on a string value");
+}
+
+static void pairs_is_in_order(void **state) {
+  (void)state;
+  expect("local s = '' for k, v in pairs{b = 1, a = 2, [3] = 3, [1] = 4, [1.5] = 5, [true] = 6, [false] = 7} do "
+         "s = s .. tostring(k) .. v .. ' ' end return s",
+         "14 1.55 33 a2 b1 false7 true6 ");
+  expect("local s, t = '', {1, 2, 3} for k in pairs(t) do s = s .. k t[k + 1] = nil end return s", "13");
+  expect("local s = '' for k in pairs{} do s = s .. k end return s", "");
+  expect_error("for k in pairs{[{}] = 1} do end", "test.lua:1: pairs cannot put keys of type table in order");
+  expect_error("for k in pairs(nil) do end", "test.lua:1: bad argument #1 to");
+}
+
+static void sort_is_stable(void **state) {
+  (void)state;
+  expect("local t = {5, 3, 9, 1, 4, 4, 8} table.sort(t) return table.concat(t)", "1344589");
+  expect("local t = {'b', 'a', 'C'} table.sort(t) return table.concat(t)", "Cab");
+  expect("local t = {} for i = 1, 100 do t[i] = {i % 3, i} end table.sort(t, function(a, b) return a[1] < b[1] end) "
+         "local s = '' for i = 1, 5 do s = s .. t[i][2] .. ' ' end return s",
+         "3 6 9 12 15 ");
+  expect("local t = {1, 2, 3} table.sort(t, function() return true end) return '' .. #t", "3");
+  expect_error("table.sort{1, 'x'}", "test.lua:1: attempt to compare ");
+  expect_error("table.sort({1, 2}, 5)", "test.lua:1: bad argument #2 to");
+}
+
+static void leaks_no_address(void **state) {
+  (void)state;
+  expect_error("return tostring({})", "test.lua:1: bad argument #1 to 'tostring' (a number, string");
+  expect_error("return tostring(tostring)", "test.lua:1: bad argument #1 to 'tostring'");
+  expect_error("error({})", "test.lua:1: error with a value of type table instead of a message");
+  expect_error("return {} .. ''", "test.lua:1: attempt to concatenate a table value");
+}
+
+static void errors_name_file_and_line(void **state) {
+  (void)state;
+  expect_error("x = = 1", "test.lua:1: unexpected symbol near '='");
+  expect_error("\n\nerror('mine')", "test.lua:3: mine");
+  expect_error("\n\nerror('mine', 0)", "test.lua:3: mine");
+  expect_error("\nerror()", "test.lua:2: error with a value of type nil");
+  expect_error("\nassert(false)", "test.lua:2: assertion failed!");
+  expect_error("local x\nx()", "test.lua:2: attempt to call a nil value");
+  expect_error("error('\\27[2J', 0)", "test.lua:1: ?[2J");
+}
+
+static void long_paths_stay_whole(void **state) {
+  (void)state;
+  struct sandbox *sandbox;
+  cugen_error err;
+  struct text name = {0}, want = {0};
+  for (int i = 0; i < 20; i++) text_add(&name, "a_folder/");
+  text_add(&name, "x.lua");
+  assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
+  static const char *const codes[] = {"\nerror('mine')", "\nx = = 1", "\nerror({})"};
+  for (size_t i = 0; i < 3; i++) {
+    int status = sandbox_load(sandbox, text_get(&name), codes[i], strlen(codes[i]), 0, CUGEN_ERROR_CONFIG, &err);
+    if (!status) status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, &err);
+    assert_int_equal(status, CUGEN_ERROR_CONFIG);
+    text_clear(&want);
+    text_addf(&want, "%s:2: ", text_get(&name));
+    assert_memory_equal(err.message, text_get(&want), want.length);
+  }
+  sandbox_close(sandbox);
+  text_free(&name);
+  text_free(&want);
+}
+
+static void endless_loops_end(void **state) {
+  (void)state;
+  const char *gave_up = "test.lua:2: gave up after 50 million instructions: an endless loop?";
+  expect_error("\nwhile true do end", gave_up);
+  expect_error("\nlocal function f() return f() end f()", gave_up);
+  expect_error("\n::again:: goto again", gave_up);
+  expect_error("\nfor i = 1, math.max(9e15) do end", gave_up);
+  expect_error("\ntable.sort({1, 2, 3}, function() while true do end end)", gave_up);
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = '' end while true do table.concat(t) end", "test.lua:2: gave up after");
+  expect_error(
+      "\nlocal t = {} for i = 1, 1e5 do t[i] = 1 end while true do table.insert(t, 1, 1) table.remove(t, 1) end",
+      gave_up);
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do table.sort(t) end",
+               "test.lua:2: gave up");
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do for k in pairs(t) do break end end",
+               "test.lua:2: gave up");
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do select('#', table.unpack(t)) end",
+               "test.lua:2: gave up");
+  expect_error(
+      "\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do select('#', ...) end end "
+      "f(table.unpack(t))",
+      "test.lua:2: gave up");
+  expect_error(
+      "\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do local u = {...} end end "
+      "f(table.unpack(t))",
+      "test.lua:2: gave up");
+  expect_error("\nlocal a = 'x' for i = 1, 19 do a = a .. a end local b = a .. 'y' a = a .. 'y' "
+               "while true do local c = a == b end",
+               "test.lua:2: gave up");
+  expect_error("\nlocal a = 'x' for i = 1, 19 do a = a .. a end local b = a .. 'z' a = a .. 'y' "
+               "while true do local c = a < b end",
+               "test.lua:2: gave up");
+  expect_error("\nlocal a = '1' for i = 1, 19 do a = a .. a end while true do local c = {[a .. 'x'] = 1} end",
+               "test.lua:2: gave up");
+  expect_error("\nlocal t = {} for i = 1, 6e4 do t['k' .. i] = i end for i = 1, 6e4 do t['k' .. i] = nil end "
+               "while true do pairs(t) end",
+               "test.lua:2: gave up");
+}
+
+static void memory_bombs_end(void **state) {
+  (void)state;
+  const char *gave_up = "test.lua:2: gave up: it takes more than 64 MiB of memory";
+  expect_error("\nlocal s = 'x' while true do s = s .. s end", gave_up);
+  expect_error("\nlocal s = 'x' for i = 1, 19 do s = s .. s end local t = {} while true do t[#t + 1] = s .. #t end",
+               gave_up);
+  expect_error("\nlocal t = {} while true do t[#t + 1] = t end", gave_up);
+  expect_error("\nlocal t = {} while true do t = {t} end", gave_up);
+  expect_error("\nlocal t = {} while true do t[{}] = 1 end", gave_up);
+  expect_error("\nlocal t = {} while true do table.insert(t, {}) end", gave_up);
+  expect_error("\nlocal function f() local x = f() return x end f()", gave_up);
+  expect_error("\nlocal function f(...) return f(1, 2, 3, 4, 5, 6, 7, 8, ...) end f()", "test.lua:2: gave up");
+  expect_error("\nlocal s = 'x' for i = 1, 18 do s = s .. s end table.concat({s, s, s, s, s, s, s, s}, s)", gave_up);
+  /* Full to the brim, then garbage at every step. */
+  expect_error("\nlocal t = {} for i = 1, 59 do t[i] = {} for k = 1, 65536 do t[i][k] = 0 end end\n"
+               "local u = {} while true do u[#u % 100 + 1] = {{}, {}} end",
+               "test.lua:3: gave up");
+}
+
+static void wild_arguments_are_refused(void **state) {
+  (void)state;
+  expect_error("\ntable.unpack({}, 1, 9007199254740992)", "test.lua:2: a range of more than a million elements");
+  expect_error("\ntable.unpack({}, math.tointeger(-9e15), 9007199254740992)", "test.lua:2: a range");
+  expect_error("\ntable.concat({}, '', 1, 9007199254740992)", "test.lua:2: a range of more than a million");
+  expect_error("\ntable.unpack({}, 1, 999999)", "test.lua:2: ");
+  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end tonumber(s, 2)", "test.lua:2: bad argument #1");
+  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end math.max(s)", "test.lua:2: bad argument #1");
+  expect_error("\nmath.floor = nil", "test.lua:2: math cannot be changed");
+  expect_error("\ntable.insert(math, 1)", "test.lua:2: math cannot be changed");
+  expect_error("\nmath.fmod(1, 0)", "test.lua:2: bad argument #2 to 'fmod' (zero)");
+  expect_error("\nlocal x = 1 // 0", "test.lua:2: attempt to ");
+}
+
+static void deep_nesting_ends(void **state) {
+  (void)state;
+  static const char *const opening[] = {"(", "{", "- ", "not ", "function() return ", "1 .. ", "2 ^ "};
+  for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+    struct text code = {0};
+    text_add(&code, "return ");
+    for (int k = 0; k < 100000; k++) text_add(&code, opening[i]);
+    assert_false(code.failed);
+    expect_error(text_get(&code), "test.lua:1: ");
+    text_free(&code);
+  }
+  expect_error("\nlocal function f(t) table.sort({1, 2}, f) end f()", "test.lua:2: ");
+}
+
+/* 32767 labels are the parser's slowest known input: it compares each with all before. */
+static void slow_parsing_ends(void **state) {
+  (void)state;
+  struct text code = {0};
+  for (int function = 0; function < 40; function++) {
+    text_add(&code, "do local function f()\n");
+    for (int i = 0; i < 32000; i++) text_addf(&code, "::a%d:: x = 1 ", i);
+    text_add(&code, "end end\n");
+  }
+  assert_false(code.failed);
+  expect_error(text_get(&code), "test.lua:1: gave up after 0.75 s of work");
+  text_free(&code);
+}
+
+static void bytecode_is_refused(void **state) {
+  (void)state;
+  expect_error("\x1bLuaT", "test.lua:1: attempt to load a binary chunk");
+}
+
+static void a_sandbox_lives_on_after_giving_up(void **state) {
+  (void)state;
+  struct sandbox *sandbox;
+  cugen_error err;
+  char got[32];
+  assert_int_equal(sandbox_open(1 << 20, 100000, &sandbox, &err), CUGEN_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(run_in(sandbox, "while true do end", NULL, 0, &err), CUGEN_ERROR_CONFIG);
+    assert_string_equal(err.message, "test.lua:1: gave up after 100000 instructions: an endless loop?");
+    assert_int_equal(run_in(sandbox, "local t = {} while true do t = {t} end", NULL, 0, &err), CUGEN_ERROR_CONFIG);
+    assert_non_null(strstr(err.message, "test.lua:1: gave up: it takes more than 1 MiB"));
+    assert_int_equal(run_in(sandbox, "return 'fine'", got, sizeof got, &err), CUGEN_OK);
+    assert_string_equal(got, "fine");
+  }
+  sandbox_close(sandbox);
+}
+
+static void environments_are_separate(void **state) {
+  (void)state;
+  struct sandbox *sandbox;
+  cugen_error err;
+  assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
+  lua_State *L = sandbox_state(sandbox);
+  const char *code = "assert(x == nil) x = math.floor(1.5) assert(x == 1)";
+  for (int i = 0; i < 2; i++) {
+    sandbox_push_environment(L);
+    assert_int_equal(sandbox_load(sandbox, "e.lua", code, strlen(code), -1, CUGEN_ERROR_TEMPLATE, &err), CUGEN_OK);
+    assert_int_equal(sandbox_call(sandbox, 0, 0, CUGEN_ERROR_TEMPLATE, &err), CUGEN_OK);
+    assert_int_equal(lua_gettop(L), 1);
+    assert_int_equal(lua_getfield(L, 1, "x"), LUA_TNUMBER);
+    lua_settop(L, 0);
+  }
+  sandbox_close(sandbox);
+}
+
+static void numbers_ignore_the_locale(void **state) {
+  (void)state;
+  static const char *const locales[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "de_DE.utf8"};
+  bool set = false;
+  for (size_t i = 0; i < 4 && !set; i++) set = setlocale(LC_ALL, locales[i]) != NULL;
+  if (!set) skip();
+  expect("return 0.5 .. ''", "0.5");
+  setlocale(LC_ALL, "C");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(offers_pure_functions),     cmocka_unit_test(offers_nothing_else),
+      cmocka_unit_test(pairs_is_in_order),         cmocka_unit_test(sort_is_stable),
+      cmocka_unit_test(leaks_no_address),          cmocka_unit_test(errors_name_file_and_line),
+      cmocka_unit_test(long_paths_stay_whole),     cmocka_unit_test(endless_loops_end),
+      cmocka_unit_test(memory_bombs_end),          cmocka_unit_test(wild_arguments_are_refused),
+      cmocka_unit_test(deep_nesting_ends),         cmocka_unit_test(slow_parsing_ends),
+      cmocka_unit_test(bytecode_is_refused),       cmocka_unit_test(a_sandbox_lives_on_after_giving_up),
+      cmocka_unit_test(environments_are_separate), cmocka_unit_test(numbers_ignore_the_locale),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* CUDA text as tokens, its normal form, and places traced back through #line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "gen/source_text.h"
+
+/* ---- Tokens ---- */
+
+static const char kind_letters[] = "$ n\\cw0\"m";
+
+/* One letter a token: w word, 0 number, " literal, m mark, c comment, n newline, \ splice, blank. */
+static void assert_kinds(const char *source, const char *expected) {
+  struct text kinds = {0};
+  struct source_reader reader = {source, source + strlen(source)};
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+    assert_true(token.length > 0);
+    text_add_char(&kinds, kind_letters[token.kind]);
+  }
+  assert_string_equal(text_get(&kinds), expected);
+  text_free(&kinds);
+}
+
+static void test_tokens(void **state) {
+  (void)state;
+  assert_kinds("int a_1 = 0x1f;\n", "w w m 0mn");
+  assert_kinds("a/* b \n c */d", "wcw");
+  assert_kinds("a // b \\\n c\nd", "w cnw");
+  assert_kinds("\"a // \\\" b\" 'x' '\\''", "\" \" \"");
+  assert_kinds("1.5e-3f 1'000 .5 0x1p+3", "0 0 0 0");
+  assert_kinds("R\"(a \" b)\" u8R\"x(a )\" )x\" L\"s\"", "\" \" w\"");
+  assert_kinds("a\\\nb \\\r\nc", "w\\w \\w");
+  assert_kinds("Größe", "w");
+}
+
+static void test_unterminated(void **state) {
+  (void)state;
+  assert_kinds("/* never", "c");
+  assert_kinds("\"never\nx", "mwnw");
+  assert_kinds("R\"x(never", "\"");
+  assert_kinds("R\"x never", "wmw w");
+  assert_kinds("'\\", "mm");
+  assert_kinds("\"\\", "mm");
+  assert_kinds("/", "m");
+  assert_kinds("\\", "m");
+}
+
+/* ---- Normal form ---- */
+
+static void normal(const char *source, struct text *out) {
+  source_normalise(source, strlen(source), out);
+  assert_false(out->failed);
+}
+
+static void assert_normal(const char *source, const char *expected) {
+  struct text out = {0};
+  normal(source, &out);
+  assert_string_equal(text_get(&out), expected);
+  text_free(&out);
+}
+
+static void test_normal_form(void **state) {
+  (void)state;
+  assert_normal("int  a ;  // comment\n\n  a = b /* c */ + 1 ;\n", "int a;a=b+1;");
+  assert_normal("#line 3 \"x.cu\"\nint a;\n#  line 9\nint b;", "int a;int b;");
+  assert_normal("int a;\n  #  define  f (x)   x + 1 // c\nint b;", "int a;\n#define f (x) x + 1\nint b;");
+  assert_normal("#define f(x) a \\\n  b\nc", "#define f(x) a b\nc");
+  assert_normal("a\\\nb", "ab");
+  assert_normal("\"a  //  b\"  \"/* c */\"", "\"a  //  b\" \"/* c */\"");
+  assert_normal("#\nx", "#\nx");
+  assert_normal("#error don't\nx\n'y", "#error don't\nx 'y\n");
+  assert_normal("#if 1\n#endif", "#if 1\n#endif\n");
+}
+
+/* Blanks that keep two tokens apart stay. */
+static void test_normal_form_keeps_tokens_apart(void **state) {
+  (void)state;
+  assert_normal("a + +b", "a+ +b");
+  assert_normal("a - -b", "a- -b");
+  assert_normal("a / *b", "a/ *b");
+  assert_normal("x < ::y", "x< ::y");
+  assert_normal("1 .f", "1 .f");
+  assert_normal("L \"x\"", "L \"x\"");
+  assert_normal("a/**/b", "a b");
+}
+
+static void assert_same(const char *a, const char *b, bool same) {
+  struct text x = {0}, y = {0};
+  normal(a, &x);
+  normal(b, &y);
+  assert_int_equal(strcmp(text_get(&x), text_get(&y)) == 0, same);
+  text_free(&x);
+  text_free(&y);
+}
+
+static void test_what_is_the_same(void **state) {
+  (void)state;
+  assert_same("a = b;", "a\n=\nb; // assigned", true);
+  assert_same("#define X 1\na", "\n\n#define X 1 // one\n\n\na", true);
+  assert_same("a = b;", "a = c;", false);
+  assert_same("\"a b\"", "\"a  b\"", false);
+  assert_same("#define f(x) 1\n", "#define f (x) 1\n", false);
+  assert_same("#define X a\nb", "#define X a b\n", false);
+  assert_same("ab", "a b", false);
+}
+
+/* ---- Places ---- */
+
+static void assert_place(const char *text, const char *mark, const char *path, int line) {
+  struct text found = {0};
+  int found_line;
+  source_locate(text, (size_t)(strstr(text, mark) - text), &found, &found_line);
+  assert_string_equal(text_get(&found), path);
+  assert_int_equal(found_line, line);
+  text_free(&found);
+}
+
+static void test_places(void **state) {
+  (void)state;
+  static const char text[] =
+      "one\n#line 10 \"a.cu\"\nten\neleven\n#line 3 \"lib\\\\\\\"b.cuh\"\n\nfour\n#line x\nsix";
+  assert_place(text, "one", "", 1);
+  assert_place(text, "ten", "a.cu", 10);
+  assert_place(text, "eleven", "a.cu", 11);
+  assert_place(text, "four", "lib\\\"b.cuh", 4);
+  assert_place(text, "six", "lib\\\"b.cuh", 6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_tokens),           cmocka_unit_test(test_unterminated),
+      cmocka_unit_test(test_normal_form),      cmocka_unit_test(test_normal_form_keeps_tokens_apart),
+      cmocka_unit_test(test_what_is_the_same), cmocka_unit_test(test_places),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,636 @@
+/* Spaces: the walk against brute force, the published spaces, what was removed by whom, finding variants. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/system.h"
+#include "gen/space_walk.h"
+
+/* ---- Configs made by hand: the space needs little of them ---- */
+
+enum { MOST = 12, MOST_VALUES = 200 };
+
+struct implementation {
+  struct config_tunable tunables[MOST];
+  struct value values[MOST][MOST_VALUES];
+  struct config_restriction restrictions[MOST];
+  struct config_requirement requirements[MOST];
+};
+
+struct made {
+  struct config config;
+  struct config_problem problems[2];
+  struct value defaults[2];
+  struct problem problem;
+  struct device_facts facts;
+  struct config_implementation implementations[2];
+  struct implementation parts[2];
+  int line;
+  cugen_error err;
+};
+
+static struct expr_symbol find(void *context, const char *name) {
+  struct made *made = context;
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  for (size_t i = 0; i < made->config.problem_count; i++)
+    if (strcmp(made->problems[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = made->config.first_problem + (int)i};
+  const struct config_implementation *last = &made->implementations[made->config.implementation_count - 1];
+  for (size_t i = 0; i < last->tunable_count; i++)
+    if (strcmp(last->tunables[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = made->config.first_tunable + (int)i};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+/* Two sizes, rows = 96 and cols = 10; a device of 1024 threads a block; file t.lua, one line a declaration. */
+static struct made *make(void) {
+  struct made *made = calloc(1, sizeof *made);
+  assert_non_null(made);
+  static const char *const names[] = {"rows", "cols"};
+  made->defaults[0] = value_int(96);
+  made->defaults[1] = value_int(10);
+  for (int i = 0; i < 2; i++)
+    made->problems[i] = (struct config_problem){.name = names[i], .values = &made->defaults[i], .value_count = 1};
+  made->problem = (struct problem){.values = made->defaults, .count = 2};
+  made->facts.max_threads_per_block = 1024;
+  made->config = (struct config){.name = "t", .path = "t.lua", .problems = made->problems, .problem_count = 2};
+  made->config.first_problem = DEVICE_FACT_COUNT;
+  made->config.first_tunable = DEVICE_FACT_COUNT + 2;
+  made->config.implementations = made->implementations;
+  return made;
+}
+
+static struct config_implementation *last_of(struct made *made) {
+  return &made->implementations[made->config.implementation_count - 1];
+}
+
+static void add_implementation(struct made *made, const char *name) {
+  struct implementation *part = &made->parts[made->config.implementation_count];
+  made->implementations[made->config.implementation_count++] = (struct config_implementation){
+      .name = name,
+      .line = ++made->line,
+      .tunables = part->tunables,
+      .restrictions = part->restrictions,
+      .requirements = part->requirements,
+  };
+}
+
+static void add_values(struct made *made, const char *name, const struct value *values, size_t count) {
+  struct config_implementation *last = last_of(made);
+  struct implementation *part = &made->parts[made->config.implementation_count - 1];
+  assert_true(last->tunable_count < MOST && count <= MOST_VALUES);
+  memcpy(part->values[last->tunable_count], values, count * sizeof *values);
+  part->tunables[last->tunable_count] = (struct config_tunable){
+      .name = name, .line = ++made->line, .values = part->values[last->tunable_count], .value_count = count};
+  last->tunable_count++;
+}
+
+/* first, first + 1, ... */
+static void add_range(struct made *made, const char *name, int64_t first, size_t count) {
+  struct value values[MOST_VALUES];
+  for (size_t i = 0; i < count; i++) values[i] = value_int(first + (int64_t)i);
+  add_values(made, name, values, count);
+}
+
+static const struct expr *parse(struct made *made, const char *source) {
+  struct expr_scope scope = {find, NULL, made};
+  struct expr *expr;
+  cugen_error err;
+  if (expr_parse(source, &scope, &expr, &err)) fail_msg("%s", err.message);
+  return expr;
+}
+
+static void add_rule(struct made *made, const char *source) {
+  struct implementation *part = &made->parts[made->config.implementation_count - 1];
+  size_t index = last_of(made)->restriction_count++;
+  assert_true(index < MOST);
+  part->restrictions[index] = (struct config_restriction){++made->line, parse(made, source)};
+}
+
+static void add_requirement(struct made *made, const char *source) {
+  struct implementation *part = &made->parts[made->config.implementation_count - 1];
+  size_t index = last_of(made)->requirement_count++;
+  assert_true(index < MOST);
+  part->requirements[index] = (struct config_requirement){++made->line, parse(made, source)};
+}
+
+static void made_free(struct made *made) {
+  for (size_t i = 0; i < made->config.implementation_count; i++) {
+    const struct config_implementation *one = &made->implementations[i];
+    for (size_t r = 0; r < one->restriction_count; r++) expr_free((struct expr *)one->restrictions[r].expr);
+    for (size_t r = 0; r < one->requirement_count; r++) expr_free((struct expr *)one->requirements[r].expr);
+  }
+  free(made);
+}
+
+static struct space *open_made(struct made *made) {
+  struct space *space;
+  if (space_open(&made->config, &made->problem, &made->facts, &space, &made->err)) fail_msg("%s", made->err.message);
+  return space;
+}
+
+static void expect_open_error(struct made *made, const char *want) {
+  struct space *space = (struct space *)made;
+  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err), CUGEN_ERROR_CONFIG);
+  assert_null(space);
+  assert_string_equal(made->err.message, want);
+  made_free(made);
+}
+
+static void expect_variant(const struct space *space, uint64_t index, const char *want) {
+  struct value values[MOST];
+  struct variant variant;
+  struct text text = {0};
+  assert_true(space_max_tunables(space) <= MOST);
+  space_variant(space, index, &variant, values);
+  variant_print(&variant, &text);
+  assert_string_equal(text_get(&text), want);
+  text_free(&text);
+}
+
+static uint64_t removed_by(const struct space *space, size_t implementation, size_t restriction) {
+  size_t count;
+  return space_implementations(space, &count)[implementation].removed[restriction];
+}
+
+/* tile 8 16 32 by vec 1 2 4 by pad, the usual case */
+static struct made *make_tiled(void) {
+  struct made *made = make();
+  add_implementation(made, "tiled");
+  add_values(made, "tile", (struct value[]){value_int(8), value_int(16), value_int(64)}, 3);
+  add_values(made, "vec", (struct value[]){value_int(1), value_int(2), value_int(4)}, 3);
+  add_values(made, "swizzle", (struct value[]){value_string("none"), value_string("pad"), value_string("xor")}, 3);
+  add_rule(made, "tile * tile <= device.max_threads_per_block"); /* line 5 */
+  add_rule(made, "cols % vec == 0");
+  add_rule(made, "swizzle ~= 'xor' or vec == 1");
+  return made;
+}
+
+/* ---- Tests ---- */
+
+static void test_rows_and_counts(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  struct space *space = open_made(made);
+  size_t count;
+  const struct space_implementation *one = space_implementations(space, &count);
+  assert_int_equal(count, 1);
+  assert_int_equal(space_cartesian(space), 27);
+  assert_int_equal(space_valid(space), 10);
+  assert_int_equal(one->cartesian, 27);
+  assert_int_equal(one->valid, 10);
+  assert_null(one->unmet);
+  assert_int_equal(removed_by(space, 0, 0), 9); /* tile = 64 */
+  assert_int_equal(removed_by(space, 0, 1), 6); /* vec = 4 of the other tiles */
+  assert_int_equal(removed_by(space, 0, 2), 2); /* xor with vec = 2 of the rest */
+  expect_variant(space, 0, "tiled tile=8 vec=1 swizzle=none");
+  expect_variant(space, 1, "tiled tile=8 vec=1 swizzle=pad");
+  expect_variant(space, 2, "tiled tile=8 vec=1 swizzle=xor");
+  expect_variant(space, 3, "tiled tile=8 vec=2 swizzle=none");
+  expect_variant(space, 9, "tiled tile=16 vec=2 swizzle=pad");
+  space_close(space);
+  made_free(made);
+  space_close(NULL);
+}
+
+static void test_several_implementations(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  add_implementation(made, "naive");
+  add_values(made, "db", (struct value[]){value_bool(true), value_bool(false)}, 2);
+  add_values(made, "rate", (struct value[]){value_float(0.5), value_int(1)}, 2);
+  add_rule(made, "db or rate == 1");
+  struct space *space = open_made(made);
+  size_t count;
+  const struct space_implementation *all = space_implementations(space, &count);
+  assert_int_equal(count, 2);
+  assert_int_equal(space_cartesian(space), 31);
+  assert_int_equal(space_valid(space), 13);
+  assert_int_equal(all[1].first, 10);
+  assert_int_equal(all[1].valid, 3);
+  assert_int_equal(space_max_tunables(space), 3);
+  expect_variant(space, 10, "naive db=true rate=0.5");
+  expect_variant(space, 12, "naive db=false rate=1");
+  uint64_t index = 99;
+  assert_int_equal(space_find(space, "naive db=false", &index, NULL), CUGEN_OK);
+  assert_int_equal(index, 12);
+  space_close(space);
+  made_free(made);
+}
+
+static void test_no_tunables(void **state) {
+  (void)state;
+  struct made *made = make();
+  add_implementation(made, "fixed");
+  add_implementation(made, "never");
+  add_rule(made, "rows == 96");
+  add_rule(made, "rows < cols"); /* line 4 */
+  struct space *space = open_made(made);
+  assert_int_equal(space_cartesian(space), 2);
+  assert_int_equal(space_valid(space), 1);
+  assert_int_equal(removed_by(space, 1, 1), 1);
+  expect_variant(space, 0, "fixed");
+  uint64_t index = 99;
+  assert_int_equal(space_find(space, "fixed", &index, NULL), CUGEN_OK);
+  assert_int_equal(index, 0);
+  assert_int_equal(space_find(space, "never", &index, &made->err), CUGEN_ERROR_USAGE);
+  assert_string_equal(made->err.message, "\"never\" is ruled out by t.lua:4: where \"rows < cols\"");
+  space_close(space);
+  made_free(made);
+}
+
+/* A rule about the problem alone removes everything before a tunable is looked at. */
+static void test_root_rules(void **state) {
+  (void)state;
+  struct made *made = make();
+  add_implementation(made, "tiled");
+  add_range(made, "a", 0, 5);
+  add_rule(made, "1 // a > 0"); /* would fail */
+  add_rule(made, "rows % cols == 0");
+  struct space *space = open_made(made);
+  assert_int_equal(space_valid(space), 0);
+  assert_int_equal(removed_by(space, 0, 0), 0);
+  assert_int_equal(removed_by(space, 0, 1), 5);
+  space_close(space);
+  made_free(made);
+}
+
+static void test_requirements(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  add_requirement(made, "device.max_threads_per_block >= 512");
+  add_requirement(made, "device.compute_capability >= 90"); /* line 9 */
+  add_requirement(made, "device.is_gpu == 1");
+  struct space *space = open_made(made);
+  size_t count;
+  const struct space_implementation *one = space_implementations(space, &count);
+  assert_ptr_equal(one->unmet, &made->implementations[0].requirements[1]);
+  assert_int_equal(one->valid, 0);
+  assert_int_equal(one->cartesian, 27);
+  assert_int_equal(removed_by(space, 0, 0), 0);
+  uint64_t index;
+  assert_int_equal(space_find(space, "tiled tile=8", &index, &made->err), CUGEN_ERROR_USAGE);
+  assert_string_equal(made->err.message, "\"tiled tile=8\" needs what is not here: t.lua:9: requires "
+                                         "\"device.compute_capability >= 90\"");
+  assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
+  assert_string_equal(made->err.message, "t.lua: no variant is left for this problem on this device\n"
+                                         "  tiled: t.lua:9: requires \"device.compute_capability >= 90\", which this "
+                                         "device or problem does not meet");
+  space_close(space);
+  made_free(made);
+}
+
+static void test_requirement_errors(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  add_requirement(made, "tile > 4");
+  expect_open_error(made, "t.lua:8: requires \"tile > 4\" mentions a tunable: what one variant needs is written with "
+                          "where");
+  made = make_tiled();
+  add_requirement(made, "rows // (cols - 10) > 4");
+  expect_open_error(made, "t.lua:8: requires: in \"rows // (cols - 10) > 4\": rows // (cols - 10) is 96 // 0, which "
+                          "divides by zero");
+}
+
+static void test_explain_empty(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  add_rule(made, "tile > vec * 16");
+  struct space *space = open_made(made);
+  assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
+  assert_string_equal(made->err.message, "t.lua: no variant is left for this problem on this device\n"
+                                         "  tiled: of 27 combinations\n"
+                                         "    t.lua:5: where \"tile * tile <= device.max_threads_per_block\" rules "
+                                         "out 9\n"
+                                         "    t.lua:6: where \"cols % vec == 0\" rules out 6\n"
+                                         "    t.lua:8: where \"tile > vec * 16\" rules out 12");
+  space_close(space);
+  made_free(made);
+}
+
+static void test_errors_in_rules(void **state) {
+  (void)state;
+  struct made *made = make();
+  add_implementation(made, "tiled");
+  add_range(made, "a", 8, 1);
+  add_range(made, "b", 0, 4);
+  add_range(made, "c", 7, 2);
+  add_rule(made, "b ~= 0");
+  add_rule(made, "a / b > 1"); /* line 6 */
+  expect_open_error(made,
+                    "t.lua:6: where: in \"a / b > 1\": a / b is 8 / 3, which is no whole number; // rounds down, "
+                    "ceil_div() up, 1.0 * a / b gives a fraction (tiled a=8 b=3)");
+  made = make();
+  add_implementation(made, "tiled");
+  add_range(made, "a", 8, 1);
+  add_rule(made, "a + rows");
+  expect_open_error(made, "t.lua:3: where: \"a + rows\" gives 104, but true or false is needed: compare it with "
+                          "something (tiled a=8)");
+  made = make();
+  add_implementation(made, "tiled");
+  add_rule(made, "rows // (cols - 10) == 0");
+  expect_open_error(made, "t.lua:2: where: in \"rows // (cols - 10) == 0\": rows // (cols - 10) is 96 // 0, which "
+                          "divides by zero (tiled)");
+}
+
+/* A rule is only tried on what those before it left, also where it is computed ahead for other combinations. */
+static void test_rules_guard_later_ones(void **state) {
+  (void)state;
+  for (int64_t first = 0; first >= -1; first--) {
+    struct made *made = make();
+    add_implementation(made, "x");
+    add_range(made, "a", first, 2);
+    add_range(made, "c", 0, 3);
+    add_rule(made, "c > a");      /* leaves c = 0 only for a = -1 */
+    add_rule(made, "8 // c > 4"); /* needs nothing but c; line 5 */
+    if (first == -1) {
+      expect_open_error(made, "t.lua:5: where: in \"8 // c > 4\": 8 // c is 8 // 0, which divides by zero (x c=0)");
+      break;
+    }
+    struct space *space = open_made(made);
+    assert_int_equal(space_valid(space), 1); /* a=0 c=1 */
+    assert_int_equal(removed_by(space, 0, 0), 3);
+    assert_int_equal(removed_by(space, 0, 1), 2);
+    space_close(space);
+    made_free(made);
+  }
+}
+
+static void test_cartesian_overflow(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
+  struct made *made = make();
+  add_implementation(made, "huge");
+  add_rule(made, "rows == 0"); /* or it would be walked */
+  for (size_t i = 0; i < 10; i++) add_range(made, names[i], 0, 64);
+  struct space *space = open_made(made);
+  assert_true(space_cartesian(space) == UINT64_C(1) << 60);
+  assert_true(removed_by(space, 0, 0) == UINT64_C(1) << 60);
+  space_close(space);
+  add_range(made, names[10], 0, 64);
+  expect_open_error(made, "t.lua:1: implementation \"huge\" has 2^64 combinations or more: give its tunables fewer "
+                          "values");
+}
+
+static void test_sum_overflow(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  struct made *made = make();
+  for (int one = 0; one < 2; one++) { /* 2^63 each */
+    add_implementation(made, one ? "second" : "first");
+    add_rule(made, "rows == 0");
+    for (size_t i = 0; i < 9; i++) add_range(made, names[i], 0, 128);
+  }
+  expect_open_error(made, "t.lua: the space has 2^64 combinations or more");
+}
+
+static void test_row_limit(void **state) {
+  (void)state;
+  struct made *made = make();
+  add_implementation(made, "many");
+  add_range(made, "a", 0, 100);
+  struct value slots[DEVICE_FACT_COUNT + 2];
+  config_slots(&made->config, &made->problem, &made->facts, slots);
+  struct domain domain;
+  struct rows rows = {.limit = 99};
+  uint64_t removed[1] = {0};
+  assert_int_equal(domain_open(&made->config, &made->implementations[0], slots, &domain, NULL), CUGEN_OK);
+  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &made->err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(made->err.message, "t.lua: the space has more than 50000000 valid variants: add restrictions "
+                                         "(where) or give tunables fewer values");
+  rows.limit = 100;
+  rows.count = 0;
+  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, NULL), CUGEN_OK);
+  assert_int_equal(rows.count, 100);
+  free(rows.ranks);
+  domain_close(&domain);
+  made_free(made);
+}
+
+/* ---- Finding ---- */
+
+static void test_find(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  struct space *space = open_made(made);
+  static const struct {
+    const char *text;
+    uint64_t index;
+  } cases[] = {
+      {"tiled", 0},
+      {"  tiled  ", 0},
+      {"tiled tile=16", 5},
+      {"tiled vec=2", 3},
+      {"tiled swizzle=pad vec=2", 4},
+      {"tiled swizzle=pad tile=16  vec=2", 9},
+      {"tiled swizzle=xor tile=16", 7},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t index = 99;
+    if (space_find(space, cases[i].text, &index, &made->err)) fail_msg("%s", made->err.message);
+    assert_int_equal(index, cases[i].index);
+  }
+  space_close(space);
+  made_free(made);
+}
+
+static void test_find_errors(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  struct space *space = open_made(made);
+  static const char *const cases[][2] = {
+      {"tield", "unknown implementation \"tield\" in \"tield\"; did you mean \"tiled\"?; there is: tiled"},
+      {"", "unknown implementation \"\" in \"\"; there is: tiled"},
+      {"tiledx", "unknown implementation \"tiledx\" in \"tiledx\"; did you mean \"tiled\"?; there is: tiled"},
+      {"tiled tlie=8",
+       "unknown tunable \"tlie\" in \"tiled tlie=8\"; did you mean \"tile\"?; there are: tile vec swizzle"},
+      {"tiled tile", "expected \"tile=VALUE\" in \"tiled tile\""},
+      {"tiled tile 8", "expected \"tile=VALUE\" in \"tiled tile 8\""},
+      {"tiled tile=", "tile has no value \"\" in \"tiled tile=\"; there are: 8 16 64"},
+      {"tiled tile=15", "tile has no value \"15\" in \"tiled tile=15\"; did you mean \"16\"?; there are: 8 16 64"},
+      {"tiled tile=8 tile=16", "\"tile\" is given twice in \"tiled tile=8 tile=16\""},
+      {"tiled tile=64 vec=4",
+       "\"tiled tile=64 vec=4\" is ruled out by t.lua:5: where \"tile * tile <= device.max_threads_per_block\""},
+      {"tiled vec=4 tile=8", "\"tiled vec=4 tile=8\" is ruled out by t.lua:6: where \"cols % vec == 0\""},
+      {"tiled vec=2 tile=8 swizzle=xor",
+       "\"tiled vec=2 tile=8 swizzle=xor\" is ruled out by t.lua:7: where \"swizzle ~= 'xor' or vec == 1\""},
+      {"tiled vec=4", "\"tiled vec=4\" is ruled out by\n"
+                      "  t.lua:5: where \"tile * tile <= device.max_threads_per_block\" (3 combinations)\n"
+                      "  t.lua:6: where \"cols % vec == 0\" (6 combinations)"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t index = 99;
+    assert_int_equal(space_find(space, cases[i][0], &index, &made->err), CUGEN_ERROR_USAGE);
+    assert_int_equal(index, 99);
+    assert_int_equal(made->err.status, CUGEN_ERROR_USAGE);
+    assert_string_equal(made->err.message, cases[i][1]);
+    assert_int_equal(space_find(space, cases[i][0], &index, NULL), CUGEN_ERROR_USAGE);
+  }
+  space_close(space);
+  made_free(made);
+}
+
+/* ---- Against brute force ---- */
+
+/* Where a rule is tried: at the deepest tunable that it mentions. */
+static int depth_of(const struct made *made, size_t rule) {
+  size_t count;
+  const int *slots = expr_slots(made->implementations[0].restrictions[rule].expr, &count);
+  int last = count ? slots[count - 1] - made->config.first_tunable : -1;
+  return last < 0 ? -1 : last;
+}
+
+/* The rule that removes the combination in slots; the count of rules when it is valid. */
+static size_t first_violated(const struct made *made, const struct value *slots) {
+  const struct config_implementation *one = &made->implementations[0];
+  for (int depth = -1; depth < (int)one->tunable_count; depth++)
+    for (size_t i = 0; i < one->restriction_count; i++) {
+      bool holds = true;
+      if (depth_of(made, i) == depth)
+        assert_int_equal(expr_eval_bool(one->restrictions[i].expr, slots, &holds, NULL), CUGEN_OK);
+      if (!holds) return i;
+    }
+  return one->restriction_count;
+}
+
+static void check_found(const struct space *space, uint64_t row, const struct variant *variant) {
+  struct text text = {0};
+  uint64_t index;
+  variant_print(variant, &text);
+  assert_int_equal(space_find(space, text_get(&text), &index, NULL), CUGEN_OK);
+  assert_int_equal(index, row);
+  text_free(&text);
+}
+
+static void compare_with_brute_force(struct made *made) {
+  struct space *space = open_made(made);
+  const struct config_implementation *one = &made->implementations[0];
+  uint64_t removed[MOST + 1] = {0}, row = 0;
+  struct value slots[DEVICE_FACT_COUNT + 2 + MOST];
+  config_slots(&made->config, &made->problem, &made->facts, slots);
+  for (uint64_t rank = 0; rank < space_cartesian(space); rank++) {
+    uint64_t rest = rank;
+    for (size_t i = one->tunable_count; i-- > 0; rest /= one->tunables[i].value_count)
+      slots[made->config.first_tunable + (int)i] = one->tunables[i].values[rest % one->tunables[i].value_count];
+    size_t violated = first_violated(made, slots);
+    removed[violated]++;
+    if (violated < one->restriction_count) continue;
+    struct value values[MOST];
+    struct variant variant;
+    assert_true(row < space_valid(space));
+    space_variant(space, row, &variant, values);
+    for (size_t i = 0; i < one->tunable_count; i++)
+      assert_true(value_equal(values[i], slots[made->config.first_tunable + (int)i]));
+    if (row % 7 == 0) check_found(space, row, &variant);
+    row++;
+  }
+  assert_int_equal(row, space_valid(space));
+  for (size_t i = 0; i < one->restriction_count; i++) assert_int_equal(removed_by(space, 0, i), removed[i]);
+  space_close(space);
+}
+
+/* X, Y and Z stand for tunables. */
+static const char *const random_rules[] = {
+    "X ~= Y",        "X % 3 ~= 1",       "X + Y <= rows // 8",  "X * Y % 4 ~= 3",       "X <= Y or Y % 2 == 0",
+    "rows > X + Y",  "X ~= 2",           "X * Y + Z ~= 7",      "X == 0 or Y % X ~= 2", "not (X > Y and Y > Z)",
+    "cols % 2 == 0", "min(X, Y, Z) < 3", "is_pow2(X) or Z > 1", "0.5 * X <= Y + 2",     "max(X, 3) * cols < 500",
+};
+
+static void add_random_rule(struct made *made, uint64_t *seed) {
+  static const char *const names[] = {"a", "b", "c", "d", "e"};
+  const char *rule = random_rules[random_next(seed) % (sizeof random_rules / sizeof *random_rules)];
+  const char *chosen[3];
+  for (int i = 0; i < 3; i++) chosen[i] = names[random_next(seed) % last_of(made)->tunable_count];
+  struct text text = {0};
+  for (const char *p = rule; *p; p++) {
+    if (*p >= 'X' && *p <= 'Z')
+      text_add(&text, chosen[*p - 'X']);
+    else
+      text_add_char(&text, *p);
+  }
+  add_rule(made, text_get(&text));
+  text_free(&text);
+}
+
+static void test_against_brute_force(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b", "c", "d", "e"};
+  uint64_t seed = 1;
+  for (int round = 0; round < 150; round++) {
+    struct made *made = make();
+    add_implementation(made, "random");
+    size_t tunables = 1 + random_next(&seed) % 5, rules = random_next(&seed) % 7;
+    for (size_t i = 0; i < tunables; i++) /* now and then more values than a word has bits */
+      add_range(made, names[i], 0, tunables < 3 && random_next(&seed) % 3 == 0 ? 130 : 1 + random_next(&seed) % 6);
+    for (size_t i = 0; i < rules; i++) add_random_rule(made, &seed);
+    compare_with_brute_force(made);
+    made_free(made);
+  }
+}
+
+/* ---- The published spaces ---- */
+
+static void check_published(const char *name, uint64_t cartesian, uint64_t valid) {
+  cugen_error err = {0};
+  struct text path = {0}, content = {0};
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  const struct device_facts facts = {0};
+  text_addf(&path, "tests/spaces/%s.lua", name);
+  if (file_read(text_get(&path), &content, &err) ||
+      config_parse(text_get(&path), text_get(&content), content.length, &config, &err) ||
+      problem_set(config, NULL, 0, false, &problem, &err) || space_open(config, &problem, &facts, &space, &err))
+    fail_msg("%s", err.message);
+  assert_int_equal(space_cartesian(space), cartesian);
+  assert_int_equal(space_valid(space), valid);
+  uint64_t sum = valid;
+  for (size_t i = 0; i < config->implementations[0].restriction_count; i++) sum += removed_by(space, 0, i);
+  assert_int_equal(sum, cartesian);
+  space_close(space);
+  problem_free(&problem);
+  config_close(config);
+  text_free(&content);
+  text_free(&path);
+}
+
+/* Counts from the Kernel Tuner benchmark hub and arXiv 2509.26253. */
+static void test_published_spaces(void **state) {
+  (void)state;
+  check_published("dedispersion", 22272, 11130);
+  check_published("expdist", 9732096, 294000);
+  check_published("hotspot", 22200000, 349853);
+  check_published("gemm", 663552, 116928);
+  check_published("microhh", 1166400, 138600);
+  check_published("atf_prl_2x2", 36864, 1200);
+  check_published("atf_prl_4x4", 9437184, 10800);
+  check_published("atf_prl_8x8", 2415919104, 48720);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rows_and_counts),
+      cmocka_unit_test(test_several_implementations),
+      cmocka_unit_test(test_no_tunables),
+      cmocka_unit_test(test_root_rules),
+      cmocka_unit_test(test_requirements),
+      cmocka_unit_test(test_requirement_errors),
+      cmocka_unit_test(test_explain_empty),
+      cmocka_unit_test(test_errors_in_rules),
+      cmocka_unit_test(test_rules_guard_later_ones),
+      cmocka_unit_test(test_cartesian_overflow),
+      cmocka_unit_test(test_sum_overflow),
+      cmocka_unit_test(test_row_limit),
+      cmocka_unit_test(test_find),
+      cmocka_unit_test(test_find_errors),
+      cmocka_unit_test(test_against_brute_force),
+      cmocka_unit_test(test_published_spaces),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* Parsing templates: the Lua chunk keeps the template's lines, text becomes pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "gen/template.h"
+
+static struct template *parse(const char *content) {
+  cugen_error err;
+  struct template *template;
+  if (template_parse("t.cu", content, strlen(content), &template, &err)) fail_msg("%s", err.message);
+  return template;
+}
+
+static void assert_lua(const char *content, const char *expected) {
+  static const char prefix[] = "local __emit<const> = ...;";
+  struct template *template = parse(content);
+  const char *lua = text_get(&template->lua);
+  assert_memory_equal(lua, prefix, sizeof prefix - 1);
+  assert_string_equal(lua + sizeof prefix - 1, expected);
+  template_free(template);
+}
+
+static void test_lua_keeps_lines(void **state) {
+  (void)state;
+  assert_lua("", "");
+  assert_lua("a\nb\n", ";__emit(0\n)");
+  assert_lua("a\n//@ x()\nb", ";__emit(0\n) x()\n;__emit(1)");
+  assert_lua("  \t//@x()", "x()");
+  assert_lua("${a}\n b${b + 1}c ${ {1}[1] }\n", ";__emit(0,(a)\n,(b + 1),( {1}[1] ))");
+  assert_lua("${\"}\"}", ";__emit(0,(\"}\"))");
+  assert_lua("//@ x()\r\na\r\n", " x()\n;__emit(0)");
+}
+
+static void assert_literal(const char *content, const char *expected) {
+  struct template *template = parse(content);
+  assert_string_equal(text_get(&template->literal), expected);
+  template_free(template);
+}
+
+static void test_text(void **state) {
+  (void)state;
+  assert_literal("a ${x} b\n", "a  b\n");
+  assert_literal("no end of line", "no end of line\n");
+  assert_literal("a $${x} $ $$ $b ${1}$${", "a ${x} $ $$ $b ${\n");
+  assert_literal("a\r\nb\r\n", "a\nb\n");
+  assert_literal("# pragma once\na\n", "\na\n");
+}
+
+static void test_pieces(void **state) {
+  (void)state;
+  struct template *template = parse("a\nb ${1}\n//@ x()\n\nc\n");
+  assert_int_equal(template->piece_count, 2);
+  assert_int_equal(template->pieces[0].line, 1);
+  assert_int_equal(template->pieces[0].lines, 2);
+  assert_int_equal(template->pieces[0].expressions, 1);
+  assert_int_equal(template->pieces[1].line, 4);
+  assert_int_equal(template->pieces[1].lines, 2);
+  assert_int_equal(template->fragment_count, 3);
+  assert_int_equal(template->fragments[0].line, 2);
+  assert_false(template->once);
+  template_free(template);
+}
+
+/* A function of Lua has a bounded number of registers. */
+static void test_many_expressions(void **state) {
+  (void)state;
+  struct text content = {0};
+  for (int i = 0; i < 100; i++) text_add(&content, "${a}${b}\n");
+  struct template *template = parse(text_get(&content));
+  assert_true(template->piece_count > 5);
+  int lines = 0;
+  for (size_t i = 0; i < template->piece_count; i++) {
+    assert_true(template->pieces[i].expressions <= 32);
+    assert_int_equal(template->pieces[i].line, lines + 1);
+    lines += template->pieces[i].lines;
+  }
+  assert_int_equal(lines, 100);
+  template_free(template);
+  text_free(&content);
+}
+
+/* The last piece of the content is where no #line may stand. */
+static void assert_fresh(const char *content, bool fresh) {
+  struct template *template = parse(content);
+  assert_int_equal(template->pieces[template->piece_count - 1].fresh, fresh);
+  template_free(template);
+}
+
+static void test_where_a_line_directive_may_stand(void **state) {
+  (void)state;
+  assert_fresh("a\n//@ x()\nb\n", true);
+  assert_fresh("/* a\n//@ x()\nb */\n", false);
+  assert_fresh("/* a\n//@ x()\nb */\n//@ y()\nc\n", true);
+  assert_fresh("#define f(x) \\\n//@ x()\n  x\n", false);
+  assert_fresh("R\"(\n//@ x()\n)\"\n", false);
+  assert_fresh("// ${'/*'} \"\n//@ x()\nb\n", true);
+}
+
+static void test_once(void **state) {
+  (void)state;
+  struct template *template = parse("// a\n#pragma once // b\n");
+  assert_true(template->once);
+  template_free(template);
+}
+
+static void assert_refused(const char *content, size_t length, const char *expected) {
+  cugen_error err;
+  struct template *template;
+  assert_int_equal(template_parse("t.cu", content, length, &template, &err), CUGEN_ERROR_TEMPLATE);
+  assert_null(template);
+  assert_int_equal(err.status, CUGEN_ERROR_TEMPLATE);
+  assert_string_equal(err.message, expected);
+}
+
+static void test_errors(void **state) {
+  (void)state;
+#define REFUSED(content, expected) assert_refused(content, sizeof content - 1, expected)
+  REFUSED("a\nb ${c\n}", "t.cu:2: `${` without its `}` on the same line (a literal `${` is written `$${`)");
+  REFUSED("a\n\n${ }", "t.cu:3: `${}` without an expression");
+  REFUSED("${a -- b}", "t.cu:1: a Lua comment inside `${}`");
+  REFUSED("a\nb\0c", "t.cu:2: a NUL byte: not a text file");
+#undef REFUSED
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lua_keeps_lines),
+      cmocka_unit_test(test_text),
+      cmocka_unit_test(test_pieces),
+      cmocka_unit_test(test_many_expressions),
+      cmocka_unit_test(test_where_a_line_directive_may_stand),
+      cmocka_unit_test(test_once),
+      cmocka_unit_test(test_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* Where NVRTC, headers and compiler are looked for and in which order, over made-up folders; and libraries opened
+   once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/system.h"
+#include "runtime/toolkit.h"
+
+static struct text root;
+
+static int make_root(void **state) {
+  (void)state;
+  unsetenv("CUGEN_TOOLKIT");
+  unsetenv("CUDA_HOME");
+  unsetenv("CUDA_PATH");
+  unsetenv("CUGEN_CXX");
+  text_clear(&root);
+  return folder_temporary(&root, NULL);
+}
+
+static int remove_root(void **state) {
+  int status = folder_remove(text_get(&root));
+  text_free(&root);
+  (void)state;
+  return status;
+}
+
+/* root/below, valid until the next call. */
+static const char *path_of(const char *below) {
+  static struct text path;
+  text_free(&path);
+  if (!below) return NULL;
+  text_addf(&path, "%s/%s", text_get(&root), below);
+  return text_get(&path);
+}
+
+static void put(const char *below) {
+  struct text folder = {0};
+  path_folder(path_of(below), &folder);
+  assert_int_equal(folder_make(text_get(&folder), NULL), CUGEN_OK);
+  assert_int_equal(file_write(path_of(below), "", 0, NULL), CUGEN_OK);
+  text_free(&folder);
+}
+
+static void setenv_root(const char *name, const char *below) {
+  assert_int_equal(setenv(name, path_of(below), 1), 0);
+}
+
+static struct toolkit *open_with(const char *toolkit_option, const char *compiler_option) {
+  struct toolkit_options options = {toolkit_option, compiler_option};
+  struct toolkit *toolkit;
+  assert_int_equal(toolkit_open(&options, &toolkit, NULL), CUGEN_OK);
+  return toolkit;
+}
+
+static void assert_found(const struct text *found, const char *below) {
+  assert_string_equal(text_get(found), below ? path_of(below) : "");
+}
+
+/* ---- Layouts --------------------------------------------------------------------------------------------------- */
+
+static void check_layout(const char *library, const char *header, const char *include) {
+  make_root(NULL);
+  put(library);
+  put(header);
+  struct text option = {0};
+  text_add(&option, text_get(&root));
+  struct toolkit *toolkit = open_with(text_get(&option), NULL);
+  assert_found(&toolkit->nvrtc, library);
+  assert_found(&toolkit->include, include);
+  assert_int_equal(toolkit_nvrtc_major(toolkit), strstr(library, ".so.12") ? 12 : 13);
+  toolkit_close(toolkit);
+  text_free(&option);
+  folder_remove(text_get(&root));
+}
+
+static void test_layouts(void **state) {
+  (void)state;
+  folder_remove(text_get(&root));
+  check_layout("lib64/libnvrtc.so.13", "include/cuda_fp16.h", "include");
+  check_layout("lib/libnvrtc.so.12", "include/cuda_fp16.h", "include");
+  check_layout("targets/x86_64-linux/lib/libnvrtc.so.13", "targets/x86_64-linux/include/cuda_fp16.h",
+               "targets/x86_64-linux/include");
+  check_layout("targets/sbsa-linux/lib/libnvrtc.so.13", "targets/sbsa-linux/include/cuda_fp16.h",
+               "targets/sbsa-linux/include");
+  check_layout("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cu13/include/cuda_fp16.h", "nvidia/cu13/include");
+  check_layout("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cuda_runtime/include/cuda_fp16.h",
+               "nvidia/cuda_runtime/include");
+  make_root(NULL);
+}
+
+static void test_newest_nvrtc_first(void **state) {
+  (void)state;
+  put("lib64/libnvrtc.so.12");
+  put("lib/libnvrtc.so.13");
+  setenv_root("CUGEN_TOOLKIT", ".");
+  struct toolkit *toolkit = open_with(NULL, NULL);
+  assert_found(&toolkit->nvrtc, "./lib/libnvrtc.so.13");
+  assert_int_equal(toolkit_nvrtc_major(toolkit), 13);
+  toolkit_close(toolkit);
+}
+
+/* ---- Order ----------------------------------------------------------------------------------------------------- */
+
+static void test_option_before_environment(void **state) {
+  (void)state;
+  put("option/lib/libnvrtc.so.13");
+  put("variable/lib/libnvrtc.so.13");
+  put("variable/include/cuda_fp16.h");
+  setenv_root("CUGEN_TOOLKIT", "variable");
+  struct toolkit *toolkit = open_with(path_of("option"), NULL);
+  assert_found(&toolkit->nvrtc, "option/lib/libnvrtc.so.13");
+  assert_found(&toolkit->include, NULL); /* the folder that was named is the only one looked at */
+  toolkit_close(toolkit);
+  toolkit = open_with("", NULL);
+  assert_found(&toolkit->nvrtc, "variable/lib/libnvrtc.so.13");
+  assert_found(&toolkit->include, "variable/include");
+  toolkit_close(toolkit);
+}
+
+static void test_home_before_path(void **state) {
+  (void)state;
+  put("home/lib64/libnvrtc.so.13");
+  put("path/lib64/libnvrtc.so.13");
+  put("path/include/cuda_fp16.h");
+  setenv_root("CUDA_HOME", "home");
+  setenv_root("CUDA_PATH", "path");
+  struct toolkit *toolkit = open_with(NULL, NULL);
+  const char *searched = text_get(&toolkit->searched);
+  const char *beside = strstr(searched, "/toolkit: "), *home = strstr(searched, path_of("home"));
+  assert_non_null(beside);
+  if (home) { /* nothing stands beside the test program */
+    assert_true(beside < home);
+    assert_found(&toolkit->nvrtc, "home/lib64/libnvrtc.so.13");
+    assert_found(&toolkit->include, "path/include");
+  } else {
+    assert_non_null(strstr(searched, "/toolkit: found"));
+  }
+  toolkit_close(toolkit);
+}
+
+/* ---- Compilers ------------------------------------------------------------------------------------------------- */
+
+static void put_program(const char *below) {
+  put(below);
+  assert_int_equal(chmod(path_of(below), 0755), 0);
+}
+
+static void test_compiler_order(void **state) {
+  (void)state;
+  char *path = strdup(getenv("PATH"));
+  assert_non_null(path);
+  put_program("bin/clang++");
+  setenv_root("PATH", "bin");
+  struct toolkit *toolkit = open_with(NULL, NULL);
+  assert_found(&toolkit->compiler, "bin/clang++");
+  toolkit_close(toolkit);
+  put_program("bin/g++");
+  put_program("own");
+  toolkit = open_with(NULL, NULL);
+  assert_found(&toolkit->compiler, "bin/g++");
+  toolkit_close(toolkit);
+  setenv_root("CUGEN_CXX", "own");
+  toolkit = open_with(NULL, NULL);
+  assert_found(&toolkit->compiler, "own");
+  toolkit_close(toolkit);
+  toolkit = open_with(NULL, path_of("bin/clang++"));
+  assert_found(&toolkit->compiler, "bin/clang++");
+  toolkit_close(toolkit);
+  setenv("PATH", path, 1);
+  free(path);
+}
+
+static void test_named_compiler_is_the_only_one(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_with(NULL, "no-such-compiler");
+  cugen_error err;
+  assert_found(&toolkit->compiler, NULL);
+  assert_int_equal(toolkit_missing(toolkit, "compiler", &err), CUGEN_ERROR_MISSING);
+  assert_string_equal(err.message, "a C++ compiler, which the cpu device needs, was not found.\n"
+                                   "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
+                                   "--compiler or $CUGEN_CXX.\n"
+                                   "  looked at: no-such-compiler: no such program");
+  toolkit_close(toolkit);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+static void test_missing_says_where(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_with(path_of("nowhere"), NULL);
+  struct text want = {0};
+  cugen_error err;
+  assert_int_equal(toolkit_missing(toolkit, "nvrtc", &err), CUGEN_ERROR_MISSING);
+  text_addf(&want, "\n  looked at: %s: not there", path_of("nowhere"));
+  assert_non_null(strstr(err.message, "NVRTC (libnvrtc.so.13 or .12) was not found."));
+  assert_non_null(strstr(err.message, "--toolkit"));
+  assert_non_null(strstr(err.message, text_get(&want)));
+  assert_int_equal(toolkit_missing(toolkit, "include", &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "cuda_fp16.h"));
+  assert_int_equal(toolkit_missing(toolkit, "teapot", &err), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(toolkit_nvrtc_major(toolkit), 0);
+  text_free(&want);
+  toolkit_close(toolkit);
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------------------------- */
+
+static int loads;
+
+static int load_table(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  (void)toolkit;
+  loads++;
+  *table = calloc(1, 16);
+  return *table ? CUGEN_OK : error_memory(err);
+}
+
+static int load_nothing(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  (void)toolkit;
+  loads++;
+  *table = NULL;
+  return error_set(err, CUGEN_ERROR_MISSING, "it is away, try %d", loads);
+}
+
+static void test_loaded_once(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_with(NULL, NULL);
+  const void *first, *second;
+  loads = 0;
+  assert_int_equal(toolkit_library(toolkit, TOOLKIT_NVML, load_table, &first, NULL), CUGEN_OK);
+  assert_int_equal(toolkit_library(toolkit, TOOLKIT_NVML, load_table, &second, NULL), CUGEN_OK);
+  assert_ptr_equal(first, second);
+  assert_int_equal(loads, 1);
+  toolkit_close(toolkit);
+}
+
+static void test_failure_is_remembered(void **state) {
+  (void)state;
+  struct toolkit *toolkit = open_with(NULL, NULL);
+  const void *table;
+  cugen_error err;
+  loads = 0;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, &err), CUGEN_ERROR_MISSING);
+    assert_string_equal(err.message, "it is away, try 1");
+    assert_null(table);
+  }
+  assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, NULL), CUGEN_ERROR_MISSING);
+  toolkit_close(toolkit);
+}
+
+struct c_library {
+  size_t (*length)(const char *);
+  void (*nothing)(void);
+};
+
+static void test_symbols(void **state) {
+  (void)state;
+  static const struct toolkit_symbol symbols[] = {{"strlen", offsetof(struct c_library, length), true},
+                                                  {"no_such_function", offsetof(struct c_library, nothing), false}};
+  static const struct toolkit_symbol needed = {"no_such_function", offsetof(struct c_library, nothing), true};
+  struct c_library table;
+  cugen_error err;
+  assert_int_equal(toolkit_load("libc.so.6", symbols, 2, &table, NULL), CUGEN_OK);
+  assert_int_equal(table.length("four"), 4);
+  assert_null(table.nothing);
+  assert_int_equal(toolkit_load("libc.so.6", &needed, 1, &table, &err), CUGEN_ERROR_MISSING);
+  assert_string_equal(err.message, "libc.so.6 is too old: it has no no_such_function");
+  assert_int_equal(toolkit_load("libnosuch.so.1", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "libnosuch.so.1 was not found by the loader ("));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_layouts, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_newest_nvrtc_first, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_option_before_environment, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_home_before_path, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_compiler_order, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_named_compiler_is_the_only_one, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_missing_says_where, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_loaded_once, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_failure_is_remembered, make_root, remove_root),
+      cmocka_unit_test(test_symbols),
+  };
+  return cmocka_run_group_tests_name("toolkit", tests, NULL, NULL);
+}

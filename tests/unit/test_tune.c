@@ -1,0 +1,366 @@
+/* The parts of tuning that need no device: elements and fills, verification, strategies, messages, the roofline. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tune/element.h"
+#include "tune/roofline.h"
+#include "tune/strategy.h"
+#include "tune/verify.h"
+#include "tune/wire.h"
+
+/* ---- Elements ---- */
+
+static struct kernel_argument matrix(const char *dtype, int64_t rows, int64_t columns, int64_t pitch) {
+  return (struct kernel_argument){.name = "C",
+                                  .kind = CUGEN_ARGUMENT_OUTPUT,
+                                  .dtype = dtype_find(dtype),
+                                  .rank = 2,
+                                  .shape = {rows, columns},
+                                  .stride = {pitch, 1},
+                                  .elements = rows * pitch,
+                                  .tolerance = 1e-6};
+}
+
+static void half_formats_round_to_nearest_even(void **state) {
+  (void)state;
+  const struct {
+    const char *dtype;
+    double value;
+    uint16_t bits;
+  } rows[] = {{"f16", 1.0, 0x3c00},     {"f16", -2.0, 0xc000},     {"f16", 65504.0, 0x7bff}, {"f16", 65520.0, 0x7c00},
+              {"f16", 0x1p-24, 0x0001}, {"f16", 0x1p-14, 0x0400},  {"f16", 0.0, 0x0000},     {"f16", 2049.0, 0x6800},
+              {"f16", 2051.0, 0x6802},  {"bf16", 1.0, 0x3f80},     {"bf16", -0.0, 0x8000},   {"bf16", 257.0, 0x4380},
+              {"bf16", 259.0, 0x4382},  {"bf16", INFINITY, 0x7f80}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint16_t got;
+    element_store(dtype_find(rows[i].dtype), &got, 0, rows[i].value);
+    assert_int_equal(got, rows[i].bits);
+  }
+}
+
+static void every_half_reads_back(void **state) {
+  (void)state;
+  const char *const dtypes[] = {"f16", "bf16"};
+  for (int d = 0; d < 2; d++)
+    for (int bits = 0; bits < 65536; bits++) {
+      uint16_t in = (uint16_t)bits, out;
+      double value = element_load(dtype_find(dtypes[d]), &in, 0);
+      element_store(dtype_find(dtypes[d]), &out, 0, value);
+      if (isnan(value))
+        assert_true(isnan(element_load(dtype_find(dtypes[d]), &out, 0)));
+      else
+        assert_int_equal(in, out);
+    }
+}
+
+static void integers_saturate(void **state) {
+  (void)state;
+  int8_t i;
+  uint16_t u;
+  element_store(dtype_find("i8"), &i, 0, 1000.0);
+  element_store(dtype_find("u16"), &u, 0, -3.0);
+  assert_int_equal(i, 127);
+  assert_int_equal(u, 0);
+}
+
+static void fills_are_repeatable_and_poison_the_padding(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 3, 5, 8);
+  float x[24], y[24];
+  element_fill(&a, 7, 0, x);
+  element_fill(&a, 7, 0, y);
+  assert_memory_equal(x, y, sizeof x);
+  element_fill(&a, 8, 0, y);
+  assert_memory_not_equal(x, y, sizeof x);
+  assert_true(isnan(x[5]) && isnan(x[7]) && !isnan(x[4]) && !isnan(x[8]));
+  for (int i = 0; i < 5; i++) assert_true(x[i] >= -1.0f && x[i] < 1.0f);
+}
+
+static void identity_is_ones_on_the_diagonal(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f64", 2, 3, 3);
+  double x[6];
+  a.fill = FILL_IDENTITY;
+  element_fill(&a, 1, 0, x);
+  const double want[] = {1, 0, 0, 0, 1, 0};
+  assert_memory_equal(x, want, sizeof want);
+}
+
+static void column_major_offsets(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 3, 5, 1);
+  a.stride[0] = 1, a.stride[1] = 4;
+  assert_int_equal(element_offset(&a, 0), 0);
+  assert_int_equal(element_offset(&a, 5), 1);       /* row 1, column 0 */
+  assert_int_equal(element_offset(&a, 14), 2 + 16); /* row 2, column 4 */
+}
+
+/* ---- Verification ---- */
+
+static int verify(const struct kernel_argument *a, const void *got, const void *want, double *error,
+                  cugen_error *err) {
+  struct samples all = {.count = element_count(a)};
+  *error = 0;
+  return verify_output(a, got, want, &all, error, err);
+}
+
+static void a_right_result_passes(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 2, 2, 3);
+  const float got[] = {1, 2, NAN, 3, 4.0000019f, NAN};
+  const double want[] = {1, 2, 3, 4};
+  double error;
+  cugen_error err;
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_OK);
+  assert_true(error > 0.1 && error < 1.0);
+}
+
+static void a_wrong_element_is_named(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 2, 2, 2);
+  const float got[] = {1, 2, 3, 4.5f};
+  const double want[] = {1, 2, 3, 4};
+  double error;
+  cugen_error err;
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, "C[1, 1] is 4.5, should be 4"));
+  assert_non_null(strstr(err.message, "1 of 4"));
+}
+
+static void nan_never_passes(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 1, 2, 2);
+  const float got[] = {1, NAN}, fine[] = {1, 2};
+  const double want[] = {1, 2}, nan_wanted[] = {1, NAN};
+  double error;
+  cugen_error err;
+  a.tolerance = 1e30;
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(verify(&a, fine, nan_wanted, &error, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(verify(&a, got, nan_wanted, &error, &err), CUGEN_ERROR_WRONG);
+}
+
+static void tolerance_zero_means_equal(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 1, 2, 2);
+  const float same[] = {1, 2}, near[] = {1, 2.0000002f};
+  const double want[] = {1, 2};
+  double error;
+  cugen_error err;
+  a.tolerance = 0;
+  assert_int_equal(verify(&a, same, want, &error, &err), CUGEN_OK);
+  assert_int_equal(verify(&a, near, want, &error, &err), CUGEN_ERROR_WRONG);
+}
+
+static void writing_into_the_padding_is_found(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 2, 3, 4);
+  float got[8];
+  cugen_error err;
+  memset(got, 0xff, sizeof got);
+  assert_int_equal(verify_padding(&a, got, &err), CUGEN_OK);
+  got[7] = 0;
+  assert_int_equal(verify_padding(&a, got, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, "row 1"));
+}
+
+static void samples_hold_every_edge(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 1000, 900, 900);
+  struct samples s;
+  assert_int_equal(samples_choose(&a, 2 * VERIFY_FULL_FLOPS, 1, &s, NULL), CUGEN_OK);
+  assert_non_null(s.flat);
+  bool corner = false, last_row = false, last_column = false;
+  for (int64_t i = 0; i < s.count; i++) {
+    assert_true(s.flat[i] >= 0 && s.flat[i] < 900000);
+    corner |= s.flat[i] == 899999;
+    last_row |= s.flat[i] == 999 * 900 + 450;
+    last_column |= s.flat[i] == 500 * 900 + 899;
+  }
+  assert_true(corner && last_row && last_column);
+  samples_free(&s);
+  assert_int_equal(samples_choose(&a, 1.0, 1, &s, NULL), CUGEN_OK);
+  assert_null(s.flat);
+  assert_int_equal(s.count, 900000);
+}
+
+/* ---- Strategies ---- */
+
+static void every_strategy_gives_each_variant_once(void **state) {
+  (void)state;
+  const char *const names[] = {"random", "exhaustive"};
+  const struct strategy_span spans[] = {{0, 4}, {4, 0}, {4, 1000}, {2000, 77}};
+  for (int n = 0; n < 2; n++) {
+    const struct strategy_ops *ops;
+    assert_int_equal(strategy_find(names[n], &ops, NULL), CUGEN_OK);
+    struct strategy *s = ops->open(spans, 4, 42);
+    char seen[2077] = {0};
+    uint64_t index, count = 0;
+    while (ops->next(s, &index)) {
+      assert_true(index < 1004 || (index >= 2000 && index < 2077));
+      assert_int_equal(seen[index]++, 0);
+      count++;
+    }
+    assert_int_equal(count, 1081);
+    ops->close(s);
+  }
+}
+
+static void random_is_seeded_and_starts_with_each_implementation(void **state) {
+  (void)state;
+  const struct strategy_span spans[] = {{0, 4}, {4, 100000}, {100004, 9}};
+  const struct strategy_ops *ops;
+  assert_int_equal(strategy_find(NULL, &ops, NULL), CUGEN_OK);
+  struct strategy *a = ops->open(spans, 3, 1), *b = ops->open(spans, 3, 1), *c = ops->open(spans, 3, 2);
+  uint64_t x, y, z;
+  int differs = 0;
+  for (int i = 0; i < 50; i++) {
+    assert_true(ops->next(a, &x) && ops->next(b, &y) && ops->next(c, &z));
+    assert_int_equal(x, y);
+    differs += x != z;
+    if (i == 0) assert_true(x < 4);
+    if (i == 1) assert_true(x >= 4 && x < 100004);
+    if (i == 2) assert_true(x >= 100004);
+  }
+  assert_true(differs > 40);
+  ops->close(a), ops->close(b), ops->close(c);
+}
+
+static void an_unknown_strategy_lists_those_there_are(void **state) {
+  (void)state;
+  const struct strategy_ops *ops;
+  cugen_error err;
+  assert_int_equal(strategy_find("annealing", &ops, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "'exhaustive'"));
+}
+
+/* ---- Messages ---- */
+
+static void messages_arrive_whole_with_their_descriptor(void **state) {
+  (void)state;
+  int ends[2], pipe_ends[2], fd;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  assert_int_equal(pipe(pipe_ends), 0);
+  struct text out = {0}, in = {0};
+  wire_put_int(&out, -5);
+  wire_put_float(&out, 2.5);
+  wire_put_string(&out, "tiled tile=16");
+  wire_put_block(&out, "\0\1\2", 3);
+  assert_int_equal(wire_send(ends[0], MESSAGE_VARIANT, &out, pipe_ends[1], NULL), CUGEN_OK);
+  enum message_type type;
+  assert_int_equal(wire_receive(ends[1], 1.0, &type, &in, &fd, NULL), CUGEN_OK);
+  struct wire_reader reader = wire_read(&in);
+  size_t length;
+  assert_int_equal(type, MESSAGE_VARIANT);
+  assert_int_equal(wire_get_int(&reader), -5);
+  assert_true(wire_get_float(&reader) == 2.5);
+  assert_string_equal(wire_get_string(&reader), "tiled tile=16");
+  assert_memory_equal(wire_get_block(&reader, &length), "\0\1\2", 3);
+  assert_false(reader.failed);
+  wire_get_int(&reader);
+  assert_true(reader.failed);
+  assert_true(fd >= 0 && write(fd, "x", 1) == 1);
+  assert_int_equal(wire_receive(ends[1], 0.01, &type, &in, &fd, NULL), CUGEN_ERROR_INTERRUPTED);
+  close(ends[0]);
+  assert_int_equal(wire_receive(ends[1], 1.0, &type, &in, &fd, NULL), CUGEN_ERROR_IO);
+  text_free(&out), text_free(&in);
+  close(ends[1]), close(pipe_ends[0]), close(pipe_ends[1]);
+}
+
+static void specs_travel(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {matrix("f64", 4, 6, 8),
+                                        {.name = "M",
+                                         .kind = CUGEN_ARGUMENT_SCALAR,
+                                         .dtype = dtype_find("i32"),
+                                         .value = {.type = VALUE_INT, .integer = 4}}};
+  struct kernel_launch launch = {.entry = "kernel<4>", .grid = {3, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 99};
+  struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
+                             .arguments = arguments,
+                             .argument_count = 2,
+                             .launches = &launch,
+                             .launch_count = 1},
+                     got;
+  struct text out = {0};
+  wire_put_spec(&out, &spec);
+  struct wire_reader reader = wire_read(&out);
+  assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_OK);
+  text_clear(&out);
+  assert_string_equal(got.arguments[0].name, "C");
+  assert_ptr_equal(got.arguments[0].dtype, dtype_find("f64"));
+  assert_int_equal(got.arguments[0].stride[0], 8);
+  assert_string_equal(got.arguments[1].name, "M");
+  assert_int_equal(got.arguments[1].value.integer, 4);
+  assert_string_equal(got.launches[0].entry, "kernel<4>");
+  assert_int_equal(got.launches[0].shared_bytes, 99);
+  kernel_spec_free(&got);
+  text_free(&out);
+}
+
+static void a_cut_spec_is_refused(void **state) {
+  (void)state;
+  struct kernel_argument argument = matrix("f32", 2, 2, 2);
+  struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v", .arguments = &argument, .argument_count = 1}, got;
+  struct text out = {0};
+  wire_put_spec(&out, &spec);
+  for (size_t length = 0; length < out.length; length++) {
+    struct wire_reader reader = {out.data, out.data + length, false};
+    assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
+  }
+  text_free(&out);
+}
+
+/* ---- The roofline ---- */
+
+/* NVIDIA H200: 132 SMs at 1980 MHz, 66.9 TFLOP/s f32, 33.5 f64; 6144 bits at 3201 MHz. */
+static void data_sheet_ceilings(void **state) {
+  (void)state;
+  const struct device_facts h200 = {.compute_capability = 90,
+                                    .sm_count = 132,
+                                    .clock_khz = 1980000,
+                                    .is_gpu = 1,
+                                    .memory_clock_khz = 3201000,
+                                    .memory_bus_bits = 6144};
+  double f32 = roofline_flops(&h200, dtype_find("f32")), bandwidth = roofline_bandwidth(&h200);
+  assert_true(fabs(f32 - 66.9e12) < 0.1e12);
+  assert_true(fabs(roofline_flops(&h200, dtype_find("f64")) - 33.45e12) < 0.1e12);
+  assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
+  assert_true(fabs(roofline_fraction(&h200, dtype_find("f32"), f32, 0, 2.0) - 0.5) < 1e-12);
+  assert_true(fabs(roofline_fraction(&h200, dtype_find("f32"), f32 / 100, bandwidth, 4.0) - 0.25) < 1e-12);
+  const struct device_facts cpu = {.compute_capability = 80};
+  assert_true(roofline_fraction(&cpu, dtype_find("f32"), 1e9, 1e9, 1.0) == 0.0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(half_formats_round_to_nearest_even),
+      cmocka_unit_test(every_half_reads_back),
+      cmocka_unit_test(integers_saturate),
+      cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),
+      cmocka_unit_test(identity_is_ones_on_the_diagonal),
+      cmocka_unit_test(column_major_offsets),
+      cmocka_unit_test(a_right_result_passes),
+      cmocka_unit_test(a_wrong_element_is_named),
+      cmocka_unit_test(nan_never_passes),
+      cmocka_unit_test(tolerance_zero_means_equal),
+      cmocka_unit_test(writing_into_the_padding_is_found),
+      cmocka_unit_test(samples_hold_every_edge),
+      cmocka_unit_test(every_strategy_gives_each_variant_once),
+      cmocka_unit_test(random_is_seeded_and_starts_with_each_implementation),
+      cmocka_unit_test(an_unknown_strategy_lists_those_there_are),
+      cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
+      cmocka_unit_test(specs_travel),
+      cmocka_unit_test(a_cut_spec_is_refused),
+      cmocka_unit_test(data_sheet_ceilings),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
