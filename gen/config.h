@@ -14,7 +14,7 @@
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
   int line;
-  bool listed; /* only the values listed are allowed; else any of the default's type */
+  bool listed;                /* only the values listed are allowed; else any of the default's type */
   const struct value *values; /* the first is the default */
   size_t value_count;
   struct value check; /* from check { ... }; VALUE_NIL: not overridden there */
@@ -53,11 +53,11 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const char *name;
   cugen_argument_kind kind;
   int line;
-  struct config_word dtype;   /* scalars may say "index": index_t */
+  struct config_word dtype; /* scalars may say "index": index_t */
   const struct expr *shape[KERNEL_MAX_RANK];
   int rank;
-  struct config_word layout;  /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
-  const struct expr *pitch;   /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
+  struct config_word layout; /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
+  const struct expr *pitch;  /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
   struct config_word fill, memory;
   const struct expr *tolerance;
   const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
@@ -65,7 +65,7 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
 };
 
 struct config_launch { /* grid, block, shared, entry of an implementation, or one launch { ... } of several */
-  const char *entry; /* NULL: the only __global__ function of the expansion */
+  const char *entry;   /* NULL: the only __global__ function of the expansion */
   int line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
@@ -142,5 +142,9 @@ void config_slots(const struct config *config, const struct problem *problem, co
    extent past 2^62 bytes is an error with the argument's line. */
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
+
+/* Whether index_t, and so dtype "index", has 64 bits: an argument has more than some 2^31 elements, or a scalar
+   of dtype "index" a value past that. */
+bool config_wide_index(const struct config *config, const struct kernel_argument *arguments);
 
 #endif

@@ -1,5 +1,9 @@
 /* A Lua state that can describe a kernel and nothing else: a white list of pure functions, a memory limit and an
-   instruction limit that nothing inside can outlive. Configs and templates both run in one. */
+   instruction limit that nothing inside can outlive. Configs and templates both run in one.
+
+   Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs ceil floor fmod max
+   min tointeger type}, table.{concat insert remove sort unpack}. No string is longer than 1 MiB and no table or
+   stack larger than 4 MiB. */
 #ifndef GEN_SANDBOX_H
 #define GEN_SANDBOX_H
 
@@ -19,7 +23,17 @@ lua_State *sandbox_state(struct sandbox *sandbox);
 int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length, int environment,
                  int status, cugen_error *err);
 
-/* lua_pcall under the limits; on failure pops everything and fills err with "file:line: what". */
+/* lua_pcall under the limits; on failure pops everything and fills err with "file:line: what". A call within a
+   call shares its limits. Whatever allocates in the state (lua_newtable, lua_pushstring) belongs inside one: outside,
+   a full memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
+
+/* ---- For C functions that run inside a sandbox_call ---- */
+
+/* Pushes a fresh environment: it sees the sandbox's globals and keeps what is assigned to itself. */
+void sandbox_push_environment(lua_State *L);
+
+/* A C function that loops says so, in units of about one instruction. Does not return when the limit is reached. */
+void sandbox_charge(lua_State *L, size_t work);
 
 #endif

@@ -18,16 +18,18 @@ struct embedded_file {
 };
 extern const struct embedded_file embedded_files[]; /* ends with path == NULL */
 
-/* "matmul", "matmul.lua" or a path: as given (with and without .lua), config_dir, shipped. *path gets the file's
-   name for messages (a shipped one: "configs/matmul.lua"), *content its text. */
+/* "matmul", "matmul.lua" or a path: with .lua and as given, beside the caller, in config_dir, shipped. *path gets the
+   file's name for messages (a shipped one: "configs/matmul.lua"), *content its text. */
 int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                    cugen_error *err);
 
-/* A template or include by name: beside `from` (the file that mentions it), template_dir, shipped. */
+/* A template or include by name: template_dir, beside `from` (the file that mentions it), shipped. The name is
+   relative and stays inside those folders: a config from a stranger cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
                      struct text *content, cugen_error *err);
 
-/* Names of all shipped configs, for suggestions; NULL-terminated, owned by the binary's data. */
+/* File names of all shipped configs ("matmul.lua"), owned by the binary's data. Fills at most count and returns how
+   many there are. */
 size_t sources_configs(const char **out, size_t count);
 
 #endif

@@ -13,7 +13,7 @@ struct space_implementation {
   const struct config_requirement *unmet; /* NULL, or what the device lacks; then valid = 0 */
   uint64_t cartesian;
   uint64_t valid;
-  uint64_t first; /* index of its first variant in the space */
+  uint64_t first;          /* index of its first variant in the space */
   const uint64_t *removed; /* one for each restriction; sums with valid to cartesian (0 when unmet) */
 };
 

@@ -1,0 +1,86 @@
+/* Benchmark: the spaces of tests/spaces (or of the configs named), built from their configs on one core. Prints the
+   time of the best of five builds for each, and the total. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/system.h"
+#include "gen/space.h"
+
+static const char *const published[] = {
+    "tests/spaces/dedispersion.lua", "tests/spaces/expdist.lua",     "tests/spaces/hotspot.lua",
+    "tests/spaces/gemm.lua",         "tests/spaces/microhh.lua",     "tests/spaces/atf_prl_2x2.lua",
+    "tests/spaces/atf_prl_4x4.lua",  "tests/spaces/atf_prl_8x8.lua",
+};
+
+/* A GPU of compute capability 9.0, as far as configs ask. */
+static const struct device_facts facts = {.compute_capability = 90,
+                                          .architecture_specific = 1,
+                                          .sm_count = 132,
+                                          .warp_size = 32,
+                                          .max_threads_per_block = 1024,
+                                          .max_threads_per_sm = 2048,
+                                          .max_blocks_per_sm = 32,
+                                          .registers_per_block = 65536,
+                                          .registers_per_sm = 65536,
+                                          .shared_per_block = 49152,
+                                          .shared_per_block_optin = 232448,
+                                          .shared_per_sm = 233472,
+                                          .shared_reserved_per_block = 1024,
+                                          .constant_bytes = 65536,
+                                          .l2_bytes = 52428800,
+                                          .pitch_alignment = 512,
+                                          .is_gpu = 1};
+
+/* Builds the space once, the config's own reading left out. */
+static int build(const struct config *config, const struct problem *problem, double *seconds, uint64_t *cartesian,
+                 uint64_t *valid, cugen_error *err) {
+  struct space *space;
+  double start = clock_seconds();
+  int status = space_open(config, problem, &facts, &space, err);
+  *seconds = clock_seconds() - start;
+  if (status) return status;
+  *cartesian = space_cartesian(space);
+  *valid = space_valid(space);
+  space_close(space);
+  return CUGEN_OK;
+}
+
+static int best_of_five(const char *path, double *best, cugen_error *err) {
+  struct text content = {0};
+  struct config *config = NULL;
+  struct problem problem = {0};
+  uint64_t cartesian = 0, valid = 0;
+  int status = file_read(path, &content, err);
+  if (!status) status = config_parse(path, text_get(&content), content.length, &config, err);
+  if (!status) status = problem_set(config, NULL, 0, false, &problem, err);
+  for (int i = 0; i < 5 && !status; i++) {
+    double seconds;
+    status = build(config, &problem, &seconds, &cartesian, &valid, err);
+    if (i == 0 || seconds < *best) *best = seconds;
+  }
+  if (!status)
+    printf("%-32s %20llu %10llu %9.3f ms\n", path, (unsigned long long)cartesian, (unsigned long long)valid,
+           1e3 * *best);
+  problem_free(&problem);
+  config_close(config);
+  text_free(&content);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  const char *const *paths = argc > 1 ? (const char *const *)argv + 1 : published;
+  size_t count = argc > 1 ? (size_t)argc - 1 : sizeof published / sizeof *published;
+  double total = 0;
+  printf("%-32s %20s %10s %12s\n", "space", "combinations", "valid", "time");
+  for (size_t i = 0; i < count; i++) {
+    double seconds = 0;
+    cugen_error err = {0};
+    if (best_of_five(paths[i], &seconds, &err)) {
+      fprintf(stderr, "%s\n", err.message);
+      return -err.status;
+    }
+    total += seconds;
+  }
+  printf("%-64s %9.3f ms\n", "total", 1e3 * total);
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,350 @@
+/* One walk over a rendered body: which names it mentions, which includes move, which kernels it defines; then the
+   whole source. See assemble.h. */
+#include "assemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "source_text.h"
+
+/* `#include <header>` from the # to the >. */
+struct include {
+  size_t at, length;
+  const char *header; /* with its brackets */
+  size_t header_length;
+};
+
+struct walk {
+  struct names *names;
+  const struct text *body;
+  struct source_reader reader;
+  bool line_start;
+  int conditions; /* #if that are open */
+  bool templated; /* `template` was seen since the last ; or brace */
+  struct include *includes;
+  size_t include_count, include_capacity;
+  struct kernel_names *kernels;
+  cugen_error *err;
+};
+
+static int error_at(struct walk *walk, const char *at, const char *format, const char *name) {
+  struct text path = {0}, what = {0};
+  int line;
+  source_locate(walk->body->data, (size_t)(at - walk->body->data), &path, &line);
+  text_addf(&what, "%s:%d: %s%s", text_get(&path), line, name, format);
+  int status =
+      what.failed ? error_memory(walk->err) : error_set(walk->err, CUGEN_ERROR_TEMPLATE, "%s", text_get(&what));
+  text_free(&path);
+  text_free(&what);
+  return status;
+}
+
+/* ---- Mentions ----------------------------------------------------------------------------------------------- */
+
+static int mention(struct walk *walk, struct source_token word) {
+  struct name *name = names_find(walk->names, word.at, word.length);
+  if (!name || name->used) return CUGEN_OK;
+  if (names_only_lua(walk->names, name))
+    return error_at(walk, word.at, " is a string: use it in a //@ line or in ${}", name->text);
+  name->used = true;
+  return CUGEN_OK;
+}
+
+/* ---- Directives --------------------------------------------------------------------------------------------- */
+
+static bool same_header(const struct include *include, const char *header, size_t length) {
+  return include->header_length == length && memcmp(include->header, header, length) == 0;
+}
+
+/* mark is the #, open the <. Inside a condition an include stays where it is. */
+static int angle_include(struct walk *walk, struct source_token mark, struct source_token open) {
+  const char *end = walk->body->data + walk->body->length;
+  const char *newline = memchr(open.at, '\n', (size_t)(end - open.at));
+  const char *close = memchr(open.at, '>', (size_t)((newline ? newline : end) - open.at));
+  if (!close) return CUGEN_OK;
+  walk->reader.at = close + 1;
+  if (walk->conditions) return CUGEN_OK;
+  if (walk->include_count == walk->include_capacity) {
+    size_t capacity = walk->include_capacity ? 2 * walk->include_capacity : 8;
+    struct include *moved = realloc(walk->includes, capacity * sizeof *moved);
+    if (!moved) return error_memory(walk->err);
+    walk->includes = moved;
+    walk->include_capacity = capacity;
+  }
+  walk->includes[walk->include_count++] = (struct include){
+      (size_t)(mark.at - walk->body->data), (size_t)(close + 1 - mark.at), open.at, (size_t)(close + 1 - open.at)};
+  return CUGEN_OK;
+}
+
+static int include_line(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token token = source_next_in_line(&ahead);
+  return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token) : CUGEN_OK;
+}
+
+/* A #define of a name that the prologue defines would silently win over the variant's value. */
+static int define_line(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  if (walk->conditions || word.kind != SOURCE_WORD) return CUGEN_OK;
+  struct name *name = names_find(walk->names, word.at, word.length);
+  if (!name) return CUGEN_OK;
+  return error_at(walk, word.at, " comes from the config: put #ifndef and #endif around its #define", name->text);
+}
+
+static int open_condition(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  walk->conditions++;
+  return CUGEN_OK;
+}
+
+static int close_condition(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  if (walk->conditions) walk->conditions--;
+  return CUGEN_OK;
+}
+
+static int skip_line(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  source_skip_line(&walk->reader);
+  return CUGEN_OK;
+}
+
+/* Directives that mean something here; of the others only the names they mention count. */
+static const struct directive {
+  const char *word;
+  int (*handle)(struct walk *walk, struct source_token mark);
+} directives[] = {
+    {"include", include_line},  {"define", define_line},    {"if", open_condition},
+    {"ifdef", open_condition},  {"ifndef", open_condition}, {"line", skip_line},
+    {"endif", close_condition}, {"error", skip_line},       {"warning", skip_line},
+};
+
+static int directive(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  if (word.kind != SOURCE_WORD) return CUGEN_OK;
+  walk->reader = ahead;
+  for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
+    if (source_is(word, directives[i].word)) return directives[i].handle(walk, mark);
+  return CUGEN_OK;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------ */
+
+static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
+    if (kernels->list[i].length == word.length && memcmp(kernels->list[i].at, word.at, word.length) == 0) return;
+  if (kernels->count < KERNELS_LISTED)
+    kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
+  kernels->count++;
+}
+
+/* Past the parenthesis that closes the one just read. */
+static void skip_parentheses(struct source_reader *reader) {
+  int depth = 1;
+  while (depth) {
+    struct source_token token = source_next_solid(reader);
+    if (token.kind == SOURCE_END) return;
+    if (token.kind == SOURCE_MARK) depth += (*token.at == '(') - (*token.at == ')');
+  }
+}
+
+static bool is_mark(struct source_token token, char mark) {
+  return token.kind == SOURCE_MARK && *token.at == mark;
+}
+
+/* Behind __global__: the name is the word before the parentheses that a body or a semicolon follows, so that
+   attributes such as __launch_bounds__(256) are passed over. */
+static void find_kernel(struct walk *walk) {
+  struct source_reader reader = walk->reader;
+  struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
+  while (token.kind != SOURCE_END && !is_mark(token, ';') && !is_mark(token, '{')) {
+    if (is_mark(token, '(') && word.kind == SOURCE_WORD) {
+      skip_parentheses(&reader);
+      struct source_reader ahead = reader;
+      struct source_token next = source_next_solid(&ahead);
+      if (is_mark(next, '{') || is_mark(next, ';')) {
+        add_kernel(walk->kernels, word, walk->templated);
+        return;
+      }
+    }
+    word = token;
+    token = source_next_solid(&reader);
+  }
+}
+
+/* ---- The walk ----------------------------------------------------------------------------------------------- */
+
+static int visit_word(struct walk *walk, struct source_token word) {
+  if (word.length == 10 && source_is(word, "__global__"))
+    find_kernel(walk);
+  else if (word.length == 8 && source_is(word, "template"))
+    walk->templated = true;
+  return mention(walk, word);
+}
+
+static int visit_mark(struct walk *walk, struct source_token mark) {
+  if (walk->line_start && *mark.at == '#') return directive(walk, mark);
+  if (*mark.at == ';' || *mark.at == '{' || *mark.at == '}') walk->templated = false;
+  return CUGEN_OK;
+}
+
+static int walk_body(struct walk *walk) {
+  for (;;) {
+    struct source_token token = source_next(&walk->reader);
+    int status = CUGEN_OK;
+    if (token.kind == SOURCE_END) return CUGEN_OK;
+    if (token.kind == SOURCE_WORD)
+      status = visit_word(walk, token);
+    else if (token.kind == SOURCE_MARK)
+      status = visit_mark(walk, token);
+    if (status) return status;
+    if (token.kind == SOURCE_NEWLINE)
+      walk->line_start = true;
+    else if (token.kind >= SOURCE_WORD)
+      walk->line_start = false;
+  }
+}
+
+/* ---- The prologue ------------------------------------------------------------------------------------------- */
+
+struct prologue {
+  struct names *names;
+  struct text lines; /* in the order of discovery */
+  struct definition {
+    size_t at, length;
+    bool done;
+  } * definitions;        /* one for each name */
+  const char *headers[4]; /* of dtypes, without brackets */
+  size_t header_count;
+};
+
+static void need_header(struct prologue *prologue, const struct dtype *dtype) {
+  if (!dtype || !dtype->header) return;
+  for (size_t i = 0; i < prologue->header_count; i++)
+    if (strcmp(prologue->headers[i], dtype->header) == 0) return;
+  if (prologue->header_count < sizeof prologue->headers / sizeof *prologue->headers)
+    prologue->headers[prologue->header_count++] = dtype->header;
+}
+
+/* Names that a definition mentions are used as well. */
+static bool mark_mentions(struct names *names, const char *text, size_t length) {
+  struct source_reader reader = {text, text + length};
+  bool marked = false;
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+    struct name *name = token.kind == SOURCE_WORD ? names_find(names, token.at, token.length) : NULL;
+    if (!name || name->used) continue;
+    name->used = marked = true;
+  }
+  return marked;
+}
+
+/* Defines every used name that is not yet; *more: that used others. */
+static int define_round(struct prologue *prologue, bool *more, cugen_error *err) {
+  struct names *names = prologue->names;
+  *more = false;
+  for (size_t i = 0; i < names->count; i++) {
+    struct definition *definition = &prologue->definitions[i];
+    if (!names->list[i].used || definition->done) continue;
+    const struct dtype *type;
+    definition->at = prologue->lines.length;
+    int status = names_define(names, &names->list[i], &prologue->lines, &type, err);
+    if (status) return status;
+    if (prologue->lines.failed) return error_memory(err);
+    definition->length = prologue->lines.length - definition->at;
+    definition->done = true;
+    need_header(prologue, type);
+    /* Only what a launch decides is defined by other names; numbers and types are not. */
+    if (names->all_known && names->list[i].scalar < 0) continue;
+    *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
+  }
+  return CUGEN_OK;
+}
+
+static int define_all(struct prologue *prologue, cugen_error *err) {
+  bool more = true;
+  int status = CUGEN_OK;
+  while (more && !status) status = define_round(prologue, &more, err);
+  return status;
+}
+
+static void add_definitions(const struct prologue *prologue, struct text *out) {
+  size_t before = out->length;
+  for (size_t i = 0; i < prologue->names->count; i++)
+    text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at, prologue->definitions[i].length);
+  if (out->length != before) text_add_char(out, '\n');
+}
+
+/* ---- Putting together --------------------------------------------------------------------------------------- */
+
+static bool already_included(const struct walk *walk, size_t count, const char *header, size_t length) {
+  for (size_t i = 0; i < count; i++)
+    if (same_header(&walk->includes[i], header, length)) return true;
+  return false;
+}
+
+static void add_includes(const struct walk *walk, const struct prologue *prologue, struct text *out) {
+  size_t before = out->length;
+  for (size_t i = 0; i < walk->include_count; i++) {
+    const struct include *include = &walk->includes[i];
+    if (already_included(walk, i, include->header, include->header_length)) continue;
+    text_addf(out, "#include %.*s\n", (int)include->header_length, include->header);
+  }
+  for (size_t i = 0; i < prologue->header_count; i++) {
+    struct text header = {0};
+    text_addf(&header, "<%s>", prologue->headers[i]);
+    if (!already_included(walk, walk->include_count, text_get(&header), header.length))
+      text_addf(out, "#include %s\n", text_get(&header));
+    out->failed |= header.failed;
+    text_free(&header);
+  }
+  if (out->length != before) text_add_char(out, '\n');
+}
+
+/* The lines of moved includes stay, empty, so that no #line is needed. */
+static void add_body(const struct walk *walk, struct text *out) {
+  size_t at = 0;
+  for (size_t i = 0; i < walk->include_count; i++) {
+    text_add_n(out, walk->body->data + at, walk->includes[i].at - at);
+    at = walk->includes[i].at + walk->includes[i].length;
+  }
+  text_add_n(out, text_get(walk->body) + at, walk->body->length - at);
+}
+
+static int build(struct walk *walk, struct prologue *prologue, bool parameters_used, struct text *out) {
+  const struct names_input *in = &prologue->names->in;
+  int status = walk_body(walk);
+  if (status) return status;
+  prologue->definitions = calloc(prologue->names->count, sizeof *prologue->definitions);
+  if (!prologue->definitions) return error_memory(walk->err);
+  status = define_all(prologue, walk->err);
+  if (status) return status;
+  for (size_t i = 0; i < in->config->argument_count && parameters_used; i++)
+    if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
+      need_header(prologue, in->arguments[i].dtype);
+  add_includes(walk, prologue, out);
+  add_definitions(prologue, out);
+  add_body(walk, out);
+  return out->failed ? error_memory(walk->err) : CUGEN_OK;
+}
+
+int assemble(struct names *names, const struct text *body, bool parameters_used, struct text *out,
+             struct kernel_names *kernels, cugen_error *err) {
+  for (size_t i = 0; i < names->count; i++) names->list[i].used = false;
+  kernels->count = 0;
+  const char *text = text_get(body);
+  struct walk walk = {.names = names,
+                      .body = body,
+                      .reader = {text, text + body->length},
+                      .line_start = true,
+                      .kernels = kernels,
+                      .err = err};
+  struct prologue prologue = {.names = names};
+  int status = build(&walk, &prologue, parameters_used, out);
+  free(walk.includes);
+  free(prologue.definitions);
+  text_free(&prologue.lines);
+  return status;
+}

@@ -1,0 +1,83 @@
+/* Opening and closing configs: the file runs in a sandbox, then what it declared is read. See config.h. */
+#include "config.h"
+
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_build.h"
+
+/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. */
+static void suggest_comma(cugen_error *err) {
+  if (err && err->status == CUGEN_ERROR_CONFIG && strstr(err->message, "expected (to close '{'"))
+    error_append(err, "; is a comma missing before it?");
+}
+
+/* Files of some editors begin with a byte order mark. */
+static void skip_mark(const char **content, size_t *length) {
+  if (*length < 3 || memcmp(*content, "\xef\xbb\xbf", 3) != 0) return;
+  *content += 3;
+  *length -= 3;
+}
+
+static int run(struct sandbox *sandbox, const char *path, const char *content, size_t length, cugen_error *err) {
+  skip_mark(&content, &length);
+  lua_pushcfunction(sandbox_state(sandbox), declarations_open);
+  int status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  if (status) return status;
+  status = sandbox_load(sandbox, path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+  if (status) suggest_comma(err);
+  return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+}
+
+static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
+  struct build build = {.config = config, .arena = config->arena, .L = sandbox_state(sandbox), .err = err};
+  int status = read_kernel(&build);
+  free(build.names);
+  free(build.seen);
+  return status;
+}
+
+static struct config *new_config(const char *path) {
+  struct arena *arena = arena_open();
+  struct config *config = arena ? arena_array(arena, 1, sizeof *config) : NULL;
+  char *name = config ? arena_string(arena, path, strlen(path)) : NULL;
+  if (!name) {
+    arena_close(arena);
+    return NULL;
+  }
+  config->arena = arena;
+  config->path = name;
+  return config;
+}
+
+int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err) {
+  *out = NULL;
+  struct sandbox *sandbox;
+  struct config *config = new_config(path);
+  if (!config) return error_memory(err);
+  int status = sandbox_open(0, 0, &sandbox, err);
+  if (!status) status = run(sandbox, path, content, length, err);
+  if (!status) status = build_config(config, sandbox, err);
+  sandbox_close(sandbox);
+  if (status)
+    config_close(config);
+  else
+    *out = config;
+  return status;
+}
+
+int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
+  *out = NULL;
+  struct text path = {0}, content = {0};
+  int status = sources_config(sources, name, &path, &content, err);
+  if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, out, err);
+  text_free(&path);
+  text_free(&content);
+  return status;
+}
+
+/* The config itself lies in its arena. */
+void config_close(struct config *config) {
+  if (config) arena_close(config->arena);
+}

@@ -1,0 +1,73 @@
+/* The Lua side of a config: each declaration is a call that notes its line and gives an object the config can only
+   pass on. What they say is read afterwards (config_build.h). Private to gen/config*.c. */
+#ifndef GEN_CONFIG_DECLARATIONS_H
+#define GEN_CONFIG_DECLARATIONS_H
+
+#include <lua.h>
+#include <stdbool.h>
+
+enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
+
+/* name, takes a name before its value, may stand more than once, places, example */
+#define CONFIG_KEYWORDS(X)                                                                                           \
+  X(kernel, true, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                    \
+  X(problem, true, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                       \
+  X(check, false, false, PLACE_KERNEL, "check { M = 96 }")                                                           \
+  X(input, true, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                    \
+  X(output, true, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                  \
+  X(inout, true, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                    \
+  X(scratch, true, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")           \
+  X(scalar, true, true, PLACE_KERNEL, "scalar \"M\" {}")                                                             \
+  X(constant, true, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                   \
+  X(reference, false, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
+  X(flops, false, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
+  X(bytes, false, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
+  X(implementation, true, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                    \
+  X(tunable, true, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                         \
+  X(derive, true, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                   \
+  X(where, false, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
+  X(requires, false, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
+  X(template, false, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
+  X(launch, false, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
+  X(grid, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
+  X(block, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
+  X(shared, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
+  X(entry, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
+
+enum keyword_id {
+#define X(name, named, repeats, places, example) KEYWORD_##name,
+  CONFIG_KEYWORDS(X)
+#undef X
+      KEYWORD_COUNT
+};
+
+struct keyword {
+  const char *name;
+  enum keyword_id id;
+  bool named, repeats;
+  unsigned places;
+  const char *example;
+};
+
+extern const struct keyword config_keywords[KEYWORD_COUNT];
+
+/* A full userdata; its user values are its name and its value. */
+struct declaration {
+  const struct keyword *keyword;
+  int line;
+  bool complete; /* it has its value */
+  bool attached; /* it stands in a list that belongs to the kernel */
+};
+
+/* A C function: makes the sandbox's globals the language. */
+int declarations_open(lua_State *L);
+
+/* The declaration at the index, or NULL. */
+struct declaration *declarations_at(lua_State *L, int index);
+/* Pushes the list of all declarations in the order of their calls. No memory is needed. */
+void declarations_push(lua_State *L);
+/* Push the name (nil: none) or the value of the declaration at the index. No memory is needed. */
+void declarations_push_name(lua_State *L, int index);
+void declarations_push_value(lua_State *L, int index);
+
+#endif

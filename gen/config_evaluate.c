@@ -1,0 +1,226 @@
+/* Arguments with every attribute evaluated for one problem: dtypes, strides, sizes. See config.h. */
+#include <math.h>
+#include <string.h>
+
+#include "config.h"
+
+/* Elements and bytes of one buffer stay far from what a 64-bit offset can hold. */
+static const int64_t most_bytes = (int64_t)1 << 62;
+/* What 32-bit offsets serve: 2^31 less a margin for those that a kernel computes past the end before it compares. */
+static const int64_t most_narrow = ((int64_t)1 << 31) - ((int64_t)1 << 24);
+
+struct evaluation {
+  const struct config *config;
+  const struct config_argument *argument;
+  const struct value *slots;
+  cugen_error *err;
+};
+
+static int fail(const struct evaluation *e, const char *what, const char *problem) {
+  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of \"%s\" %s", e->config->path, e->argument->line, what,
+                   e->argument->name, problem);
+}
+
+/* After an expression failed. */
+static int prefix(const struct evaluation *e, int status, const char *what) {
+  if (status)
+    error_prefix(e->err, "%s:%d: %s of \"%s\"", e->config->path, e->argument->line, what, e->argument->name);
+  return status;
+}
+
+/* ---- Words ---- */
+
+static int refuse_word(const struct evaluation *e, const char *what, struct value value, const char *const *known,
+                       size_t count) {
+  struct text text = {0};
+  text_add(&text, "is ");
+  value_print(value, &text);
+  text_add(&text, ", which is none of ");
+  for (size_t i = 0; i < count; i++) text_addf(&text, "%s%s", i ? ", " : "", known[i]);
+  int status = text.failed ? error_memory(e->err) : fail(e, what, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* The word's place among the known ones; `otherwise` where none is declared. */
+static int find_word(const struct evaluation *e, const char *what, const struct config_word *word,
+                     const char *const *known, size_t count, size_t otherwise, size_t *out) {
+  struct value value = value_string(word->word);
+  *out = otherwise;
+  if (!word->word && !word->expr) return CUGEN_OK;
+  int status = word->word ? CUGEN_OK : prefix(e, expr_eval(word->expr, e->slots, &value, e->err), what);
+  if (status) return status;
+  for (*out = 0; *out < count; ++*out)
+    if (value.type == VALUE_STRING && strcmp(known[*out], value.string) == 0) return CUGEN_OK;
+  return refuse_word(e, what, value, known, count);
+}
+
+/* NULL for "index", which only the config itself can say, not a value. */
+static int find_dtype(const struct evaluation *e, const struct dtype **out) {
+  const char *names[32];
+  size_t count = 0, found;
+  for (const char *const *name = dtype_names(); *name; name++) names[count++] = *name;
+  if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word) names[count++] = "index";
+  int status = find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
+  if (!status) *out = dtype_find(names[found]);
+  return status;
+}
+
+/* ---- Buffers ---- */
+
+static int evaluate_shape(const struct evaluation *e, struct kernel_argument *out) {
+  out->rank = e->argument->rank;
+  for (int i = 0; i < out->rank; i++) {
+    int status = prefix(e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
+    if (status) return status;
+    if (out->shape[i] >= 1) continue;
+    struct text text = {0};
+    text_addf(&text, "has the extent %lld (%s): it must be 1 or more", (long long)out->shape[i],
+              expr_text(e->argument->shape[i]));
+    status = fail(e, "shape", text_get(&text));
+    text_free(&text);
+    return status;
+  }
+  return CUGEN_OK;
+}
+
+/* The distance between neighbours in the next-to-contiguous dimension. */
+static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
+  *out = extent;
+  if (!e->argument->pitch) return CUGEN_OK;
+  int status = prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
+  if (status || *out >= extent) return status;
+  struct text text = {0};
+  text_addf(&text, "is %lld, but the contiguous dimension has %lld elements", (long long)*out, (long long)extent);
+  status = fail(e, "pitch", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. Whole rows
+   count, so that the buffer ends where a next row would begin. */
+static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
+  int step = out->column_major ? 1 : -1, at = out->column_major ? 0 : out->rank - 1;
+  int64_t next;
+  int status = evaluate_pitch(e, out->shape[at], &next);
+  if (status) return status;
+  out->stride[at] = 1;
+  for (int i = 1; i < out->rank; i++) {
+    at += step;
+    out->stride[at] = next;
+    if (__builtin_mul_overflow(next, out->shape[at], &next))
+      return fail(e, "shape", "is too large: past 2^63 elements");
+  }
+  out->elements = next;
+  if (next > most_bytes / out->dtype->bytes) return fail(e, "shape", "is too large: past 2^62 bytes");
+  return CUGEN_OK;
+}
+
+static int evaluate_tolerance(const struct evaluation *e, struct kernel_argument *out) {
+  if (!e->argument->tolerance) return CUGEN_OK;
+  int status = prefix(e, expr_eval_float(e->argument->tolerance, e->slots, &out->tolerance, e->err), "tolerance");
+  if (!status && !(out->tolerance >= 0)) return fail(e, "tolerance", "is negative");
+  return status;
+}
+
+static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *out) {
+  static const char *const layouts[] = {"row", "col"};
+  size_t layout, memory, fill;
+  int status = evaluate_shape(e, out);
+  if (!status) status = find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
+  if (!status)
+    status =
+        find_word(e, "memory", &e->argument->memory, memory_kind_names, MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
+  if (!status)
+    status = find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT, FILL_UNIFORM, &fill);
+  if (status) return status;
+  out->column_major = layout == 1;
+  out->memory = (enum memory_kind)memory;
+  out->fill = (enum fill_kind)fill;
+  status = lay_out(e, out);
+  return status ? status : evaluate_tolerance(e, out);
+}
+
+/* ---- Scalars ---- */
+
+/* The slot of the problem or shared tunable of that name; parsing has seen that there is one. */
+static int slot_of(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (strcmp(config->problems[i].name, name) == 0) return config->first_problem + (int)i;
+  size_t i = 0;
+  while (i < config->shared_tunable_count && strcmp(config->shared_tunables[i].name, name) != 0) i++;
+  return config->first_tunable + (int)i;
+}
+
+/* Whether an integer of the dtype can hold it; u64 holds what value can. */
+static bool fits(int64_t value, const struct dtype *dtype) {
+  bool is_signed = dtype->name[0] == 'i';
+  int bits = 8 * dtype->bytes;
+  if (!is_signed && value < 0) return false;
+  if (bits == 64) return true;
+  int64_t limit = (int64_t)1 << (is_signed ? bits - 1 : bits);
+  return value < limit && value >= -limit;
+}
+
+/* dtype NULL: "index". */
+static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
+  const struct dtype *dtype = out->dtype ? out->dtype : dtype_find("i64");
+  struct value *value = &out->value;
+  struct text text = {0};
+  if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
+  bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
+  bool right = number && (dtype->floating || (value->type == VALUE_INT && fits(value->integer, dtype)));
+  if (right) return CUGEN_OK;
+  text_add(&text, "is ");
+  value_print(*value, &text);
+  text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
+  int status = text.failed ? error_memory(e->err) : fail(e, "value", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
+  int status = CUGEN_OK;
+  if (e->argument->value)
+    status = prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
+  else
+    out->value = e->slots[slot_of(e->config, e->argument->name)];
+  if (!status && e->argument->compiled)
+    status = prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
+  return status ? status : check_scalar(e, out);
+}
+
+/* ---- All ---- */
+
+static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
+  *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
+  int status = find_dtype(e, &out->dtype);
+  if (status) return status;
+  return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
+}
+
+static bool is_index(const struct config_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_SCALAR && argument->dtype.word &&
+         strcmp(argument->dtype.word, "index") == 0;
+}
+
+bool config_wide_index(const struct config *config, const struct kernel_argument *arguments) {
+  for (size_t i = 0; i < config->argument_count; i++) {
+    const struct kernel_argument *argument = &arguments[i];
+    if (is_index(&config->arguments[i]) && !fits(argument->value.integer, dtype_find("i32"))) return true;
+    if (argument->rank && argument->elements > most_narrow) return true;
+  }
+  return false;
+}
+
+int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
+                     cugen_error *err) {
+  for (size_t i = 0; i < config->argument_count; i++) {
+    int status = evaluate_argument(&(struct evaluation){config, &config->arguments[i], slots, err}, &out[i]);
+    if (status) return status;
+  }
+  const struct dtype *index = dtype_find(config_wide_index(config, out) ? "i64" : "i32");
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (!out[i].dtype) out[i].dtype = index;
+  return CUGEN_OK;
+}

@@ -1,0 +1,333 @@
+/* The kernel declaration and what stands directly in it. See config_build.h. */
+#include <ctype.h>
+#include <lua.h>
+#include <string.h>
+
+#include "config_build.h"
+
+/* ---- Problems ---- */
+
+static int check_types(struct build *build, const struct config_problem *problem, const char *what) {
+  for (size_t i = 1; i < problem->value_count; i++)
+    if (problem->values[i].type != problem->values[0].type)
+      return build_fail(build, problem->line, "%s mixes types of values", what);
+  return CUGEN_OK;
+}
+
+static int read_problem_values(struct build *build, struct config_problem *out, const char *what) {
+  out->listed = lua_type(build->L, -1) == LUA_TTABLE;
+  if (out->listed) {
+    int status = read_values(build, out->line, what, &out->values, &out->value_count);
+    return status ? status : check_types(build, out, what);
+  }
+  struct value *value = arena_array(build->arena, 1, sizeof *value);
+  if (!value) return build_memory(build);
+  out->values = value;
+  out->value_count = 1;
+  return read_value(build, out->line, what, value);
+}
+
+static int read_problem(struct build *build, const struct item *item, int slot, struct config_problem *out) {
+  struct text what = {0};
+  *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  int status = scope_add(build, &(struct scope_name){out->name, ROLE_PROBLEM, out->line, slot, NULL});
+  if (status) return status;
+  text_addf(&what, "problem \"%s\"", out->name);
+  status = read_problem_values(build, out, text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+static int read_problems(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_problem);
+  struct config_problem *problems = arena_array(build->arena, count, sizeof *problems);
+  if (!problems) return build_memory(build);
+  config->problems = problems;
+  config->first_problem = DEVICE_FACT_COUNT;
+  config->first_tunable = DEVICE_FACT_COUNT + (int)count;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_problem) continue;
+    list_push(build, list, &list->items[i]);
+    int slot = config->first_problem + (int)config->problem_count;
+    status = read_problem(build, &list->items[i], slot, &problems[config->problem_count++]);
+    lua_pop(build->L, 1);
+  }
+  return status;
+}
+
+/* ---- check { ... } ---- */
+
+static int check_check(struct build *build, int line, const struct config_problem *problem) {
+  struct text value = {0};
+  value_print(problem->check, &value);
+  int status = CUGEN_OK;
+  if (problem->check.type != problem->values[0].type)
+    status =
+        build_fail(build, line, "check gives problem \"%s\" the value %s, which is of another type than its default",
+                   problem->name, text_get(&value));
+  size_t i = 0;
+  while (i < problem->value_count && !value_equal(problem->values[i], problem->check)) i++;
+  if (!status && problem->listed && i == problem->value_count)
+    status = build_fail(build, line, "check gives problem \"%s\" the value %s, which is not in its list at line %d",
+                        problem->name, text_get(&value), problem->line);
+  text_free(&value);
+  return status;
+}
+
+static int check_unknown(struct build *build, int line, int table) {
+  struct config *config = build->config;
+  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
+  if (!names) return build_memory(build);
+  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
+  const char *odd = unknown_key(build, table, names, config->problem_count);
+  if (!odd) return CUGEN_OK;
+  const char *nearest = text_nearest(odd, names, config->problem_count);
+  return build_fail(build, line, "check names '%s', which is no problem of this kernel%s%s%s", odd,
+                    nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+}
+
+static int read_check_values(struct build *build, int line, int table) {
+  struct config *config = build->config;
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    return build_fail(build, line, "check needs its values in braces: %s", config_keywords[KEYWORD_check].example);
+  int status = check_unknown(build, line, table);
+  for (size_t i = 0; i < config->problem_count && !status; i++) {
+    struct config_problem *problem = (struct config_problem *)&config->problems[i]; /* the arena's */
+    if (!push_field(build, table, problem->name)) continue;
+    status = read_value(build, line, "check", &problem->check);
+    lua_pop(build->L, 1);
+    if (!status) status = check_check(build, line, problem);
+  }
+  return status;
+}
+
+static int read_check(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_check);
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  int status = read_check_values(build, item->declaration->line, lua_gettop(build->L));
+  lua_pop(build->L, 1);
+  return status;
+}
+
+/* ---- What implementations share ---- */
+
+static int read_shared(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_tunable);
+  struct config_tunable *tunables = arena_array(build->arena, count, sizeof *tunables);
+  build->derived = arena_array(build->arena, list_count(list, KEYWORD_derive), sizeof *build->derived);
+  build->restrictions = arena_array(build->arena, list_count(list, KEYWORD_where), sizeof *build->restrictions);
+  if (!tunables || !build->derived || !build->restrictions) return build_memory(build);
+  config->shared_tunables = tunables;
+  config->shared_tunable_count = count;
+  int status = read_tunables(build, list, config->first_tunable, tunables);
+  if (status) return status;
+  return read_rules(build, list, build->derived, &build->derived_count, build->restrictions,
+                    &build->restriction_count);
+}
+
+/* ---- Arguments ---- */
+
+static int check_arguments(struct build *build, int line) {
+  const struct config *config = build->config;
+  for (size_t i = 0; i < config->argument_count; i++) {
+    cugen_argument_kind kind = config->arguments[i].kind;
+    if (kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) return CUGEN_OK;
+  }
+  return build_fail(build, line, "kernel \"%s\" has no output: %s", config->name,
+                    config_keywords[KEYWORD_output].example);
+}
+
+static int read_arguments(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = 0;
+  for (size_t i = 0; i < list->count; i++) count += is_argument(list->items[i].declaration->keyword->id);
+  if (count > KERNEL_MAX_ARGUMENTS)
+    return build_fail(build, list->line, "kernel \"%s\" has more than %d arguments", config->name,
+                      KERNEL_MAX_ARGUMENTS);
+  struct config_argument *arguments = arena_array(build->arena, count, sizeof *arguments);
+  if (!arguments) return build_memory(build);
+  config->arguments = arguments;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++)
+    if (is_argument(list->items[i].declaration->keyword->id))
+      status = read_argument(build, list, &list->items[i], &arguments[config->argument_count++]);
+  if (!status) status = check_arguments(build, list->line);
+  return status ? status : scope_check_generated(build);
+}
+
+/* ---- reference, flops, bytes ---- */
+
+/* "file.cu:entry" */
+static int split_reference(struct build *build, const char *text) {
+  struct config *config = build->config;
+  if (strcmp(text, "none") == 0) return CUGEN_OK;
+  const char *colon = strrchr(text, ':');
+  size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  if (length == 0 || (colon && !colon[1]))
+    return build_fail(build, config->reference_line, "reference '%s' is no \"file.cu\" or \"file.cu:kernel\"", text);
+  config->reference = arena_string(build->arena, text, length);
+  config->reference_entry = colon ? colon + 1 : NULL;
+  return config->reference ? CUGEN_OK : build_memory(build);
+}
+
+static int read_reference(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_reference);
+  const char *text;
+  if (!item)
+    return build_fail(
+        build, list->line,
+        "kernel \"%s\" has no reference: %s computes what is right; reference \"none\" says that nothing "
+        "does, and then no result can be proved right",
+        build->config->name, config_keywords[KEYWORD_reference].example);
+  build->config->reference_line = item->declaration->line;
+  list_push(build, list, item);
+  int status = read_string(build, item->declaration->line, "reference", &text);
+  lua_pop(build->L, 1);
+  return status ? status : split_reference(build, text);
+}
+
+static int read_work(struct build *build, const struct list *list, enum keyword_id id, const struct expr **out) {
+  const struct item *item = list_find(list, id);
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  int status = read_expr(build, item->declaration->line, config_keywords[id].name, out);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+/* ---- Implementations ---- */
+
+static int check_same_name(struct build *build, const struct config_implementation *new) {
+  const struct config *config = build->config;
+  for (const struct config_implementation *old = config->implementations; old < new; old++)
+    if (strcmp(old->name, new->name) == 0)
+      return build_fail(build, new->line, "the name '%s' is taken by the implementation at line %d", new->name,
+                        old->line);
+  return CUGEN_OK;
+}
+
+static int read_implementations(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_implementation);
+  if (!count)
+    return build_fail(build, list->line, "kernel \"%s\" has no implementation: %s", config->name,
+                      config_keywords[KEYWORD_implementation].example);
+  struct config_implementation *implementations = arena_array(build->arena, count, sizeof *implementations);
+  if (!implementations) return build_memory(build);
+  config->implementations = implementations;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_implementation) continue;
+    struct config_implementation *new = &implementations[config->implementation_count++];
+    status = read_implementation(build, list, &list->items[i], new);
+    if (!status) status = check_same_name(build, new);
+  }
+  return status;
+}
+
+/* ---- The kernel ---- */
+
+static int read_body(struct build *build, int table, int line) {
+  struct list list;
+  struct text owner = {0};
+  text_addf(&owner, "kernel \"%s\"", build->config->name);
+  int status = read_list(build, table, PLACE_KERNEL, text_get(&owner), line, &list);
+  text_free(&owner);
+  if (!status) status = read_problems(build, &list);
+  if (!status) status = read_check(build, &list);
+  if (!status) status = read_shared(build, &list);
+  if (!status) status = read_arguments(build, &list);
+  if (!status) status = read_reference(build, &list);
+  if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
+  if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
+  if (!status) status = read_implementations(build, &list);
+  return status;
+}
+
+/* Kernel names stand in file names, on command lines and in the cache. */
+static int read_kernel_name(struct build *build, const char *name, int line) {
+  for (const char *c = name; *c; c++)
+    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) || c - name >= 64)
+      return build_fail(build, line,
+                        "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most", name);
+  if (!isalnum((unsigned char)*name))
+    return build_fail(build, line, "'%s' cannot name a kernel: no letter first", name);
+  build->config->name = arena_string(build->arena, name, strlen(name));
+  return build->config->name ? CUGEN_OK : build_memory(build);
+}
+
+/* Marks what belongs to the declaration at the top of the stack, down to the parts of a launch. */
+static void attach(struct build *build, int levels) {
+  lua_State *L = build->L;
+  struct declaration *declaration = declarations_at(L, -1);
+  if (!declaration || declaration->attached || levels == 0) return;
+  declaration->attached = true;
+  declarations_push_value(L, -1);
+  if (lua_type(L, -1) == LUA_TTABLE)
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) attach(build, levels - 1);
+  lua_pop(L, 1);
+}
+
+/* A declaration that nobody took is a brace closed too early. */
+static int check_attached(struct build *build, int all) {
+  lua_State *L = build->L;
+  int status = CUGEN_OK;
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all) && !status; i++) {
+    lua_rawgeti(L, all, i);
+    const struct declaration *declaration = declarations_at(L, -1);
+    if (!declaration->complete)
+      status = build_fail(build, declaration->line, "%s has a name but no value: %s", declaration->keyword->name,
+                          declaration->keyword->example);
+    else if (!declaration->attached)
+      status = build_fail(build, declaration->line, "%s stands outside of the kernel's braces",
+                          declaration->keyword->name);
+    lua_pop(L, 1);
+  }
+  return status;
+}
+
+/* Pushes the kernel's declaration from the list of all. */
+static int find_kernel(struct build *build, int all) {
+  lua_State *L = build->L;
+  const struct declaration *found = NULL;
+  lua_pushnil(L);
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {
+    lua_rawgeti(L, all, i);
+    const struct declaration *declaration = declarations_at(L, -1);
+    if (declaration->keyword->id != KEYWORD_kernel) {
+      lua_pop(L, 1);
+      continue;
+    }
+    if (found)
+      return build_fail(build, declaration->line,
+                        "a second kernel: one file describes one, and the first is at line %d", found->line);
+    found = declaration;
+    lua_replace(L, -2);
+  }
+  if (found) return CUGEN_OK;
+  return build_fail(build, 1, "no kernel is declared: %s", config_keywords[KEYWORD_kernel].example);
+}
+
+int read_kernel(struct build *build) {
+  lua_State *L = build->L;
+  if (!lua_checkstack(L, 64)) return error_memory(build->err);
+  declarations_push(L);
+  int all = lua_gettop(L), status = find_kernel(build, all);
+  if (!status) {
+    int kernel = lua_gettop(L), line = declarations_at(L, kernel)->line;
+    attach(build, 4); /* kernel, implementation, launch, grid */
+    status = check_attached(build, all);
+    declarations_push_name(L, kernel);
+    if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);
+    declarations_push_value(L, kernel);
+    if (!status) status = read_body(build, lua_gettop(L), line);
+  }
+  lua_settop(L, all - 1);
+  return status;
+}

@@ -1,0 +1,402 @@
+/* A template's names, their values and their lines of the prologue; see names.h. */
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The table ---------------------------------------------------------------------------------------------- */
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static size_t hash_of(const char *text, size_t length) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  return hash ^ hash >> 15;
+}
+
+struct name *names_find(const struct names *names, const char *text, size_t length) {
+  size_t mask = names->bucket_count - 1;
+  for (size_t i = hash_of(text, length) & mask; names->buckets[i]; i = (i + 1) & mask) {
+    struct name *name = &names->list[names->buckets[i] - 1];
+    if (name->length == length && memcmp(name->text, text, length) == 0) return name;
+  }
+  return NULL;
+}
+
+static void insert(struct names *names, size_t index) {
+  size_t mask = names->bucket_count - 1;
+  size_t i = hash_of(names->list[index].text, names->list[index].length) & mask;
+  while (names->buckets[i]) i = (i + 1) & mask;
+  names->buckets[i] = (unsigned short)(index + 1);
+}
+
+static void add(struct names *names, struct name name, const char *text) {
+  name.text = text;
+  name.length = strlen(text);
+  names->list[names->count++] = name;
+}
+
+/* A name made of an argument's name and a suffix; its text is set once texts no longer moves. */
+static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix, int dimension) {
+  struct name name = {.kind = kind, .index = argument, .dimension = dimension, .scalar = -1};
+  name.at = names->texts.length;
+  text_add(&names->texts, names->in.config->arguments[argument].name);
+  text_add(&names->texts, suffix);
+  if (kind == NAME_STRIDE) text_addf(&names->texts, "%d", dimension);
+  name.length = names->texts.length - name.at;
+  text_add_char(&names->texts, '\0');
+  names->list[names->count++] = name;
+}
+
+/* NULL for a fact of the device. */
+static const char *slot_name(const struct names_input *in, int slot) {
+  if (slot >= in->config->first_tunable) return in->tunables[slot - in->config->first_tunable].name;
+  if (slot >= in->config->first_problem) return in->config->problems[slot - in->config->first_problem].name;
+  return NULL;
+}
+
+static void add_scalar(struct names *names, int argument) {
+  const struct config_argument *declared = &names->in.config->arguments[argument];
+  for (size_t i = 0; i < names->count; i++) {
+    struct name *name = &names->list[i];
+    if (name->kind != NAME_SLOT || strcmp(name->text, declared->name) != 0) continue;
+    name->scalar = argument;
+    if (!declared->value && !names->in.arguments[argument].compiled_in)
+      names->known[name->index] = names->all_known = false;
+    return;
+  }
+  add(names, (struct name){.kind = NAME_SCALAR, .index = argument, .scalar = argument}, declared->name);
+}
+
+static void add_argument(struct names *names, int argument) {
+  const struct kernel_argument *evaluated = &names->in.arguments[argument];
+  add_composed(names, NAME_TYPE, argument, "_t", 0);
+  if (evaluated->kind == CUGEN_ARGUMENT_SCALAR) {
+    add_scalar(names, argument);
+    return;
+  }
+  for (int i = 0; i < evaluated->rank; i++) add_composed(names, NAME_STRIDE, argument, "_stride", i);
+  if (evaluated->rank > 1) add_composed(names, NAME_PITCH, argument, "_pitch", 0);
+  if (evaluated->rank > 0) add_composed(names, NAME_LAYOUT, argument, "_layout", 0);
+}
+
+static void add_all(struct names *names) {
+  const struct names_input *in = &names->in;
+  const struct config *config = in->config;
+  struct name slot = {.kind = NAME_SLOT, .index = config->first_problem, .scalar = -1};
+  add(names, (struct name){.kind = NAME_INDEX_T, .scalar = -1}, "index_t");
+  for (size_t i = 0; i < config->problem_count; i++, slot.index++) add(names, slot, config->problems[i].name);
+  slot.index = config->first_tunable;
+  for (size_t i = 0; i < in->tunable_count; i++, slot.index++) add(names, slot, in->tunables[i].name);
+  for (size_t i = 0; i < in->derived_count; i++)
+    add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1}, in->derived[i].name);
+  for (size_t i = 0; i < config->argument_count; i++) add_argument(names, (int)i);
+}
+
+/* Names are distinct: a config that declares what is made here is refused. */
+static void fill_buckets(struct names *names) {
+  for (size_t i = 0; i < names->count; i++) {
+    if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
+    insert(names, i);
+  }
+}
+
+static bool allocate(struct names *names) {
+  const struct names_input *in = &names->in;
+  /* An argument makes at most a type, a stride for each dimension, a pitch and a layout. */
+  names->capacity = 1 + in->config->problem_count + in->tunable_count + in->derived_count +
+                    in->config->argument_count * (KERNEL_MAX_RANK + 3);
+  names->bucket_count = 64;
+  while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
+  names->list = calloc(names->capacity, sizeof *names->list);
+  names->buckets = calloc(names->bucket_count, sizeof *names->buckets);
+  names->known = malloc((in->slot_count + 1) * sizeof *names->known);
+  return names->list && names->buckets && names->known;
+}
+
+int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
+  *out = (struct names){.in = *in, .all_known = true};
+  if (!allocate(out)) {
+    names_close(out);
+    return error_memory(err);
+  }
+  for (size_t i = 0; i < in->slot_count; i++) out->known[i] = true;
+  add_all(out);
+  if (out->texts.failed) {
+    names_close(out);
+    return error_memory(err);
+  }
+  fill_buckets(out);
+  return CUGEN_OK;
+}
+
+void names_close(struct names *names) {
+  free(names->list);
+  free(names->buckets);
+  free(names->known);
+  text_free(&names->texts);
+  *names = (struct names){0};
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------- */
+
+static int derived_error(const struct names *names, const struct name *name, cugen_error *err) {
+  return error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line,
+                      name->text);
+}
+
+static int derived_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err) {
+  int status = expr_eval(names->in.derived[name->index].expr, names->in.slots, out, err);
+  return status ? derived_error(names, name, err) : CUGEN_OK;
+}
+
+/* The next-to-contiguous one, of an argument with two or more. */
+static int pitch_dimension(const struct kernel_argument *argument) {
+  return argument->column_major ? 1 : argument->rank - 2;
+}
+
+static int64_t pitch_of(const struct kernel_argument *argument) {
+  return argument->stride[pitch_dimension(argument)];
+}
+
+int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err) {
+  const struct names_input *in = &names->in;
+  switch (name->kind) {
+  case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
+  case NAME_SLOT: *out = in->slots[name->index]; break;
+  case NAME_DERIVED: return derived_value(names, name, out, err);
+  case NAME_SCALAR: *out = in->arguments[name->index].value; break;
+  case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
+  case NAME_STRIDE: *out = value_int(in->arguments[name->index].stride[name->dimension]); break;
+  case NAME_PITCH: *out = value_int(pitch_of(&in->arguments[name->index])); break;
+  case NAME_LAYOUT: *out = value_string(in->arguments[name->index].column_major ? "col" : "row"); break;
+  }
+  return CUGEN_OK;
+}
+
+bool names_only_lua(const struct names *names, const struct name *name) {
+  struct value value = {.type = VALUE_NIL};
+  if (name->kind == NAME_LAYOUT) return true;
+  if (name->kind != NAME_SLOT && name->kind != NAME_DERIVED) return false;
+  if (names_value(names, name, &value, NULL)) return false;
+  return value.type == VALUE_STRING && !dtype_find(value.string);
+}
+
+bool names_parameter(const struct names *names, const struct name *name) {
+  return name->scalar >= 0 && !names->in.arguments[name->scalar].compiled_in;
+}
+
+/* ---- Definitions -------------------------------------------------------------------------------------------- */
+
+/* Parenthesised where an operator in front could bind to its sign. */
+static void put_number(struct value value, struct text *out) {
+  bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
+  if (value.type == VALUE_BOOL) {
+    text_add(out, value.boolean ? "1" : "0");
+  } else if (value.type == VALUE_INT && value.integer == INT64_MIN) { /* its digits alone are out of range in C */
+    text_add(out, "(-9223372036854775807LL - 1)");
+  } else {
+    if (negative) text_add_char(out, '(');
+    value_print(value, out);
+    if (negative) text_add_char(out, ')');
+  }
+}
+
+static void define_type(const struct name *name, const struct dtype *dtype, struct text *out,
+                        const struct dtype **type) {
+  text_addf(out, "using %s = %s;\n", name->text, dtype->c_name);
+  *type = dtype;
+}
+
+static void define_number(const struct name *name, struct value value, struct text *out) {
+  text_addf(out, "#define %s ", name->text);
+  put_number(value, out);
+  text_add_char(out, '\n');
+}
+
+static void define_value(const struct name *name, struct value value, struct text *out, const struct dtype **type) {
+  if (value.type == VALUE_STRING)
+    define_type(name, dtype_find(value.string), out, type);
+  else
+    define_number(name, value, out);
+}
+
+static void define_scalar(const struct names *names, const struct name *name, struct text *out,
+                          const struct dtype **type) {
+  const struct kernel_argument *argument = &names->in.arguments[name->scalar];
+  if (!argument->dtype->floating) {
+    define_number(name, argument->value, out);
+    return;
+  }
+  /* A literal such as 0.5 would be a double and take a float's arithmetic with it. */
+  text_addf(out, "#define %s ((%s)(", name->text, argument->dtype->c_name);
+  put_number(argument->value, out);
+  text_add(out, "))\n");
+  *type = argument->dtype;
+}
+
+/* How slots are written in C. The printer takes them for long long; a parameter of type index_t may be an int. */
+struct slot_writer {
+  const struct names *names;
+  bool wide;
+  struct text name; /* the one just asked for */
+};
+
+static const char *write_slot(void *context, int slot) {
+  struct slot_writer *writer = context;
+  text_clear(&writer->name);
+  text_addf(&writer->name, writer->wide ? "((long long)%s)" : "%s", slot_name(&writer->names->in, slot));
+  return text_get(&writer->name);
+}
+
+static int refuse_real_slots(const struct names *names, const struct expr *bound, cugen_error *err) {
+  size_t count;
+  const int *slots = expr_slots(bound, &count);
+  for (size_t i = 0; i < count; i++)
+    if (names->in.slots[slots[i]].type != VALUE_INT)
+      return error_set(err, CUGEN_ERROR_TEMPLATE,
+                       "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
+                       slot_name(&names->in, slots[i]), expr_text(bound));
+  return CUGEN_OK;
+}
+
+/* Whether text is nothing but the name of one of expr's slots. */
+static bool is_slot(const struct names *names, const struct expr *expr, const char *text) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(text, slot_name(&names->in, slots[i])) == 0) return true;
+  return false;
+}
+
+static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out, cugen_error *err) {
+  struct text plain = {0};
+  int status = expr_print_c(bound, write_slot, writer, &plain, err);
+  bool alone = !status && is_slot(writer->names, bound, text_get(&plain));
+  writer->wide = true;
+  text_add_char(out, '(');
+  if (alone)
+    text_add(out, text_get(&plain));
+  else if (!status)
+    status = expr_print_c(bound, write_slot, writer, out, err);
+  text_add_char(out, ')');
+  out->failed |= plain.failed || writer->name.failed;
+  text_free(&plain);
+  return status;
+}
+
+/* expr with what is known filled in: its value, or its C expression in parentheses, appended to out. */
+static int put_bound(const struct names *names, const struct expr *expr, struct value *constant, struct text *out,
+                     cugen_error *err) {
+  struct expr *bound;
+  int status = expr_bind(expr, names->in.slots, names->known, names->in.slot_count, &bound, err);
+  if (status) return status;
+  constant->type = VALUE_NIL;
+  if (!expr_constant(bound, constant)) {
+    struct slot_writer writer = {.names = names};
+    status = refuse_real_slots(names, bound, err);
+    if (!status) status = print_slots(&writer, bound, out, err);
+    text_free(&writer.name);
+  }
+  expr_free(bound);
+  return status;
+}
+
+static int define_derived(const struct names *names, const struct name *name, struct text *out,
+                          const struct dtype **type, cugen_error *err) {
+  struct value value, constant = {.type = VALUE_NIL};
+  struct text text = {0};
+  int status = derived_value(names, name, &value, err);
+  if (status) return status;
+  if (!names->all_known) {
+    status = put_bound(names, names->in.derived[name->index].expr, &constant, &text, err);
+    if (status) status = derived_error(names, name, err);
+  }
+  if (!status && text.failed) status = error_memory(err);
+  if (!status && text.length)
+    text_addf(out, value.type == VALUE_INT ? "#define %s ((index_t)%s)\n" : "#define %s %s\n", name->text,
+              text_get(&text));
+  else if (!status)
+    define_value(name, value, out, type);
+  text_free(&text);
+  return status;
+}
+
+/* The factors of a stride: the pitch (or the shape of the contiguous dimension), then the shapes of the dimensions
+   between it and this one. */
+struct product {
+  const struct expr *factors[KERNEL_MAX_RANK];
+  int count;
+};
+
+static struct product stride_factors(const struct names *names, int argument, int dimension) {
+  const struct config_argument *declared = &names->in.config->arguments[argument];
+  bool column_major = names->in.arguments[argument].column_major, plain = names->in.plain[argument];
+  int contiguous = column_major ? 0 : declared->rank - 1, step = column_major ? 1 : -1;
+  struct product product = {{NULL}, 0};
+  for (int i = contiguous; i != dimension; i += step)
+    product.factors[product.count++] =
+        i == contiguous && declared->pitch && !plain ? declared->pitch : declared->shape[i];
+  return product;
+}
+
+/* Appends the factors that only the launch knows; *constant is the product of the others. */
+static int put_product(const struct names *names, const struct product *product, int64_t *constant, struct text *out,
+                       cugen_error *err) {
+  *constant = 1;
+  for (int i = 0; i < product->count; i++) {
+    struct value value;
+    struct text factor = {0};
+    int status = put_bound(names, product->factors[i], &value, &factor, err);
+    if (!status && value.type == VALUE_INT && __builtin_mul_overflow(*constant, value.integer, constant))
+      status = error_set(err, CUGEN_ERROR_CONFIG, "a stride past 2^63");
+    if (factor.length && out->length) text_add(out, " * ");
+    text_add(out, text_get(&factor));
+    out->failed |= factor.failed;
+    text_free(&factor);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+static int define_distance(const struct names *names, const struct name *name, int dimension, struct text *out,
+                           cugen_error *err) {
+  const struct config_argument *declared = &names->in.config->arguments[name->index];
+  struct product product = stride_factors(names, name->index, dimension);
+  struct text factors = {0};
+  int64_t constant = 1;
+  int status = CUGEN_OK;
+  if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
+  if (status) error_prefix(err, "%s:%d: %s", names->in.config->path, declared->line, name->text);
+  if (!status && factors.failed) status = error_memory(err);
+  if (!status && factors.length && constant != 1)
+    text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant, text_get(&factors));
+  else if (!status && factors.length)
+    text_addf(out, "#define %s ((index_t)%s)\n", name->text, text_get(&factors));
+  else if (!status)
+    define_number(name, value_int(names->in.arguments[name->index].stride[dimension]), out);
+  text_free(&factors);
+  return status;
+}
+
+int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
+                 cugen_error *err) {
+  const struct names_input *in = &names->in;
+  *type = NULL;
+  if (names_parameter(names, name)) return CUGEN_OK;
+  switch (name->kind) {
+  case NAME_INDEX_T: define_type(name, dtype_find(in->wide_index ? "i64" : "i32"), out, type); break;
+  case NAME_SLOT:
+    if (name->scalar >= 0)
+      define_scalar(names, name, out, type);
+    else
+      define_value(name, in->slots[name->index], out, type);
+    break;
+  case NAME_DERIVED: return define_derived(names, name, out, type, err);
+  case NAME_SCALAR: define_scalar(names, name, out, type); break;
+  case NAME_TYPE: define_type(name, in->arguments[name->index].dtype, out, type); break;
+  case NAME_STRIDE: return define_distance(names, name, name->dimension, out, err);
+  case NAME_PITCH: return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
+  case NAME_LAYOUT: break; /* a string, refused where it is mentioned */
+  }
+  return CUGEN_OK;
+}

@@ -1,0 +1,70 @@
+/* The names that a template may use and what each stands for: in `//@` lines a value, in CUDA text a line of the
+   prologue. In declaration order: index_t, the problem, tunables, derived names, then for each argument NAME_t,
+   NAME_strideI, NAME_pitch, NAME_layout, and the scalars themselves. */
+#ifndef GEN_NAMES_H
+#define GEN_NAMES_H
+
+#include "config.h"
+
+enum name_kind {
+  NAME_INDEX_T, /* the type of offsets */
+  NAME_SLOT,    /* a problem value or tunable */
+  NAME_DERIVED,
+  NAME_SCALAR, /* a scalar argument that is no slot */
+  NAME_TYPE,   /* A_t */
+  NAME_STRIDE, /* A_stride0 */
+  NAME_PITCH,  /* A_pitch */
+  NAME_LAYOUT  /* A_layout: "row" or "col" */
+};
+
+struct name {
+  const char *text;
+  size_t length;
+  enum name_kind kind;
+  int index;     /* slot; of derived; or of arguments */
+  int dimension; /* NAME_STRIDE */
+  int scalar;    /* the scalar argument of this name, -1: none */
+  bool used;     /* the expansion mentions it */
+  size_t at;     /* in texts: where text stands until names_open is done */
+};
+
+/* What names stand for in one expansion; everything is borrowed. */
+struct names_input {
+  const struct config *config;
+  const struct config_tunable *tunables;
+  size_t tunable_count;
+  const struct config_derived *derived;
+  size_t derived_count;
+  const struct value *slots;
+  size_t slot_count;
+  const struct kernel_argument *arguments; /* those of the config, evaluated */
+  const bool *plain;                       /* for each: packed and row-major whatever the config says */
+  bool wide_index;                         /* index_t has 64 bits */
+};
+
+struct names {
+  struct names_input in;
+  struct name *list;
+  size_t count, capacity;
+  unsigned short *buckets; /* index into list + 1; a power of two of them */
+  size_t bucket_count;
+  struct text texts; /* of the composed names */
+  bool *known;       /* for each slot: compiled in, not passed at launch */
+  bool all_known;
+};
+
+int names_open(const struct names_input *in, struct names *out, cugen_error *err);
+void names_close(struct names *names);
+
+struct name *names_find(const struct names *names, const char *text, size_t length);
+/* What Lua sees: a number, string or boolean; VALUE_NIL for what exists in CUDA text only (index_t, A_t). */
+int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err);
+/* A string that is no dtype: it has no form in CUDA text. */
+bool names_only_lua(const struct names *names, const struct name *name);
+/* Known at launch only: the kernel's parameter stands for it. */
+bool names_parameter(const struct names *names, const struct name *name);
+/* Appends the line of the prologue. *type gets the dtype it needs, or NULL. */
+int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
+                 cugen_error *err);
+
+#endif

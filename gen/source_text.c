@@ -1,0 +1,273 @@
+/* The lexical rules of CUDA C++ that cugen needs; see source_text.h. */
+#include "source_text.h"
+
+#include <string.h>
+
+enum { CLASS_BLANK = 1, CLASS_NEWLINE, CLASS_WORD, CLASS_DIGIT, CLASS_MARK };
+
+/* The class of every byte; zero is CLASS_MARK. Bytes past ASCII count as letters: identifiers may be UTF-8. */
+static const unsigned char classes[256] = {
+    [' '] = CLASS_BLANK,    ['\t'] = CLASS_BLANK, ['\r'] = CLASS_BLANK, ['\f'] = CLASS_BLANK, ['\v'] = CLASS_BLANK,
+    ['\n'] = CLASS_NEWLINE, ['0'] = CLASS_DIGIT,  ['1'] = CLASS_DIGIT,  ['2'] = CLASS_DIGIT,  ['3'] = CLASS_DIGIT,
+    ['4'] = CLASS_DIGIT,    ['5'] = CLASS_DIGIT,  ['6'] = CLASS_DIGIT,  ['7'] = CLASS_DIGIT,  ['8'] = CLASS_DIGIT,
+    ['9'] = CLASS_DIGIT,    ['_'] = CLASS_WORD,
+#define LETTER(lower, upper) [lower] = CLASS_WORD, [upper] = CLASS_WORD
+    LETTER('a', 'A'),       LETTER('b', 'B'),     LETTER('c', 'C'),     LETTER('d', 'D'),     LETTER('e', 'E'),
+    LETTER('f', 'F'),       LETTER('g', 'G'),     LETTER('h', 'H'),     LETTER('i', 'I'),     LETTER('j', 'J'),
+    LETTER('k', 'K'),       LETTER('l', 'L'),     LETTER('m', 'M'),     LETTER('n', 'N'),     LETTER('o', 'O'),
+    LETTER('p', 'P'),       LETTER('q', 'Q'),     LETTER('r', 'R'),     LETTER('s', 'S'),     LETTER('t', 'T'),
+    LETTER('u', 'U'),       LETTER('v', 'V'),     LETTER('w', 'W'),     LETTER('x', 'X'),     LETTER('y', 'Y'),
+    LETTER('z', 'Z'),
+#undef LETTER
+};
+
+static int class_of(char c) {
+  unsigned char byte = (unsigned char)c;
+  if (byte >= 0x80) return CLASS_WORD;
+  return classes[byte] ? classes[byte] : CLASS_MARK;
+}
+
+static bool in_word(char c) {
+  int class = class_of(c);
+  return class == CLASS_WORD || class == CLASS_DIGIT;
+}
+
+/* The length of a backslash-newline at `at`, else 0. */
+static size_t splice(const char *at, const char *end) {
+  if (end - at >= 2 && at[0] == '\\' && at[1] == '\n') return 2;
+  if (end - at >= 3 && at[0] == '\\' && at[1] == '\r' && at[2] == '\n') return 3;
+  return 0;
+}
+
+static const char *line_comment(const char *at, const char *end) {
+  while (at < end && *at != '\n') {
+    size_t spliced = splice(at, end);
+    at += spliced ? spliced : 1;
+  }
+  return at;
+}
+
+static const char *block_comment(const char *at, const char *end) {
+  for (at += 2; at < end; at++)
+    if (at[0] == '*' && at + 1 < end && at[1] == '/') return at + 2;
+  return end;
+}
+
+/* Behind the closing quote; NULL when there is none on the line. */
+static const char *quoted(const char *at, const char *end) {
+  char quote = *at++;
+  while (at < end && *at != '\n') {
+    size_t spliced = splice(at, end);
+    if (spliced) {
+      at += spliced;
+    } else if (*at == '\\' && at + 1 < end) {
+      at += 2;
+    } else if (*at++ == quote) {
+      return at;
+    }
+  }
+  return NULL;
+}
+
+/* [lex.string]: R"delimiter( ... )delimiter". at is the quote; NULL when it opens none. */
+static const char *raw_string(const char *at, const char *end) {
+  const char *delimiter = at + 1, *open = delimiter;
+  while (open < end && *open != '(' && *open != '\n') open++;
+  if (open == end || *open != '(') return NULL;
+  size_t length = (size_t)(open - delimiter);
+  for (at = open + 1; at < end; at++)
+    if (*at == ')' && (size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 &&
+        at[1 + length] == '"')
+      return at + length + 2;
+  return end;
+}
+
+static bool raw_prefix(const char *word, size_t length) {
+  static const char *const prefixes[] = {"R", "u8R", "uR", "UR", "LR"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (strlen(prefixes[i]) == length && memcmp(prefixes[i], word, length) == 0) return true;
+  return false;
+}
+
+/* [lex.ppnumber] */
+static const char *number(const char *at, const char *end) {
+  while (at < end) {
+    char c = *at;
+    bool sign_may_follow = c == 'e' || c == 'E' || c == 'p' || c == 'P';
+    if (!in_word(c) && c != '.' && !(c == '\'' && at + 1 < end && in_word(at[1]))) break;
+    at++;
+    if (sign_may_follow && at < end && (*at == '+' || *at == '-')) at++;
+  }
+  return at;
+}
+
+static enum source_kind read_word(struct source_reader *reader) {
+  const char *start = reader->at, *at = start + 1, *end = reader->end;
+  while (at < end && in_word(*at)) at++;
+  bool prefix = at < end && *at == '"' && raw_prefix(start, (size_t)(at - start));
+  const char *raw = prefix ? raw_string(at, end) : NULL;
+  reader->at = raw ? raw : at;
+  return raw ? SOURCE_LITERAL : SOURCE_WORD;
+}
+
+static enum source_kind read_mark(struct source_reader *reader) {
+  const char *at = reader->at, *end = reader->end;
+  char next = at + 1 < end ? at[1] : '\0';
+  const char *close = *at == '"' || *at == '\'' ? quoted(at, end) : NULL;
+  if (close) return reader->at = close, SOURCE_LITERAL;
+  if (*at == '/' && next == '/') return reader->at = line_comment(at, end), SOURCE_COMMENT;
+  if (*at == '/' && next == '*') return reader->at = block_comment(at, end), SOURCE_COMMENT;
+  if (*at == '.' && next >= '0' && next <= '9') return reader->at = number(at + 1, end), SOURCE_NUMBER;
+  size_t spliced = splice(at, end);
+  reader->at += spliced ? spliced : 1;
+  return spliced ? SOURCE_SPLICE : SOURCE_MARK;
+}
+
+static enum source_kind read_blank(struct source_reader *reader) {
+  while (reader->at < reader->end && class_of(*reader->at) == CLASS_BLANK) reader->at++;
+  return SOURCE_BLANK;
+}
+
+struct source_token source_next(struct source_reader *reader) {
+  struct source_token token = {SOURCE_END, reader->at, 0};
+  if (reader->at >= reader->end) return token;
+  switch (class_of(*reader->at)) {
+  case CLASS_BLANK: token.kind = read_blank(reader); break;
+  case CLASS_NEWLINE: reader->at++, token.kind = SOURCE_NEWLINE; break;
+  case CLASS_WORD: token.kind = read_word(reader); break;
+  case CLASS_DIGIT: reader->at = number(reader->at, reader->end), token.kind = SOURCE_NUMBER; break;
+  default: token.kind = read_mark(reader); break;
+  }
+  token.length = (size_t)(reader->at - token.at);
+  return token;
+}
+
+struct source_token source_next_solid(struct source_reader *reader) {
+  struct source_token token;
+  do token = source_next(reader);
+  while (token.kind >= SOURCE_BLANK && token.kind <= SOURCE_COMMENT);
+  return token;
+}
+
+struct source_token source_next_in_line(struct source_reader *reader) {
+  struct source_token token;
+  do token = source_next(reader);
+  while (token.kind >= SOURCE_BLANK && token.kind <= SOURCE_COMMENT && token.kind != SOURCE_NEWLINE);
+  return token;
+}
+
+bool source_is(struct source_token token, const char *word) {
+  return strncmp(token.at, word, token.length) == 0 && word[token.length] == '\0' && token.length > 0;
+}
+
+void source_skip_line(struct source_reader *reader) {
+  while (reader->at < reader->end && *reader->at != '\n') {
+    size_t spliced = splice(reader->at, reader->end);
+    reader->at += spliced ? spliced : 1;
+  }
+}
+
+/* ---- Normalising -------------------------------------------------------------------------------------------- */
+
+struct normaliser {
+  struct text *out;
+  char last;       /* the last character written; '\n' at a line's start */
+  bool line_start; /* nothing but blanks since the last newline of the input */
+  bool in_directive;
+  bool open_quote; /* the line has a quote without its other half: what follows must not become that */
+  bool gap;        /* blanks or comments were skipped */
+};
+
+static bool word_like(char c) {
+  return in_word(c) || c == '"' || c == '\'' || c == '.';
+}
+
+static bool operator_like(char c) {
+  return c != '\0' && strchr("+-*/%&|^<>=!:~?.#@$\\", c) != NULL;
+}
+
+/* Could `last` and `first` melt into one token, or into a comment, without a blank between them? */
+static bool could_melt(char last, char first) {
+  return (word_like(last) && word_like(first)) || (operator_like(last) && operator_like(first));
+}
+
+static void put(struct normaliser *n, struct source_token token) {
+  /* Blanks mean something inside a directive: `#define f (x)`. */
+  bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : could_melt(n->last, *token.at));
+  if (blank) text_add_char(n->out, ' ');
+  text_add_n(n->out, token.at, token.length);
+  n->last = token.at[token.length - 1];
+  n->open_quote |= token.kind == SOURCE_MARK && (n->last == '"' || n->last == '\'');
+  n->gap = n->line_start = false;
+}
+
+static void end_line(struct normaliser *n) {
+  if ((n->in_directive || n->open_quote) && n->last != '\n') text_add_char(n->out, '\n'), n->last = '\n';
+  n->in_directive = n->open_quote = false;
+  n->line_start = n->gap = true;
+}
+
+static void begin_directive(struct normaliser *n, struct source_reader *reader, struct source_token mark) {
+  struct source_reader ahead = *reader;
+  if (source_is(source_next_in_line(&ahead), "line")) {
+    source_skip_line(reader);
+    return;
+  }
+  if (n->last != '\n') text_add_char(n->out, '\n'), n->last = '\n';
+  n->in_directive = true;
+  put(n, mark);
+}
+
+void source_normalise(const char *text, size_t length, struct text *out) {
+  struct normaliser n = {.out = out, .last = '\n', .line_start = true};
+  struct source_reader reader = {text, text + length};
+  for (;;) {
+    struct source_token token = source_next(&reader);
+    switch (token.kind) {
+    case SOURCE_END: end_line(&n); return;
+    case SOURCE_SPLICE: break; /* joins what stands on both sides, as in the language */
+    case SOURCE_BLANK:
+    case SOURCE_COMMENT: n.gap = true; break;
+    case SOURCE_NEWLINE: end_line(&n); break;
+    default:
+      if (n.line_start && *token.at == '#')
+        begin_directive(&n, &reader, token);
+      else
+        put(&n, token);
+    }
+  }
+}
+
+/* ---- Places ------------------------------------------------------------------------------------------------- */
+
+/* `#line 12 "path"` as cugen writes it, at the start of a line. */
+static bool read_line_directive(const char *at, const char *end, struct text *path, int *line) {
+  static const char word[] = "#line ";
+  if ((size_t)(end - at) < sizeof word || memcmp(at, word, sizeof word - 1) != 0) return false;
+  int number_read = 0;
+  for (at += sizeof word - 1; at < end && *at >= '0' && *at <= '9' && number_read < 100000000; at++)
+    number_read = 10 * number_read + (*at - '0');
+  if (end - at < 2 || at[0] != ' ' || at[1] != '"') return false;
+  text_clear(path);
+  for (at += 2; at < end && *at != '"'; at++) {
+    if (*at == '\\' && at + 1 < end) at++;
+    text_add_char(path, *at);
+  }
+  *line = number_read;
+  return true;
+}
+
+void source_locate(const char *text, size_t offset, struct text *path, int *line) {
+  const char *at = text, *end = text + offset;
+  struct text file = {0};
+  *line = 1;
+  for (;;) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    if (!newline) break;
+    if (!read_line_directive(at, newline, &file, line)) *line += 1;
+    at = newline + 1;
+  }
+  text_add(path, text_get(&file));
+  path->failed |= file.failed;
+  text_free(&file);
+}

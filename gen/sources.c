@@ -1,0 +1,206 @@
+/* Finding configs and templates; see sources.h. */
+#include "sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/system.h"
+
+/* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
+struct search {
+  struct text *path, *content;
+  struct text looked; /* "a.lua, b/a.lua" */
+  bool regular_only;  /* a pipe or device is opened only when the user names it */
+  bool found;
+  int status;
+  cugen_error *err;
+};
+
+/* ---- Places ---- */
+
+static bool may_open(const char *path, bool regular_only) {
+  struct stat info;
+  if (stat(path, &info)) return false;
+  return regular_only ? S_ISREG(info.st_mode) : !S_ISDIR(info.st_mode);
+}
+
+static void note_place(struct search *search, const char *place, const char *kind) {
+  text_addf(&search->looked, "%s%s%s", search->looked.length ? ", " : "", place, kind);
+}
+
+static void found(struct search *search, const char *path) {
+  search->found = true;
+  text_add(search->path, path);
+}
+
+static void try_file(struct search *search, const char *path) {
+  if (search->found || search->status) return;
+  note_place(search, path, "");
+  if (!may_open(path, search->regular_only)) return;
+  search->status = file_read(path, search->content, search->err);
+  found(search, path);
+}
+
+static void try_folder(struct search *search, const char *folder, const char *name) {
+  struct text path = {0};
+  text_addf(&path, "%s/%s", folder, name);
+  if (path.failed)
+    search->status = error_memory(search->err);
+  else
+    try_file(search, text_get(&path));
+  text_free(&path);
+}
+
+static const struct embedded_file *embedded_find(const char *path) {
+  for (const struct embedded_file *file = embedded_files; file->path; file++)
+    if (strcmp(file->path, path) == 0) return file;
+  return NULL;
+}
+
+static void try_shipped(struct search *search, const char *folder, const char *name) {
+  if (search->found || search->status) return;
+  struct text path = {0};
+  text_addf(&path, "%s%s%s", folder, *folder ? "/" : "", name);
+  const struct embedded_file *file = embedded_find(text_get(&path));
+  note_place(search, text_get(&path), " (shipped)");
+  if (file) {
+    text_add_n(search->content, file->data, file->length);
+    found(search, file->path);
+  }
+  text_free(&path);
+}
+
+static int search_end(struct search *search) {
+  if (!search->status && (search->looked.failed || search->path->failed || search->content->failed))
+    search->status = error_memory(search->err);
+  return search->status;
+}
+
+/* ---- Configs ---- */
+
+static bool ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), end_length = strlen(end);
+  return length >= end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+/* The name with .lua, and the name as given where that differs. With .lua first: a program "matmul" may lie beside
+   "matmul.lua". */
+static void try_config(struct search *search, const char *folder, const char *name, const char *full_name) {
+  const char *const names[] = {full_name, name};
+  for (size_t i = 0; i < (full_name == name ? 1 : 2); i++) {
+    if (folder)
+      try_folder(search, folder, names[i]);
+    else
+      try_file(search, names[i]);
+  }
+}
+
+static int config_missing(const char *name, const char *full_name, const char *looked, cugen_error *err) {
+  enum { MOST = 64 };
+  const char *shipped[MOST];
+  size_t count = sources_configs(shipped, MOST);
+  if (count > MOST) count = MOST;
+  const char *nearest = text_nearest(path_base(full_name), shipped, count);
+  error_set(err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, looked);
+  if (nearest) return error_append(err, " (nearest '%.*s')", (int)(strlen(nearest) - strlen(".lua")), nearest);
+  for (size_t i = 0; i < count; i++)
+    error_append(err, "%s%.*s", i ? ", " : "; shipped are: ", (int)(strlen(shipped[i]) - strlen(".lua")), shipped[i]);
+  return CUGEN_ERROR_MISSING;
+}
+
+int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
+                   cugen_error *err) {
+  struct text full = {0};
+  text_addf(&full, "%s.lua", name);
+  if (full.failed) return error_memory(err);
+  const char *full_name = ends_with(name, ".lua") ? name : text_get(&full);
+  struct search search = {.path = path, .content = content, .err = err};
+  try_config(&search, NULL, name, full_name);
+  if (sources->config_dir && name[0] != '/') try_config(&search, sources->config_dir, name, full_name);
+  if (strncmp(name, "configs/", strlen("configs/")) == 0)
+    try_shipped(&search, "", full_name);
+  else if (name[0] != '/')
+    try_shipped(&search, "configs", full_name);
+  int status = search_end(&search);
+  if (!status && !search.found) status = config_missing(name, full_name, text_get(&search.looked), err);
+  text_free(&search.looked);
+  text_free(&full);
+  return status;
+}
+
+/* "configs/matmul.lua" but not "configs/old/matmul.lua". */
+static bool is_config(const char *path) {
+  size_t folder = strlen("configs/");
+  return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') && ends_with(path, ".lua");
+}
+
+size_t sources_configs(const char **out, size_t count) {
+  size_t all = 0;
+  for (const struct embedded_file *file = embedded_files; file->path; file++) {
+    if (!is_config(file->path)) continue;
+    if (all < count) out[all] = file->path + strlen("configs/");
+    all++;
+  }
+  return all;
+}
+
+/* ---- Templates ---- */
+
+/* Relative, without "..": nothing outside the folders. */
+static bool stays_inside(const char *name) {
+  if (name[0] == '/' || name[0] == '\0') return false;
+  for (const char *part = name; *part; part += strspn(part, "/")) {
+    size_t length = strcspn(part, "/");
+    if (length == 2 && part[0] == '.' && part[1] == '.') return false;
+    part += length;
+  }
+  return true;
+}
+
+static void try_beside(struct search *search, const char *name, const char *from) {
+  struct text folder = {0};
+  path_folder(from, &folder);
+  if (folder.failed)
+    search->status = error_memory(search->err);
+  else if (embedded_find(from) && !file_exists(from))
+    try_shipped(search, text_get(&folder), name);
+  else if (strcmp(text_get(&folder), ".") == 0 && strncmp(from, "./", 2) != 0)
+    try_file(search, name);
+  else
+    try_folder(search, text_get(&folder), name);
+  text_free(&folder);
+}
+
+static const char *nearest_template(const char *name) {
+  enum { MOST = 256 };
+  const char *names[MOST];
+  size_t count = 0, folder = strlen("templates/");
+  for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
+    if (strncmp(file->path, "templates/", folder) == 0) names[count++] = file->path + folder;
+  return text_nearest(name, names, count);
+}
+
+static int template_missing(const char *name, const char *looked, cugen_error *err) {
+  const char *nearest = nearest_template(name);
+  error_set(err, CUGEN_ERROR_MISSING, "no template '%s': looked for %s", name, looked);
+  if (nearest) error_append(err, " (nearest '%s')", nearest);
+  return CUGEN_ERROR_MISSING;
+}
+
+int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
+                     struct text *content, cugen_error *err) {
+  if (!stays_inside(name))
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "template '%s' is outside: a template is named relative to the file that mentions it or to the "
+                     "template folder, without '..'",
+                     name);
+  struct search search = {.path = path, .content = content, .regular_only = true, .err = err};
+  if (sources->template_dir) try_folder(&search, sources->template_dir, name);
+  if (from) try_beside(&search, name, from);
+  try_shipped(&search, "templates", name);
+  int status = search_end(&search);
+  if (!status && !search.found) status = template_missing(name, text_get(&search.looked), err);
+  text_free(&search.looked);
+  return status;
+}

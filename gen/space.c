@@ -1,0 +1,173 @@
+/* The space of a config and its variants; see space.h. The walk is in space_walk.c, names in space_find.c. */
+#include "space.h"
+
+#include <stdlib.h>
+
+#include "space_walk.h"
+
+/* ---- Opening ---- */
+
+/* The first requirement that is not met. */
+static int check_requirements(const struct config *config, const struct config_implementation *implementation,
+                              const struct value *slots, const struct config_requirement **unmet, cugen_error *err) {
+  *unmet = NULL;
+  for (size_t i = 0; i < implementation->requirement_count && !*unmet; i++) {
+    const struct config_requirement *requirement = &implementation->requirements[i];
+    size_t count;
+    const int *mentioned = expr_slots(requirement->expr, &count);
+    if (count > 0 && mentioned[count - 1] >= config->first_tunable)
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: requires \"%s\" mentions a tunable: what one variant needs is written with where",
+                       config->path, requirement->line, expr_text(requirement->expr));
+    bool met;
+    int status = expr_eval_bool(requirement->expr, slots, &met, err);
+    if (status) {
+      error_prefix(err, "%s:%d: requires", config->path, requirement->line);
+      return status;
+    }
+    if (!met) *unmet = requirement;
+  }
+  return CUGEN_OK;
+}
+
+/* Gives back what growing took too much. */
+static void trim(struct rows *rows) {
+  if (rows->count == 0) return;
+  uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
+  if (ranks) rows->ranks = ranks;
+  rows->capacity = rows->count;
+}
+
+static int open_implementation(struct space *space, size_t index, const struct value *slots, cugen_error *err) {
+  const struct config_implementation *implementation = &space->config->implementations[index];
+  struct space_implementation *out = &space->implementations[index];
+  uint64_t *removed = calloc(implementation->restriction_count + 1, sizeof *removed);
+  *out = (struct space_implementation){.implementation = implementation, .removed = removed, .first = space->valid};
+  space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
+  if (!removed) return error_memory(err);
+  int status = domain_open(space->config, implementation, slots, &space->domains[index], err);
+  if (status) return status;
+  status = check_requirements(space->config, implementation, slots, &out->unmet, err);
+  if (!status && !out->unmet) status = domain_walk(&space->domains[index], NULL, &space->rows[index], removed, err);
+  if (status) return status;
+  trim(&space->rows[index]);
+  out->cartesian = space->domains[index].cartesian;
+  out->valid = space->rows[index].count;
+  space->valid += out->valid;
+  if (implementation->tunable_count > space->max_tunables) space->max_tunables = implementation->tunable_count;
+  if (!__builtin_add_overflow(space->cartesian, out->cartesian, &space->cartesian)) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_CONFIG, "%s: the space has 2^64 combinations or more", space->config->path);
+}
+
+static int allocate(struct space *space, cugen_error *err) {
+  size_t count = space->config->implementation_count + 1; /* no zero-sized allocation */
+  space->implementations = calloc(count, sizeof *space->implementations);
+  space->domains = calloc(count, sizeof *space->domains);
+  space->rows = calloc(count, sizeof *space->rows);
+  return space->implementations && space->domains && space->rows ? CUGEN_OK : error_memory(err);
+}
+
+static int open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
+                    cugen_error *err) {
+  struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
+  int status = slots ? allocate(space, err) : error_memory(err);
+  if (!status) config_slots(space->config, problem, facts, slots);
+  for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
+    space->count++; /* what was begun is closed */
+    status = open_implementation(space, i, slots, err);
+  }
+  free(slots);
+  return status;
+}
+
+int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+               struct space **out, cugen_error *err) {
+  *out = NULL;
+  struct space *space = calloc(1, sizeof *space);
+  if (!space) return error_memory(err);
+  space->config = config;
+  int status = open_all(space, problem, facts, err);
+  if (status)
+    space_close(space);
+  else
+    *out = space;
+  return status;
+}
+
+void space_close(struct space *space) {
+  if (!space) return;
+  for (size_t i = 0; i < space->count; i++) {
+    free((void *)space->implementations[i].removed); /* ours: const for the callers */
+    free(space->rows[i].ranks);
+    domain_close(&space->domains[i]);
+  }
+  free(space->implementations);
+  free(space->domains);
+  free(space->rows);
+  free(space);
+}
+
+/* ---- Reading ---- */
+
+uint64_t space_valid(const struct space *space) {
+  return space->valid;
+}
+
+uint64_t space_cartesian(const struct space *space) {
+  return space->cartesian;
+}
+
+const struct space_implementation *space_implementations(const struct space *space, size_t *count) {
+  *count = space->count;
+  return space->implementations;
+}
+
+size_t space_max_tunables(const struct space *space) {
+  return space->max_tunables;
+}
+
+void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
+  size_t i = 0;
+  while (index - space->implementations[i].first >= space->implementations[i].valid) i++;
+  const struct config_implementation *implementation = space->implementations[i].implementation;
+  uint64_t rank = space->rows[i].ranks[index - space->implementations[i].first];
+  for (size_t t = implementation->tunable_count; t-- > 0;) {
+    const struct config_tunable *tunable = &implementation->tunables[t];
+    values_out[t] = tunable->values[rank % tunable->value_count];
+    rank /= tunable->value_count;
+  }
+  *out = (struct variant){.implementation = implementation, .values = values_out};
+}
+
+void variant_print(const struct variant *variant, struct text *out) {
+  text_add(out, variant->implementation->name);
+  for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
+    text_addf(out, " %s=", variant->implementation->tunables[i].name);
+    value_print(variant->values[i], out);
+  }
+}
+
+/* ---- Why it is empty ---- */
+
+static void explain_implementation(const struct space *space, const struct space_implementation *one,
+                                   cugen_error *err) {
+  const struct config_implementation *implementation = one->implementation;
+  if (one->unmet) {
+    error_append(err, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet",
+                 implementation->name, space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+    return;
+  }
+  error_append(err, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
+               one->cartesian == 1 ? "" : "s");
+  for (size_t i = 0; i < implementation->restriction_count; i++)
+    if (one->removed[i])
+      error_append(err, "\n    %s:%d: where \"%s\" rules out %llu", space->config->path,
+                   implementation->restrictions[i].line, expr_text(implementation->restrictions[i].expr),
+                   (unsigned long long)one->removed[i]);
+}
+
+int space_explain_empty(const struct space *space, cugen_error *err) {
+  error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
+  for (size_t i = 0; i < space->count; i++) explain_implementation(space, &space->implementations[i], err);
+  return CUGEN_ERROR_EMPTY;
+}

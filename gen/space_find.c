@@ -1,0 +1,245 @@
+/* From a variant's text to its index in the space; see space_find in space.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "space_walk.h"
+
+/* ---- Reading the text ---- */
+
+struct search {
+  const struct space *space;
+  const char *text; /* all of it */
+  const char *at;   /* what is left */
+  size_t index;     /* of the implementation */
+  const struct config_implementation *implementation;
+  int64_t *fixed; /* for each tunable the index of its value, or -1 */
+  cugen_error *err;
+};
+
+static void skip_spaces(struct search *search) {
+  while (*search->at == ' ') search->at++;
+}
+
+/* The word ahead up to a space or `stop`; an implementation's name or a string value may hold spaces itself, which
+   take_word therefore prefers. */
+static char *next_word(const struct search *search, char stop) {
+  size_t length = 0;
+  while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;
+  struct text word = {0};
+  text_add_n(&word, search->at, length);
+  return text_take(&word);
+}
+
+/* How much of what is ahead is exactly `word`, up to a space or the end; 0: none. */
+static size_t match_word(const struct search *search, const char *word) {
+  size_t length = strlen(word);
+  bool matches = strncmp(search->at, word, length) == 0 && (search->at[length] == ' ' || search->at[length] == '\0');
+  return matches ? length : 0;
+}
+
+/* The error for a word that is none of names: the nearest, and all of them. */
+static int unknown(const struct search *search, const char *what, const char *word, const char *const *names,
+                   size_t count) {
+  const char *nearest = *word ? text_nearest(word, names, count) : NULL;
+  struct text list = {0};
+  for (size_t i = 0; i < count; i++) text_addf(&list, " %s", names[i]);
+  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word, search->text);
+  if (nearest) error_append(search->err, "; did you mean \"%s\"?", nearest);
+  error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are", count ? text_get(&list) : " none");
+  text_free(&list);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* Takes the longest of names that stands ahead. */
+static int take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
+  size_t best = 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t length = match_word(search, names[i]);
+    if (length > best) best = length, *index = i;
+  }
+  if (best > 0) {
+    search->at += best;
+    return CUGEN_OK;
+  }
+  char *word = next_word(search, '\0');
+  int status = word ? unknown(search, what, word, names, count) : error_memory(search->err);
+  free(word);
+  return status;
+}
+
+static int read_implementation(struct search *search) {
+  const struct config *config = search->space->config;
+  size_t count = config->implementation_count;
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!names) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
+  int status = take_word(search, "unknown implementation", names, count, &search->index);
+  free(names);
+  if (!status) search->implementation = &config->implementations[search->index];
+  return status;
+}
+
+/* "tile" of "tile=16". */
+static int find_tunable(struct search *search, const char *word, size_t *index) {
+  size_t count = search->implementation->tunable_count;
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!names) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
+  *index = 0;
+  while (*index < count && strcmp(names[*index], word) != 0) ++*index;
+  int status = *index < count ? CUGEN_OK : unknown(search, "unknown tunable", word, names, count);
+  free(names);
+  return status;
+}
+
+static void free_strings(char **strings, size_t count) {
+  for (size_t i = 0; strings && i < count; i++) free(strings[i]);
+  free(strings);
+}
+
+/* Each value as variant_print writes it; NULL when out of memory. */
+static char **print_values(const struct config_tunable *tunable) {
+  char **printed = calloc(tunable->value_count + 1, sizeof *printed);
+  for (size_t i = 0; printed && i < tunable->value_count; i++) {
+    struct text text = {0};
+    value_print(tunable->values[i], &text);
+    printed[i] = text_take(&text);
+    if (printed[i]) continue;
+    free_strings(printed, i);
+    return NULL;
+  }
+  return printed;
+}
+
+static int read_value(struct search *search, size_t tunable) {
+  const struct config_tunable *one = &search->implementation->tunables[tunable];
+  if (search->fixed[tunable] >= 0)
+    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"", one->name, search->text);
+  char **printed = print_values(one);
+  if (!printed) return error_memory(search->err);
+  struct text what = {0};
+  size_t value = 0;
+  text_addf(&what, "%s has no value", one->name);
+  int status = take_word(search, text_get(&what), (const char *const *)printed, one->value_count, &value);
+  if (!status) search->fixed[tunable] = (int64_t)value;
+  text_free(&what);
+  free_strings(printed, one->value_count);
+  return status;
+}
+
+static int read_setting(struct search *search) {
+  size_t tunable = 0;
+  char *word = next_word(search, '=');
+  if (!word) return error_memory(search->err);
+  int status = find_tunable(search, word, &tunable);
+  search->at += strlen(word);
+  free(word);
+  if (status) return status;
+  if (*search->at != '=')
+    return error_set(search->err, CUGEN_ERROR_USAGE, "expected \"%s=VALUE\" in \"%.500s\"",
+                     search->implementation->tunables[tunable].name, search->text);
+  search->at++;
+  return read_value(search, tunable);
+}
+
+static int read_text(struct search *search) {
+  skip_spaces(search);
+  int status = read_implementation(search);
+  if (status) return status;
+  size_t count = search->implementation->tunable_count;
+  search->fixed = malloc((count + 1) * sizeof *search->fixed);
+  if (!search->fixed) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
+  for (skip_spaces(search); *search->at && !status; skip_spaces(search)) status = read_setting(search);
+  return status;
+}
+
+/* ---- Looking it up ---- */
+
+/* The first row at or after `from` with at least that rank. */
+static size_t lower_bound(const struct rows *rows, size_t from, uint64_t rank) {
+  size_t low = from, high = rows->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (rows->ranks[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The first tunable whose value in this rank is not the one asked for; the count of tunables when all are. */
+static size_t first_mismatch(const struct search *search, const struct domain *domain, uint64_t rank) {
+  size_t i = 0, count = search->implementation->tunable_count;
+  while (i < count && (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i])) i++;
+  return i;
+}
+
+/* The least rank above `rank` with the wanted value at `tunable` and the first values after it; false: there is
+   none. */
+static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank, size_t tunable,
+                      uint64_t *out) {
+  uint64_t stride = domain->strides[tunable], wanted = (uint64_t)search->fixed[tunable];
+  uint64_t values = search->implementation->tunables[tunable].value_count, block = rank / stride / values;
+  if (rank / stride % values > wanted) block++;
+  if (block >= domain->cartesian / stride / values) return false;
+  *out = (block * values + wanted) * stride;
+  return true;
+}
+
+/* Leaps from one candidate to the next, so that a full name costs a few binary searches in any space. */
+static bool find_row(const struct search *search, size_t *row) {
+  const struct rows *rows = &search->space->rows[search->index];
+  const struct domain *domain = &search->space->domains[search->index];
+  uint64_t rank;
+  for (*row = 0; *row < rows->count; *row = lower_bound(rows, *row, rank)) {
+    size_t mismatch = first_mismatch(search, domain, rows->ranks[*row]);
+    if (mismatch == search->implementation->tunable_count) return true;
+    if (!next_rank(search, domain, rows->ranks[*row], mismatch, &rank)) return false;
+  }
+  return false;
+}
+
+/* ---- Why it is not there ---- */
+
+static void add_culprits(const struct search *search, const uint64_t *removed) {
+  const struct config_implementation *implementation = search->implementation;
+  size_t culprits = 0;
+  for (size_t i = 0; i < implementation->restriction_count; i++) culprits += removed[i] > 0;
+  for (size_t i = 0; i < implementation->restriction_count; i++) {
+    if (!removed[i]) continue;
+    error_append(search->err, "%s%s:%d: where \"%s\"", culprits > 1 ? "\n  " : " ", search->space->config->path,
+                 implementation->restrictions[i].line, expr_text(implementation->restrictions[i].expr));
+    if (culprits > 1) error_append(search->err, " (%llu combinations)", (unsigned long long)removed[i]);
+  }
+}
+
+/* Walks what the text leaves open and tells who removes it. */
+static int explain_missing(const struct search *search) {
+  const struct space_implementation *one = &search->space->implementations[search->index];
+  if (one->unmet)
+    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" needs what is not here: %s:%d: requires \"%s\"",
+                     search->text, search->space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+  uint64_t *removed = calloc(search->implementation->restriction_count + 1, sizeof *removed);
+  if (!removed) return error_memory(search->err);
+  int status = domain_walk(&search->space->domains[search->index], search->fixed, NULL, removed, search->err);
+  if (!status) {
+    status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
+    add_culprits(search, removed);
+  }
+  free(removed);
+  return status;
+}
+
+int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
+  struct search search = {.space = space, .text = text, .at = text, .err = err};
+  size_t row = 0;
+  int status = read_text(&search);
+  if (!status && find_row(&search, &row))
+    *index = space->implementations[search.index].first + row;
+  else if (!status)
+    status = explain_missing(&search);
+  free(search.fixed);
+  return status;
+}

@@ -1,0 +1,362 @@
+/* The walk over a space by backtracking, tunables in their declared order; see space_walk.h. Each level holds a bit
+   mask of the values still alive; a rule ANDs its own mask into it and is charged with what it removes. */
+#include "space_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Domains ---- */
+
+/* Its expression mentions tunables only; the highest two slots are its levels. */
+static int rule_open(const struct domain *domain, size_t index, const bool *known, struct rule *out,
+                     cugen_error *err) {
+  const struct config_restriction *restriction = &domain->implementation->restrictions[index];
+  *out = (struct rule){.restriction = restriction, .index = index, .depth = -1, .hoist = -1};
+  int first = domain->config->first_tunable;
+  int status = expr_bind(restriction->expr, domain->slots, known, (size_t)first, &out->bound, err);
+  if (status) return status;
+  size_t count;
+  const int *slots = expr_slots(out->bound, &count);
+  if (count > 0) out->depth = slots[count - 1] - first;
+  if (count > 1) out->hoist = slots[count - 2] - first;
+  return CUGEN_OK;
+}
+
+static int compare_rules(const void *a, const void *b) {
+  const struct rule *x = a, *y = b;
+  if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int open_rules(struct domain *domain, cugen_error *err) {
+  size_t count = domain->implementation->restriction_count, first = (size_t)domain->config->first_tunable;
+  bool *known = malloc(first + 1);
+  domain->rules = calloc(count + 1, sizeof *domain->rules);
+  int status = known && domain->rules ? CUGEN_OK : error_memory(err);
+  if (!status) memset(known, true, first + 1);
+  for (size_t i = 0; i < count && !status; i++) {
+    status = rule_open(domain, i, known, &domain->rules[i], err);
+    if (!status) domain->rule_count++;
+  }
+  free(known);
+  if (!status) qsort(domain->rules, count, sizeof *domain->rules, compare_rules);
+  return status;
+}
+
+static int open_strides(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
+  if (!domain->strides) return error_memory(err);
+  domain->cartesian = 1;
+  for (size_t i = implementation->tunable_count; i-- > 0;) {
+    domain->strides[i] = domain->cartesian;
+    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
+                       domain->config->path, implementation->line, implementation->name);
+  }
+  return CUGEN_OK;
+}
+
+int domain_open(const struct config *config, const struct config_implementation *implementation,
+                const struct value *slots, struct domain *out, cugen_error *err) {
+  *out = (struct domain){.config = config, .implementation = implementation};
+  out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
+  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
+  if (!out->slots) return error_memory(err);
+  memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
+  int status = open_strides(out, err);
+  if (!status) status = open_rules(out, err);
+  if (status) domain_close(out);
+  return status;
+}
+
+void domain_close(struct domain *domain) {
+  for (size_t i = 0; i < domain->rule_count; i++) expr_free(domain->rules[i].bound);
+  free(domain->rules);
+  free(domain->slots);
+  free(domain->strides);
+  *domain = (struct domain){0};
+}
+
+size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable) {
+  return (size_t)(rank / domain->strides[tunable] % domain->implementation->tunables[tunable].value_count);
+}
+
+/* ---- Walks ---- */
+
+struct level {
+  const struct value *values;
+  struct value *slot;
+  size_t count, words;
+  size_t first_rule, end_rule; /* those tried here */
+  uint64_t *alive;             /* values not ruled out yet; consumed while they are visited */
+  uint64_t below;              /* allowed combinations of the deeper tunables */
+  uint64_t base;               /* rank of the values chosen above */
+  uint64_t stamp;              /* when the present value was chosen */
+  int64_t only;                /* the only allowed value; -1: all */
+};
+
+/* What a rule gave for the values of its deepest tunable, since `stamp`. */
+struct mask {
+  uint64_t *known, *pass;
+  uint64_t stamp;
+};
+
+struct walk {
+  const struct domain *domain;
+  struct rows *rows;
+  uint64_t *removed;
+  struct value *slots;
+  struct level *levels;
+  struct mask *masks; /* one for each rule */
+  uint64_t *words;    /* what all masks are made of */
+  size_t depth;       /* levels */
+  uint64_t clock, steps;
+  cugen_error *err;
+};
+
+static size_t word_count(const struct config_tunable *tunable) {
+  return (tunable->value_count + 63) / 64;
+}
+
+static size_t total_words(const struct domain *domain) {
+  const struct config_tunable *tunables = domain->implementation->tunables;
+  size_t total = 1;
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++) total += word_count(&tunables[i]);
+  for (size_t i = 0; i < domain->rule_count; i++)
+    if (domain->rules[i].depth >= 0) total += 2 * word_count(&tunables[domain->rules[i].depth]);
+  return total;
+}
+
+static void set_levels(struct walk *walk, const int64_t *fixed) {
+  const struct domain *domain = walk->domain;
+  uint64_t *words = walk->words, below = 1;
+  size_t rule = domain->rule_count;
+  for (size_t i = walk->depth; i-- > 0;) {
+    const struct config_tunable *tunable = &domain->implementation->tunables[i];
+    struct level *level = &walk->levels[i];
+    *level = (struct level){.values = tunable->values, .count = tunable->value_count, .below = below};
+    level->slot = &walk->slots[(size_t)domain->config->first_tunable + i];
+    level->only = fixed ? fixed[i] : -1;
+    level->words = word_count(tunable);
+    level->alive = words;
+    words += level->words;
+    if (level->only < 0) below *= level->count;
+    level->end_rule = rule;
+    while (rule > 0 && domain->rules[rule - 1].depth == (int)i) rule--;
+    level->first_rule = rule;
+  }
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    int depth = domain->rules[i].depth;
+    if (depth < 0) continue;
+    walk->masks[i] = (struct mask){.known = words, .pass = words + walk->levels[depth].words};
+    words += 2 * walk->levels[depth].words;
+  }
+}
+
+static void walk_free(struct walk *walk) {
+  free(walk->slots);
+  free(walk->levels);
+  free(walk->masks);
+  free(walk->words);
+}
+
+static int walk_start(struct walk *walk, const int64_t *fixed) {
+  const struct domain *domain = walk->domain;
+  walk->depth = domain->implementation->tunable_count;
+  walk->slots = malloc((domain->slot_count + 1) * sizeof *walk->slots);
+  walk->levels = calloc(walk->depth + 1, sizeof *walk->levels);
+  walk->masks = calloc(domain->rule_count + 1, sizeof *walk->masks);
+  walk->words = calloc(total_words(domain), sizeof *walk->words);
+  if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
+  memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
+  walk->clock = 1; /* masks begin with 0: all stale */
+  set_levels(walk, fixed);
+  return CUGEN_OK;
+}
+
+/* ---- Trying rules ---- */
+
+/* The rule's error again, from its unbound form, where sizes still have their names; file:line and the values that
+   it looked at are added. Only the first walk can fail (later ones see less), so that the problem is still there. */
+static int explain(const struct walk *walk, const struct rule *rule) {
+  const struct config *config = walk->domain->config;
+  size_t count;
+  bool holds;
+  expr_eval_bool(rule->restriction->expr, walk->slots, &holds, walk->err);
+  const int *slots = expr_slots(rule->bound, &count);
+  struct text values = {0};
+  for (size_t i = 0; i < count; i++) {
+    text_addf(&values, " %s=", walk->domain->implementation->tunables[slots[i] - config->first_tunable].name);
+    value_print(walk->slots[slots[i]], &values);
+  }
+  error_prefix(walk->err, "%s:%d: where", config->path, rule->restriction->line);
+  error_append(walk->err, " (%s%s)", walk->domain->implementation->name, text_get(&values));
+  text_free(&values);
+  return CUGEN_ERROR_CONFIG;
+}
+
+static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
+  walk->steps++;
+  return expr_eval_bool(rule->bound, walk->slots, holds, NULL) ? explain(walk, rule) : CUGEN_OK;
+}
+
+static int too_long(const struct walk *walk) {
+  const struct config_implementation *implementation = walk->domain->implementation;
+  return error_set(walk->err, CUGEN_ERROR_CONFIG,
+                   "%s:%d: the space of \"%s\" is too large to walk: more than %d steps. Declare first the tunables "
+                   "that restrictions mention, and add restrictions of few tunables",
+                   walk->domain->config->path, implementation->line, implementation->name, SPACE_MAX_STEPS);
+}
+
+/* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is
+   ever evaluated, so that a rule may rely on those before it. */
+static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
+                     uint64_t wanted) {
+  mask->known[word] |= wanted;
+  if (walk->steps > SPACE_MAX_STEPS) return too_long(walk);
+  for (; wanted; wanted &= wanted - 1) {
+    bool holds;
+    uint64_t bit = wanted & (~wanted + 1);
+    *level->slot = level->values[word * 64 + (size_t)__builtin_ctzll(wanted)];
+    int status = try_rule(walk, rule, &holds);
+    if (status) return status;
+    mask->pass[word] = holds ? mask->pass[word] | bit : mask->pass[word] & ~bit;
+  }
+  return CUGEN_OK;
+}
+
+static int apply_rule(struct walk *walk, size_t index, struct level *level) {
+  const struct rule *rule = &walk->domain->rules[index];
+  struct mask *mask = &walk->masks[index];
+  uint64_t stamp = rule->hoist < 0 ? 1 : walk->levels[rule->hoist].stamp;
+  if (mask->stamp != stamp) memset(mask->known, 0, level->words * sizeof *mask->known);
+  mask->stamp = stamp;
+  for (size_t word = 0; word < level->words; word++) {
+    uint64_t wanted = level->alive[word] & ~mask->known[word];
+    int status = wanted ? fill_mask(walk, rule, mask, level, word, wanted) : CUGEN_OK;
+    if (status) return status;
+    uint64_t dead = level->alive[word] & ~mask->pass[word];
+    walk->removed[rule->index] += (uint64_t)__builtin_popcountll(dead) * level->below;
+    level->alive[word] &= ~dead;
+  }
+  return CUGEN_OK;
+}
+
+static void allow_values(struct level *level) {
+  if (level->only >= 0) {
+    memset(level->alive, 0, level->words * sizeof *level->alive);
+    level->alive[level->only / 64] = UINT64_C(1) << (level->only % 64);
+    return;
+  }
+  memset(level->alive, 0xff, level->words * sizeof *level->alive);
+  if (level->count % 64) level->alive[level->words - 1] = (UINT64_C(1) << (level->count % 64)) - 1;
+}
+
+/* Finds the values of a level that can follow those chosen above. */
+static int enter(struct walk *walk, struct level *level) {
+  int status = ++walk->steps > SPACE_MAX_STEPS ? too_long(walk) : CUGEN_OK;
+  if (status) return status;
+  allow_values(level);
+  for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
+  return status;
+}
+
+/* The rules that mention no tunable. */
+static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
+  *alive = true;
+  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive; i++) {
+    int status = try_rule(walk, &walk->domain->rules[i], alive);
+    if (status) return status;
+    if (!*alive) walk->removed[walk->domain->rules[i].index] += combinations;
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Rows ---- */
+
+static int rows_grow(struct walk *walk) {
+  struct rows *rows = walk->rows;
+  size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
+  if (rows->count >= rows->limit)
+    return error_set(walk->err, CUGEN_ERROR_CONFIG,
+                     "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
+                     "fewer values",
+                     walk->domain->config->path, SPACE_MAX_ROWS);
+  if (capacity > rows->limit) capacity = rows->limit;
+  uint64_t *ranks = realloc(rows->ranks, capacity * sizeof *ranks);
+  if (!ranks) return error_memory(walk->err);
+  rows->ranks = ranks;
+  rows->capacity = capacity;
+  return CUGEN_OK;
+}
+
+static int add_row(struct walk *walk, uint64_t rank) {
+  if (walk->rows->count == walk->rows->capacity) {
+    int status = rows_grow(walk);
+    if (status) return status;
+  }
+  walk->rows->ranks[walk->rows->count++] = rank;
+  return CUGEN_OK;
+}
+
+/* All that is alive at the last level. */
+static int add_rows(struct walk *walk, const struct level *level) {
+  int status = CUGEN_OK;
+  for (size_t word = 0; walk->rows && word < level->words; word++)
+    for (uint64_t alive = level->alive[word]; alive && !status; alive &= alive - 1)
+      status = add_row(walk, level->base + word * 64 + (uint64_t)__builtin_ctzll(alive));
+  return status;
+}
+
+/* ---- The walk ---- */
+
+/* Chooses the level's next value; false when there is none left. */
+static bool choose_next(struct walk *walk, size_t depth) {
+  struct level *level = &walk->levels[depth];
+  size_t word = 0;
+  while (word < level->words && !level->alive[word]) word++;
+  if (word == level->words) return false;
+  size_t value = word * 64 + (size_t)__builtin_ctzll(level->alive[word]);
+  level->alive[word] &= level->alive[word] - 1;
+  level->stamp = ++walk->clock;
+  *level->slot = level->values[value];
+  walk->levels[depth + 1].base = level->base + value * walk->domain->strides[depth];
+  return true;
+}
+
+/* Not recursive: a config may have any number of tunables. */
+static int walk_levels(struct walk *walk) {
+  size_t depth = 0, last = walk->depth - 1;
+  int status = enter(walk, &walk->levels[0]);
+  while (!status) {
+    if (depth < last && choose_next(walk, depth)) {
+      status = enter(walk, &walk->levels[++depth]);
+      continue;
+    }
+    if (depth == last) status = add_rows(walk, &walk->levels[depth]);
+    if (depth-- == 0) break;
+  }
+  return status;
+}
+
+static int walk_all(struct walk *walk) {
+  uint64_t combinations = 1;
+  for (size_t i = 0; i < walk->depth; i++)
+    if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
+  bool alive;
+  int status = try_root(walk, combinations, &alive);
+  if (status || !alive) return status;
+  if (walk->depth > 0) return walk_levels(walk);
+  return walk->rows ? add_row(walk, 0) : CUGEN_OK;
+}
+
+int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
+                cugen_error *err) {
+  struct walk walk = {.domain = domain, .rows = rows, .removed = removed, .err = err};
+  int status = walk_start(&walk, fixed);
+  if (!status) status = walk_all(&walk);
+  walk_free(&walk);
+  return status;
+}

@@ -1,0 +1,18 @@
+// `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
+// access of Width elements needs an address that is a multiple of their size.
+template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
+  T at[Width];
+};
+
+template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_pack(const T *from) {
+  return *reinterpret_cast<const pack<T, Width> *>(from);
+}
+
+template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
+  *reinterpret_cast<pack<T, Width> *>(to) = values;
+}
+
+// Whether packs may start at base and at base plus any multiple of stride. With one element they always may.
+template <int Width, typename T> __device__ __forceinline__ bool packs_fit(const T *base, index_t stride) {
+  return Width == 1 || (stride % Width == 0 && reinterpret_cast<size_t>(base) % (Width * sizeof(T)) == 0);
+}

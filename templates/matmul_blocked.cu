@@ -1,0 +1,192 @@
+// C = A * B, blocked twice: a block of threads computes a BM x BN tile of C from BM x BK and BK x BN tiles in shared
+// memory, and a thread computes TM x TN of it in registers. Each step along k loads TM + TN elements from shared
+// memory for TM * TN multiply-adds, so that the arithmetic units and not the memories are the limit.
+//
+// Who computes what. A thread's rows and columns come in slices of 16 bytes, one 128-bit access each. The threads
+// of a warp stand side by side within a slice, lanes_m by lanes_n of them, and a thread's next slice is a whole
+// row of lanes further on: the lanes of a warp then read one contiguous stretch of shared memory, without bank
+// conflicts, and lanes in the same row or column of the warp read the same word, which is a broadcast.
+//
+//@ if double_buffer then
+// Two buffers: while the products of one tile are computed, the next tile is on its way from global memory to
+// registers; it is then stored to the other buffer, so that a phase needs one barrier and waits for no load.
+//@ else
+// One buffer: a phase brings the tiles in, waits, computes, and waits again. Other blocks on the same
+// multiprocessor fill the waits.
+//@ end
+
+//@ include "lib/tile.cuh"
+
+//@ local a_along_k = A_layout == "row"
+//@ local b_along_k = B_layout == "col"
+using tile_a = staged_tile<dtype, BM, BK, BM + pad, vec, threads, ${a_along_k}>;
+using tile_b = staged_tile<dtype, BN, BK, BN + pad, vec, threads, ${b_along_k}>;
+
+// A thread's elements of one k: `count` of them in slices that are `step` apart.
+template <int count, int step>
+__device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
+#pragma unroll
+  for (int s = 0; s < count / slice; ++s) {
+    const pack<dtype, slice> part = load_pack<slice>(from + s * step);
+#pragma unroll
+    for (int e = 0; e < slice; ++e) fragment[s * slice + e] = part.at[e];
+  }
+}
+
+__device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] += a[i] * b[j];
+  }
+}
+
+__global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params}) {
+  alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
+  alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
+
+//@ if group > 1 then
+  // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
+  // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
+  const index_t tiles_m = (M + (BM - 1)) / BM;
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t block = blockIdx.x;
+  const index_t first_row = block / (group * tiles_n) * group;
+  const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
+  const index_t within = block % (group * tiles_n);
+  const index_t row0 = (first_row + within % rows) * BM;
+  const index_t col0 = within / rows * BN;
+//@ else
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t row0 = blockIdx.x / tiles_n * BM;
+  const index_t col0 = blockIdx.x % tiles_n * BN;
+//@ end
+
+  // This thread's first row and column within the block's tile.
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int row = warp / warps_n * (TM * lanes_m) + lane / lanes_n * slice;
+  const int col = warp % warps_n * (TN * lanes_n) + lane % lanes_n * slice;
+
+  // Packs may be used for a tile that lies inside the matrix in an operand that is aligned for them. All threads
+  // of the block agree on it, so the question costs one branch a tile.
+//@ if a_along_k then
+  const index_t line_a = A_stride0;
+  const dtype *from_a = A + row0 * line_a;
+  const index_t step_a = 1;
+//@ else
+  const index_t line_a = A_stride1;
+  const dtype *from_a = A + row0;
+  const index_t step_a = line_a;
+//@ end
+//@ if b_along_k then
+  const index_t line_b = B_stride1;
+  const dtype *from_b = B + col0 * line_b;
+  const index_t step_b = 1;
+//@ else
+  const index_t line_b = B_stride0;
+  const dtype *from_b = B + col0;
+  const index_t step_b = line_b;
+//@ end
+  const bool whole_a = M - row0 >= BM && packs_fit<vec>(A, line_a);
+  const bool whole_b = N - col0 >= BN && packs_fit<vec>(B, line_b);
+
+  tile_a next_a;
+  tile_b next_b;
+  // Brings the tiles that start at k0 to registers.
+  const auto fetch = [&](index_t k0) {
+    const bool whole_k = K - k0 >= BK;
+    if (whole_a && whole_k) {
+      next_a.fetch(from_a + k0 * step_a, line_a);
+    } else {
+      next_a.fetch_guarded(from_a + k0 * step_a, line_a, M - row0, K - k0);
+    }
+    if (whole_b && whole_k) {
+      next_b.fetch(from_b + k0 * step_b, line_b);
+    } else {
+      next_b.fetch_guarded(from_b + k0 * step_b, line_b, N - col0, K - k0);
+    }
+  };
+
+  dtype sum[TM][TN] = {};
+  // The fragments of one k are loaded while those of the k before are multiplied.
+  dtype a[2][TM];
+  dtype b[2][TN];
+  const auto load_fragments = [&](int buffer, int k) {
+    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a[buffer] + k * (BM + pad) + row);
+    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b[buffer] + k * (BN + pad) + col);
+  };
+
+//@ if double_buffer then
+  fetch(0);
+  next_a.store(shared_a[0]);
+  next_b.store(shared_b[0]);
+  __syncthreads();
+  load_fragments(0, 0);
+
+  int buffer = 0;
+  for (index_t k_left = K; k_left > 0; k_left -= BK) {
+    const bool more = k_left > BK;
+    if (more) fetch(K - k_left + BK);
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      if (k + 1 < BK) {
+        load_fragments(buffer, k + 1);
+      } else if (more) {
+        // The other buffer was last read before the barrier of the phase before, so it is free to be filled.
+        buffer ^= 1;
+        next_a.store(shared_a[buffer]);
+        next_b.store(shared_b[buffer]);
+        __syncthreads();
+        load_fragments(buffer, 0);
+      }
+      multiply_add(sum, a[k % 2], b[k % 2]);
+    }
+  }
+//@ else
+  for (index_t k_left = K; k_left > 0; k_left -= BK) {
+    fetch(K - k_left);
+    next_a.store(shared_a[0]);
+    next_b.store(shared_b[0]);
+    __syncthreads(); // read after write: the tiles are complete
+    load_fragments(0, 0);
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      if (k + 1 < BK) load_fragments(0, k + 1);
+      multiply_add(sum, a[k % 2], b[k % 2]);
+    }
+    __syncthreads(); // write after read: nobody needs the tiles any more
+  }
+//@ end
+
+  // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
+//@ local line, along = "m", "n" -- C's lines are its rows, and a line runs along n
+//@ if C_layout == "col" then line, along = "n", "m" end
+//@ local names = { m = { count = "TM", lanes = "lanes_m", left = "M - row0", own = "row", origin = "row0" },
+//@                 n = { count = "TN", lanes = "lanes_n", left = "N - col0", own = "col", origin = "col0" } }
+//@ local l, a = names[line], names[along]
+//@ local element = line == "m" and "sum[i][s * slice + e]" or "sum[s * slice + e][i]"
+  const index_t line_c = ${C_layout == "row" and "C_stride0" or "C_stride1"};
+  const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
+#pragma unroll
+  for (int i = 0; i < ${l.count}; ++i) {
+    const int ${line} = ${l.own} + i / slice * (${l.lanes} * slice) + i % slice;
+    if (${line} >= ${l.left}) break;
+    dtype *to = C + (${l.origin} + ${line}) * line_c + ${a.origin};
+#pragma unroll
+    for (int s = 0; s < ${a.count} / slice; ++s) {
+      const int ${along} = ${a.own} + s * (${a.lanes} * slice);
+      pack<dtype, slice> part;
+#pragma unroll
+      for (int e = 0; e < slice; ++e) part.at[e] = ${element};
+      if (whole_c) {
+        store_pack(to + ${along}, part);
+      } else {
+#pragma unroll
+        for (int e = 0; e < slice; ++e) {
+          if (${along} + e < ${a.left}) to[${along} + e] = part.at[e];
+        }
+      }
+    }
+  }
+}

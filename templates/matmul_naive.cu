@@ -1,0 +1,23 @@
+// C = A * B, one thread for one element of C: the first rung of the ladder.
+//
+// Every thread reads a whole row of A and a whole column of B from global memory: 2 * K loads for 2 * K operations,
+// an arithmetic intensity of 0.25 FLOP/B in f32. What saves it from being worse is that the threads of a warp share
+// a row or a column, and whether their loads and stores coalesce: columns_along says which thread index runs along
+// C's columns. Neighbours in a warp differ in threadIdx.x first.
+
+__global__ void __launch_bounds__(block_x * block_y) matmul_naive(${params}) {
+  const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
+  const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
+//@ if columns_along == "x" then
+  const index_t row = global_y;
+  const index_t col = global_x;
+//@ else
+  const index_t row = global_x;
+  const index_t col = global_y;
+//@ end
+  if (row >= M || col >= N) return;
+
+  dtype sum = 0;
+  for (index_t k = 0; k < K; ++k) sum += A[row * A_stride0 + k * A_stride1] * B[k * B_stride0 + col * B_stride1];
+  C[row * C_stride0 + col * C_stride1] = sum;
+}
