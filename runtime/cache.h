@@ -1,5 +1,6 @@
 /* The cache: an SQLite database of records and images that many processes use at once. Every store is committed
-   when it returns. docs/cache.md describes the tables. */
+   when it returns. Any thread may call; calls on one cache wait for each other. Not to be used across fork.
+   docs/cache.md describes the tables. */
 #ifndef RUNTIME_CACHE_H
 #define RUNTIME_CACHE_H
 

@@ -23,20 +23,20 @@ enum device_capability {
 
 struct compile_request {
   const struct toolkit *toolkit;
-  const char *name;   /* of the source in messages */
+  const char *name; /* of the source in messages */
   const char *source;
-  const char *arch;   /* "sm_90a"; ignored by the cpu device */
+  const char *arch;           /* "sm_90a"; ignored by the cpu device */
   const char *const *entries; /* kernels wanted, as named in the source; distinct */
   size_t entry_count;
-  double timeout;     /* seconds; 0: none */
+  double timeout; /* seconds; 0: none */
 };
 
 struct kernel_resources {
-  int registers;         /* a thread; 0 on the cpu device */
-  int max_threads;       /* a block, from launch bounds */
-  int64_t static_shared; /* bytes a block, without what the driver reserves */
-  int64_t local_bytes;   /* a thread: stack frame, spills included */
-  int64_t spill_bytes;   /* a thread: spill stores + loads, from the compile log */
+  int registers;          /* a thread; 0 on the cpu device */
+  int max_threads;        /* a block, from launch bounds */
+  int64_t static_shared;  /* bytes a block, without what the driver reserves */
+  int64_t local_bytes;    /* a thread: stack frame, spills included */
+  int64_t spill_bytes;    /* a thread: spill stores + loads, from the compile log */
   int64_t constant_bytes; /* module's __constant__ data */
 };
 
@@ -59,14 +59,14 @@ struct memory {
   void *device; /* address for kernels */
   void *host;   /* address for the host, NULL for device memory of a GPU */
   size_t bytes;
-  void *base;   /* the row's own: what to free */
+  void *base; /* the row's own: what to free */
   size_t base_bytes;
 };
 
 /* ---- The table ---- */
 
 struct device_description {
-  char id[32];    /* "cuda:0" */
+  char id[32]; /* "cuda:0" */
   char name[128];
   char uuid[48];
   char arch[16];
@@ -80,12 +80,12 @@ struct device_description {
 struct device_options {
   const struct toolkit *toolkit;
   int ordinal;
-  char *fault;          /* NULL, or fault_bytes of memory that outlives a crash: what went wrong is written there */
+  char *fault; /* NULL, or fault_bytes of memory that outlives a crash: what went wrong is written there */
   size_t fault_bytes;
 };
 
-struct loaded;  /* a compiled image on a device */
-struct entry;   /* one of its kernels */
+struct loaded; /* a compiled image on a device */
+struct entry;  /* one of its kernels */
 
 struct device_ops {
   const char *kind; /* "cuda", "cpu": what stands before ':' in an id */
@@ -113,16 +113,16 @@ struct device_ops {
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
   int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
   /* Rows of width bytes between packed or pitched places; either side may be host (the row finds out). */
-  int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                 size_t width, size_t rows, cugen_error *err);
+  int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                 size_t rows, cugen_error *err);
   int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
 
   int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
   void (*unload)(struct device *device, struct loaded *loaded);
   /* The index-th entry of the compiled image, allowed dynamic_shared bytes (past 48 KB too). CUGEN_ERROR_DEVICE
      when the device cannot give that. Owned by loaded. */
-  int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
-               struct entry **out, cugen_error *err);
+  int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
+               cugen_error *err);
   /* A __constant__ or __device__ symbol. */
   int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
                 cugen_error *err);
@@ -138,6 +138,9 @@ struct device_ops {
               cugen_error *err);
   /* Current SM clock in MHz, 0: not known. */
   int (*clock_mhz)(struct device *device);
+  /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row
+     that never knows. */
+  int (*parameters)(struct entry *entry, int *sizes, int capacity);
 };
 
 /* What open gives begins with this. */

@@ -1,0 +1,253 @@
+/* Loading and storing records and images; see cache.h, and docs/cache.md for what is durable when. */
+#include "cache.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "cache_tables.h"
+
+/* ---- Transactions -------------------------------------------------------------------------------------------- */
+
+/* Runs a statement that gives no rows. */
+static bool step(struct cache *cache, enum cache_statement which) {
+  sqlite3_stmt *statement = cache->statements[which];
+  sqlite3_step(statement);
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+/* Ends what BEGIN began; the message of a failure is taken before the rollback overwrites it. */
+static int finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
+  if (good && step(cache, COMMIT)) return CUGEN_OK;
+  int status = cache_error(cache, doing, err);
+  if (!sqlite3_get_autocommit(cache->db)) cache_sql(cache->db, "ROLLBACK");
+  return status;
+}
+
+static bool bind_string(sqlite3_stmt *statement, int place, const char *string) {
+  return sqlite3_bind_text(statement, place, string ? string : "", -1, SQLITE_STATIC) == SQLITE_OK;
+}
+
+static bool bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
+  return bind_string(statement, 1, key->device) && bind_string(statement, 2, key->config) &&
+         bind_string(statement, 3, key->problem) && bind_string(statement, 4, key->options);
+}
+
+/* ---- Records ------------------------------------------------------------------------------------------------- */
+
+void cache_record_free(struct cache_record *record) {
+  free(record->variant);
+  free(record->reason);
+  record->variant = record->reason = NULL;
+}
+
+static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
+  switch (column->type) {
+  case COLUMN_TEXT: return bind_string(statement, place, *(char *const *)(const void *)from);
+  case COLUMN_CHARS: return bind_string(statement, place, from);
+  case COLUMN_INT: return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
+  case COLUMN_INT64: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
+  case COLUMN_REAL: return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
+  }
+  return false;
+}
+
+static bool bind_record(sqlite3_stmt *statement, const struct cache_record *record) {
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (!bind_column(statement, 5 + i, &cache_columns[i], (const char *)record + cache_columns[i].offset))
+      return false;
+  return true;
+}
+
+static const char *column_text(sqlite3_stmt *statement, int i) {
+  const unsigned char *text = sqlite3_column_text(statement, i);
+  return text ? (const char *)text : "";
+}
+
+static bool read_column(sqlite3_stmt *statement, int i, char *to) {
+  switch (cache_columns[i].type) {
+  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(column_text(statement, i)));
+  case COLUMN_CHARS: strncat(to, column_text(statement, i), cache_columns[i].size - 1); break;
+  case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
+  case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;
+  case COLUMN_REAL:
+    *(double *)(void *)to =
+        sqlite3_column_type(statement, i) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, i);
+    break;
+  }
+  return true;
+}
+
+static bool read_record(sqlite3_stmt *statement, struct cache_record *out) {
+  *out = (struct cache_record){0};
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (!read_column(statement, i, (char *)out + cache_columns[i].offset)) {
+      cache_record_free(out);
+      return false;
+    }
+  return true;
+}
+
+/* A growing array of records. */
+struct records {
+  struct cache_record *data;
+  size_t count, capacity;
+};
+
+static struct cache_record *records_next(struct records *records) {
+  if (records->count == records->capacity) {
+    size_t capacity = records->capacity ? 2 * records->capacity : 64;
+    struct cache_record *data = realloc(records->data, capacity * sizeof *data);
+    if (!data) return NULL;
+    records->data = data;
+    records->capacity = capacity;
+  }
+  return &records->data[records->count];
+}
+
+static void records_free(struct records *records) {
+  for (size_t i = 0; i < records->count; i++) cache_record_free(&records->data[i]);
+  free(records->data);
+}
+
+static int load_all(struct cache *cache, const struct cache_key *key, struct records *records, cugen_error *err) {
+  sqlite3_stmt *statement = cache->statements[RECORD_LOAD];
+  bool memory = true;
+  if (bind_key(statement, key)) {
+    while (memory && sqlite3_step(statement) == SQLITE_ROW) {
+      struct cache_record *next = records_next(records);
+      memory = next && read_record(statement, next);
+      if (memory) records->count++;
+    }
+  }
+  bool good = sqlite3_reset(statement) == SQLITE_OK;
+  return !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
+}
+
+int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
+               cugen_error *err) {
+  struct records records = {0};
+  *out = NULL, *count = 0;
+  pthread_mutex_lock(&cache->lock);
+  int status = load_all(cache, key, &records, err);
+  pthread_mutex_unlock(&cache->lock);
+  if (status != CUGEN_OK) {
+    records_free(&records);
+    return status;
+  }
+  *out = records.data, *count = records.count;
+  return CUGEN_OK;
+}
+
+int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                cugen_error *err) {
+  sqlite3_stmt *const *statements = cache->statements;
+  pthread_mutex_lock(&cache->lock);
+  bool good = bind_key(statements[SPACE_ADD], key) && bind_key(statements[RECORD_SUPERSEDE], key) &&
+              bind_string(statements[RECORD_SUPERSEDE], 5, record->variant) &&
+              bind_key(statements[RECORD_ADD], key) && bind_record(statements[RECORD_ADD], record) &&
+              step(cache, BEGIN) && step(cache, SPACE_ADD) && step(cache, RECORD_SUPERSEDE) &&
+              step(cache, RECORD_ADD);
+  int status = finish(cache, good, "remember a measurement", err);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
+/* ---- Images -------------------------------------------------------------------------------------------------- */
+
+/* Where a compiled entry's resources stand in image_entry, from the column after the name on. */
+static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out) {
+  out->registers = sqlite3_column_int(statement, 1);
+  out->max_threads = sqlite3_column_int(statement, 2);
+  out->static_shared = sqlite3_column_int64(statement, 3);
+  out->local_bytes = sqlite3_column_int64(statement, 4);
+  out->spill_bytes = sqlite3_column_int64(statement, 5);
+  out->constant_bytes = sqlite3_column_int64(statement, 6);
+}
+
+static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resources *resources) {
+  const int64_t values[] = {resources->registers,   resources->max_threads, resources->static_shared,
+                            resources->local_bytes, resources->spill_bytes, resources->constant_bytes};
+  for (int i = 0; i < 6; i++)
+    if (sqlite3_bind_int64(statement, 4 + i, values[i]) != SQLITE_OK) return false;
+  return true;
+}
+
+/* The image itself. One whose content is not what was stored counts as not found: it can be compiled again, and
+   storing it then replaces the damaged one. False when memory ran out. */
+static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *found) {
+  const void *data = sqlite3_column_blob(statement, 3);
+  size_t length = (size_t)sqlite3_column_bytes(statement, 3);
+  *found = strcmp(hash_bytes(data ? data : "", length).hex, column_text(statement, 0)) == 0;
+  if (!*found) return true;
+  strncat(out->image_hash.hex, column_text(statement, 1), sizeof out->image_hash.hex - 1);
+  out->log = strdup(column_text(statement, 2));
+  out->image = malloc(length ? length : 1);
+  if (!out->log || !out->image) return false;
+  if (length) memcpy(out->image, data, length);
+  out->image_length = length;
+  return true;
+}
+
+static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
+  while (out->entry_count < KERNEL_MAX_LAUNCHES && sqlite3_step(statement) == SQLITE_ROW) {
+    char *name = strdup(column_text(statement, 0));
+    if (!name) return false;
+    read_resources(statement, &out->resources[out->entry_count]);
+    out->entries[out->entry_count++] = name;
+  }
+  return true;
+}
+
+static int load_image(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
+  sqlite3_stmt *image = cache->statements[IMAGE_LOAD], *entries = cache->statements[IMAGE_ENTRIES];
+  bool memory = true;
+  bool good = bind_string(image, 1, key) && bind_string(entries, 1, key);
+  if (good && sqlite3_step(image) == SQLITE_ROW) memory = read_image(image, out, found);
+  if (memory && *found) memory = read_entries(entries, out);
+  int codes = sqlite3_reset(image) | sqlite3_reset(entries);
+  if (!memory) return error_memory(err);
+  return good && codes == SQLITE_OK ? CUGEN_OK : cache_error(cache, "read a compiled kernel", err);
+}
+
+int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
+  *out = (struct compiled){0};
+  *found = false;
+  pthread_mutex_lock(&cache->lock);
+  int status = load_image(cache, key, out, found, err);
+  pthread_mutex_unlock(&cache->lock);
+  if (status != CUGEN_OK) {
+    compiled_free(out);
+    *out = (struct compiled){0};
+    *found = false;
+  }
+  return status;
+}
+
+static bool store_entries(struct cache *cache, const char *key, const struct compiled *compiled) {
+  sqlite3_stmt *statement = cache->statements[IMAGE_ENTRY_ADD];
+  for (size_t i = 0; i < compiled->entry_count; i++)
+    if (!bind_string(statement, 1, key) || sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
+        !bind_string(statement, 3, compiled->entries[i]) || !bind_resources(statement, &compiled->resources[i]) ||
+        !step(cache, IMAGE_ENTRY_ADD))
+      return false;
+  return true;
+}
+
+int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
+  sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
+  pthread_mutex_lock(&cache->lock);
+  struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
+  bool good = bind_string(drop, 1, key) && bind_string(add, 1, key) && bind_string(add, 2, checksum.hex) &&
+              bind_string(add, 3, compiled->image_hash.hex) &&
+              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK && bind_string(add, 5, compiled->log) &&
+              sqlite3_bind_blob64(add, 6, compiled->image, compiled->image_length, SQLITE_STATIC) == SQLITE_OK &&
+              step(cache, BEGIN) && step(cache, IMAGE_DROP) && step(cache, IMAGE_ADD) &&
+              store_entries(cache, key, compiled);
+  int status = finish(cache, good, "keep a compiled kernel", err);
+  sqlite3_clear_bindings(add); /* it pointed at the caller's memory */
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}

@@ -1,0 +1,135 @@
+/* What a cache's file is, where it lies, and what its failures mean; see cache_tables.h. The file is only ever touched
+   through SQLite: closing a descriptor of our own on it would drop the locks that another cugen handle of the same
+   process holds (POSIX locks belong to the process). */
+#define _GNU_SOURCE /* AT_EACCESS */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "cache_tables.h"
+
+/* ---- Errors -------------------------------------------------------------------------------------------------- */
+
+#define WAY_OUT "move it away, or pass --cache FILE"
+
+int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CACHE, "%s: the cache is damaged (%s); " WAY_OUT, path, what);
+}
+
+int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err) {
+  int code = sqlite3_errcode(db);
+  const char *system = sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
+  switch (code) {
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return error_set(
+        err, CUGEN_ERROR_IO,
+        "%s: cannot %s: another process has kept the cache locked for %d s; end it, or pass --cache FILE", path,
+        doing, CACHE_BUSY_SECONDS);
+  case SQLITE_NOMEM: return error_memory(err);
+  case SQLITE_FULL:
+    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: the disk is full; make room, or pass --cache FILE", path,
+                     doing);
+  case SQLITE_IOERR:
+  case SQLITE_READONLY:
+  case SQLITE_PERM:
+  case SQLITE_CANTOPEN:
+    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; pass --cache FILE for another place", path, doing,
+                     system);
+  default: /* tables that are not as cugen makes them */
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: cannot %s: %s; " WAY_OUT, path, doing, sqlite3_errmsg(db));
+  }
+}
+
+int cache_error(struct cache *cache, const char *doing, cugen_error *err) {
+  return cache_error_database(cache->db, text_get(&cache->path), doing, err);
+}
+
+/* ---- What the file is ---------------------------------------------------------------------------------------- */
+
+enum { HEADER_BYTES = 100 };
+
+static uint32_t big_endian(const unsigned char *bytes) {
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* https://www.sqlite.org/fileformat2.html section 1.3 */
+static int check_header(const unsigned char *header, const char *path, cugen_error *err) {
+  if (memcmp(header, "SQLite format 3", 16) != 0)
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: is not a cugen cache (no SQLite database at all); " WAY_OUT, path);
+  if (big_endian(header + 68) != CACHE_APPLICATION_ID)
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: is an SQLite database but not a cugen cache; " WAY_OUT, path);
+  uint32_t version = big_endian(header + 60);
+  if (version > CACHE_FORMAT_VERSION)
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: was written by a newer cugen (format %u, this one reads up to %d); update cugen, " WAY_OUT,
+                     path, version, CACHE_FORMAT_VERSION);
+  return version < 1 ? cache_error_corrupt(path, "no format version", err) : CUGEN_OK;
+}
+
+/* Through SQLite's file layer, which knows about POSIX locks. */
+int cache_probe(const char *path, bool *fresh, cugen_error *err) {
+  *fresh = !file_exists(path);
+  if (*fresh) return CUGEN_OK;
+  sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  sqlite3_file *file = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;
+  sqlite3_filename name = file ? sqlite3_create_filename(path, "", "", 0, NULL) : NULL;
+  unsigned char header[HEADER_BYTES] = {0};
+  sqlite3_int64 size = 0;
+  int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, status = CUGEN_OK, code = SQLITE_NOMEM;
+  if (name) code = vfs->xOpen(vfs, name, file, flags, &flags);
+  if (code == SQLITE_OK) code = file->pMethods->xFileSize(file, &size);
+  if (code == SQLITE_OK && size > 0) {
+    code = file->pMethods->xRead(file, header, HEADER_BYTES, 0);
+    if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest is zero */
+  }
+  *fresh = size == 0;
+  if (code == SQLITE_NOMEM)
+    status = error_memory(err);
+  else if (code != SQLITE_OK)
+    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
+  else if (!*fresh)
+    status = check_header(header, path, err);
+  if (file && file->pMethods) file->pMethods->xClose(file);
+  sqlite3_free_filename(name);
+  free(file);
+  return status;
+}
+
+/* Magic numbers from linux/magic.h and the file systems' own sources. */
+bool cache_on_network(const char *folder) {
+  static const uint32_t network[] = {
+      0x00006969 /* NFS */,    0x0000517b /* SMB */,    0xfe534d42 /* SMB2 */,     0xff534d42 /* CIFS */,
+      0x65735546 /* FUSE */,   0x5346414f /* AFS */,    0x6b414653 /* kAFS */,     0x73757245 /* Coda */,
+      0x01021997 /* 9P */,     0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */,     0x00c36400 /* Ceph */,
+      0x19830326 /* BeeGFS */, 0x01161970 /* GFS2 */,   0x7461636f /* OCFS2 */,    0xaad7aaea /* PanFS */,
+      0x564c /* NCP */,        0x786f4256 /* vboxsf */, 0x20030528 /* OrangeFS */,
+  };
+  struct statfs info;
+  if (statfs(folder, &info)) return true; /* unknown: the way that always works */
+  for (size_t i = 0; i < sizeof network / sizeof *network; i++)
+    if (network[i] == (uint32_t)info.f_type) return true;
+  return false;
+}
+
+bool cache_has_log(const char *path) {
+  struct text log = {0};
+  struct stat info;
+  text_addf(&log, "%s-wal", path);
+  bool has = log.failed || (stat(text_get(&log), &info) == 0 && info.st_size > 0);
+  text_free(&log);
+  return has;
+}
+
+int cache_why_not_writable(const char *path, const char *folder) {
+  if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS)) return errno;
+  return file_exists(path) && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? errno : 0;
+}

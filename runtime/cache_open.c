@@ -1,0 +1,147 @@
+/* Opening a cache: a file that can be written, one that can only be read, or memory; see cache_tables.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "cache_tables.h"
+
+static int open_database(struct cache *cache, const char *name, cugen_error *err) {
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI; /* for what attach gives; a user's path is none */
+  if (sqlite3_open_v2(name, &cache->db, flags, NULL) != SQLITE_OK)
+    return cache->db ? cache_error(cache, "open", err) : error_memory(err);
+  sqlite3_extended_result_codes(cache->db, 0);
+  sqlite3_busy_timeout(cache->db, CACHE_BUSY_SECONDS * 1000);
+  /* The file may come from a stranger: nothing in its schema is to run, and its pages are not to be trusted. */
+  if (!cache_sql(cache->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"))
+    return cache_error(cache, "open", err);
+  return CUGEN_OK;
+}
+
+/* EXTRA: every commit is on the disk when it returns, with the folder entry of a rollback journal's removal too
+   (https://www.sqlite.org/pragma.html#pragma_synchronous). One such wait per measurement is nothing. */
+static bool set_journal(sqlite3 *db, bool network) {
+  /* An existing write-ahead log is left without shared memory only under an exclusive lock (wal.html section 8). */
+  if (network && !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;"
+                                "PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
+    return false;
+  return cache_sql(db, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON");
+}
+
+static int open_file(struct cache *cache, const char *folder, cugen_error *err) {
+  bool network = cache_on_network(folder);
+  int status = open_database(cache, text_get(&cache->path), err);
+  if (status != CUGEN_OK) return status;
+  if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
+  if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
+  status = cache_check_tables(cache->db, "main", text_get(&cache->path), err);
+  if (status != CUGEN_OK) return status;
+  /* Last, so that the application id stands in the file itself from the first commit and a damaged file is left as
+     it is. It is a matter of speed: when another process is in the way, a later open does it. */
+  if (!network) cache_sql(cache->db, "PRAGMA journal_mode = WAL");
+  return cache_prepare(cache, false, err);
+}
+
+static int open_memory(struct cache *cache, cugen_error *err) {
+  text_clear(&cache->path);
+  text_add(&cache->path, "none");
+  int status = open_database(cache, ":memory:", err);
+  if (status == CUGEN_OK && !cache_make_tables(cache->db)) status = cache_error(cache, "create", err);
+  return status == CUGEN_OK ? cache_prepare(cache, false, err) : status;
+}
+
+/* "file:/a%3Fb?mode=ro" */
+static void write_uri(const char *path, const char *query, struct text *out) {
+  text_add(out, "file:");
+  while (path[0] == '/' && path[1] == '/') path++; /* "file://a" would name a host */
+  for (; *path; path++)
+    if (strchr("?#%", *path))
+      text_addf(out, "%%%02X", (unsigned char)*path);
+    else
+      text_add_char(out, *path);
+  text_add(out, query);
+}
+
+static bool attach(sqlite3 *db, const char *path, const char *query) {
+  struct text uri = {0};
+  write_uri(path, query, &uri);
+  sqlite3_stmt *statement = NULL;
+  bool attached = !uri.failed && sqlite3_prepare_v2(db, "ATTACH ?1 AS disk", -1, &statement, NULL) == SQLITE_OK &&
+                  sqlite3_bind_text(statement, 1, text_get(&uri), -1, SQLITE_STATIC) == SQLITE_OK &&
+                  sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_finalize(statement);
+  text_free(&uri);
+  if (attached && cache_sql(db, "SELECT count(*) FROM disk.sqlite_schema")) return true;
+  if (attached) cache_sql(db, "DETACH disk");
+  return false;
+}
+
+/* The records of a file that cannot be written are copied into memory; its images stay where they are. */
+static int open_read_only(struct cache *cache, cugen_error *err) {
+  const char *path = text_get(&cache->path);
+  int status = open_database(cache, ":memory:", err);
+  if (status != CUGEN_OK) return status;
+  /* A log in a folder that cannot be written cannot be opened in the usual way; without content it need not be. */
+  if (!attach(cache->db, path, "?mode=ro") &&
+      (cache_has_log(path) || !attach(cache->db, path, "?mode=ro&immutable=1")))
+    return cache_error(cache, "read", err);
+  status = cache_check_tables(cache->db, "disk", path, err);
+  if (status != CUGEN_OK) return status;
+  if (!cache_make_tables(cache->db) ||
+      !cache_sql(cache->db, "INSERT INTO main.space SELECT * FROM disk.space;"
+                            "INSERT INTO main.record SELECT * FROM disk.record WHERE superseded = 0"))
+    return cache_error(cache, "read", err);
+  return cache_prepare(cache, true, err);
+}
+
+static int open_path(struct cache *cache, struct text *warning, cugen_error *err) {
+  const char *path = text_get(&cache->path);
+  struct text folder = {0};
+  bool fresh = true;
+  path_folder(path, &folder);
+  int status = folder.failed ? error_memory(err) : cache_probe(path, &fresh, err);
+  if (status == CUGEN_OK) {
+    if (fresh) folder_make(text_get(&folder), NULL); /* when that fails, the next line says why */
+    int why = cache_why_not_writable(path, text_get(&folder));
+    if (why && warning)
+      text_addf(warning,
+                "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
+                "Pass --cache FILE for another place",
+                path, strerror(why));
+    status = !why ? open_file(cache, text_get(&folder), err)
+                  : (fresh ? open_memory(cache, err) : open_read_only(cache, err));
+  }
+  text_free(&folder);
+  return status;
+}
+
+int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+  *out = NULL;
+  struct cache *cache = calloc(1, sizeof *cache);
+  if (!cache) return error_memory(err);
+  pthread_mutex_init(&cache->lock, NULL);
+  bool memory = !path || !*path || strcmp(path, "none") == 0;
+  text_add(&cache->path, memory ? "none" : path);
+  int status = cache->path.failed ? error_memory(err)
+               : memory           ? open_memory(cache, err)
+                                  : open_path(cache, warning, err);
+  if (status == CUGEN_OK)
+    *out = cache;
+  else
+    cache_close(cache);
+  return status;
+}
+
+void cache_close(struct cache *cache) {
+  if (!cache) return;
+  for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
+  sqlite3_close(cache->db);
+  pthread_mutex_destroy(&cache->lock);
+  text_free(&cache->path);
+  free(cache);
+}
+
+const char *cache_path(const struct cache *cache) {
+  return text_get(&cache->path);
+}

@@ -1,0 +1,191 @@
+/* The tables of the cache and every statement on them; see cache_tables.h and docs/cache.md. */
+#include "cache_tables.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- The columns of a record: read, written and created from this one table ---------------------------------- */
+
+static const char *const column_sql[] = {"TEXT NOT NULL", "TEXT NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL",
+                                         "REAL"}; /* a REAL that is no number is NULL */
+
+#define COLUMN(type, name, member)                                                                                   \
+  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member) }
+
+const struct cache_column cache_columns[CACHE_COLUMNS] = {
+    COLUMN(COLUMN_TEXT, "variant", variant),
+    COLUMN(COLUMN_CHARS, "hash", hash.hex),
+    COLUMN(COLUMN_INT, "outcome", outcome),
+    COLUMN(COLUMN_TEXT, "reason", reason),
+    COLUMN(COLUMN_INT, "samples", samples),
+    COLUMN(COLUMN_REAL, "seconds", seconds),
+    COLUMN(COLUMN_REAL, "seconds_min", seconds_min),
+    COLUMN(COLUMN_REAL, "seconds_p20", seconds_p20),
+    COLUMN(COLUMN_REAL, "seconds_p80", seconds_p80),
+    COLUMN(COLUMN_REAL, "error", error),
+    COLUMN(COLUMN_INT, "threads", threads),
+    COLUMN(COLUMN_INT, "registers", resources.registers),
+    COLUMN(COLUMN_INT, "max_threads", resources.max_threads),
+    COLUMN(COLUMN_INT64, "static_shared", resources.static_shared),
+    COLUMN(COLUMN_INT64, "dynamic_shared", dynamic_shared),
+    COLUMN(COLUMN_INT64, "local_bytes", resources.local_bytes),
+    COLUMN(COLUMN_INT64, "spill_bytes", resources.spill_bytes),
+    COLUMN(COLUMN_INT64, "constant_bytes", resources.constant_bytes),
+    COLUMN(COLUMN_REAL, "occupancy", occupancy),
+    COLUMN(COLUMN_CHARS, "limiter", limiter),
+    COLUMN(COLUMN_REAL, "flops", flops),
+    COLUMN(COLUMN_REAL, "bytes", bytes),
+    COLUMN(COLUMN_INT, "clock_mhz", clock_mhz),
+    COLUMN(COLUMN_INT, "driver_version", driver_version),
+    COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
+    COLUMN(COLUMN_INT64, "measured_at", measured_at),
+};
+_Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
+
+/* ---- The statements ------------------------------------------------------------------------------------------ */
+
+#define KEY_IS       "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4"
+#define SPACE_OF_KEY "(SELECT id FROM space WHERE " KEY_IS ")"
+
+/* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
+static const char *const statement_sql[CACHE_STATEMENTS] = {
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
+    [RECORD_LOAD] = "SELECT %s FROM record WHERE superseded = 0 AND space_id = " SPACE_OF_KEY
+                    " ORDER BY outcome <> 0, seconds, id",
+    [RECORD_SUPERSEDE] =
+        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND space_id = " SPACE_OF_KEY,
+    [RECORD_ADD] = "INSERT INTO record (space_id, superseded, %s) VALUES (" SPACE_OF_KEY ", 0, %v)",
+    [IMAGE_LOAD] = "SELECT checksum, hash, log, data FROM images WHERE key = ?1",
+    [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
+                      "FROM image_entries WHERE key = ?1 ORDER BY position",
+    [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
+    [IMAGE_ADD] = "INSERT INTO image (key, checksum, hash, made_at, log, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [IMAGE_ENTRY_ADD] = "INSERT INTO image_entry (key, position, name, registers, max_threads, static_shared, "
+                        "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+};
+
+/* "%t": the columns with their types. */
+static const char tables_sql[] =
+    "CREATE TABLE space (\n"
+    "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL,\n"
+    "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
+    "CREATE TABLE record (\n"
+    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
+    "  %t) STRICT;\n"
+    "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;\n"
+    "CREATE TABLE image (\n"
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
+    "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
+    "CREATE TABLE image_entry (\n"
+    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
+    "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
+    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
+    "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n";
+
+/* What image look-ups read: the database itself, or with a read-only one behind (attached as disk) both. */
+static const char views_sql[] = "CREATE TEMP VIEW images AS SELECT * FROM main.image;"
+                                "CREATE TEMP VIEW image_entries AS SELECT * FROM main.image_entry";
+static const char views_with_disk_sql[] =
+    "CREATE TEMP VIEW images AS SELECT * FROM main.image UNION ALL "
+    "SELECT * FROM disk.image WHERE key NOT IN (SELECT key FROM main.image);"
+    "CREATE TEMP VIEW image_entries AS SELECT * FROM main.image_entry UNION ALL "
+    "SELECT * FROM disk.image_entry WHERE key NOT IN (SELECT key FROM main.image)";
+
+/* ---- Making, checking, preparing ------------------------------------------------------------------------------- */
+
+bool cache_sql(sqlite3 *db, const char *sql) {
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* The first column of the first row. */
+static bool query_text(sqlite3 *db, const char *sql, struct text *out) {
+  sqlite3_stmt *statement = NULL;
+  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  if (got) text_add(out, (const char *)sqlite3_column_text(statement, 0));
+  return sqlite3_finalize(statement) == SQLITE_OK && got;
+}
+
+static bool query_is(sqlite3 *db, const char *sql, const char *want) {
+  struct text got = {0};
+  bool is = query_text(db, sql, &got) && !got.failed && strcmp(text_get(&got), want) == 0;
+  text_free(&got);
+  return is;
+}
+
+/* Puts the columns into a statement's text: "%s" the names, "%t" with types, "%v" the places. */
+static void write_columns(char how, struct text *out) {
+  for (int i = 0; i < CACHE_COLUMNS; i++) {
+    if (i) text_add(out, ", ");
+    if (how == 'v')
+      text_addf(out, "?%d", 5 + i);
+    else
+      text_add(out, cache_columns[i].name);
+    if (how == 't') text_addf(out, " %s", column_sql[cache_columns[i].type]);
+  }
+}
+
+static void write_sql(const char *sql, struct text *out) {
+  for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
+    text_add_n(out, sql, (size_t)(mark - sql));
+    write_columns(mark[1], out);
+  }
+  text_add(out, sql);
+}
+
+static bool is_empty(sqlite3 *db) {
+  return query_is(db, "SELECT count(*) FROM sqlite_schema", "0");
+}
+
+bool cache_make_tables(sqlite3 *db) {
+  if (!is_empty(db)) return true;
+  struct text sql = {0};
+  text_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", CACHE_APPLICATION_ID,
+            CACHE_FORMAT_VERSION);
+  write_sql(tables_sql, &sql);
+  bool made = !sql.failed && cache_sql(db, "BEGIN IMMEDIATE");
+  if (made && is_empty(db)) made = cache_sql(db, text_get(&sql));
+  made = made && cache_sql(db, "COMMIT");
+  text_free(&sql);
+  return made;
+}
+
+int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
+  static const char *const tables[] = {"space", "record"};
+  struct text sql = {0}, answer = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; status == CUGEN_OK && i < sizeof tables / sizeof *tables; i++) {
+    text_clear(&sql);
+    text_clear(&answer);
+    text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);
+    if (sql.failed)
+      status = error_memory(err);
+    else if (!query_text(db, text_get(&sql), &answer))
+      status = cache_error_database(db, path, "read", err);
+    else if (strcmp(text_get(&answer), "ok") != 0)
+      status = cache_error_corrupt(path, text_get(&answer), err);
+  }
+  text_free(&sql);
+  text_free(&answer);
+  return status;
+}
+
+int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
+  if (!cache_sql(cache->db, with_disk ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);
+  struct text sql = {0};
+  int status = CUGEN_OK;
+  for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {
+    text_clear(&sql);
+    write_sql(statement_sql[i], &sql);
+    if (sql.failed)
+      status = error_memory(err);
+    else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT, &cache->statements[i],
+                                NULL))
+      status = cache_error(cache, "read", err);
+  }
+  text_free(&sql);
+  return status;
+}

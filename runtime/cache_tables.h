@@ -1,0 +1,81 @@
+/* The inside of the cache, shared by its files: cache_tables.c has the tables and statements, cache_file.c says what
+   a file is and where it lies, cache_open.c opens, cache.c loads and stores. Only they include this. */
+#ifndef RUNTIME_CACHE_TABLES_H
+#define RUNTIME_CACHE_TABLES_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "cache.h"
+
+enum {
+  CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
+  CACHE_FORMAT_VERSION = 1,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_BUSY_SECONDS = 5
+};
+
+/* ---- A record's columns ---- */
+
+enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
+
+struct cache_column {
+  const char *name;
+  enum cache_column_type type;
+  size_t offset, size;
+};
+
+enum { CACHE_COLUMNS = 26 };
+extern const struct cache_column cache_columns[CACHE_COLUMNS];
+
+/* ---- Statements ---- */
+
+/* ?1 to ?4 are the key in every statement about records, ?5 on a record's columns, the variant first. */
+enum cache_statement {
+  BEGIN,
+  COMMIT,
+  SPACE_ADD,
+  RECORD_LOAD,
+  RECORD_SUPERSEDE,
+  RECORD_ADD,
+  IMAGE_LOAD,
+  IMAGE_ENTRIES,
+  IMAGE_DROP,
+  IMAGE_ADD,
+  IMAGE_ENTRY_ADD,
+  CACHE_STATEMENTS
+};
+
+struct cache {
+  sqlite3 *db;
+  struct text path; /* "none" for a cache in memory */
+  pthread_mutex_t lock;
+  sqlite3_stmt *statements[CACHE_STATEMENTS];
+};
+
+/* ---- cache_tables.c ---- */
+
+bool cache_sql(sqlite3 *db, const char *sql);
+/* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
+bool cache_make_tables(sqlite3 *db);
+/* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. */
+int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
+/* The statements. with_disk: images are also looked for in the database attached as disk. */
+int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err);
+
+/* ---- cache_file.c ---- */
+
+int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
+/* What SQLite's last failure on this database means for the user. */
+int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
+int cache_error(struct cache *cache, const char *doing, cugen_error *err);
+/* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written, not even beside a
+   database of somebody else. *fresh: nothing there yet, or an empty file. */
+int cache_probe(const char *path, bool *fresh, cugen_error *err);
+/* The write-ahead log needs memory shared between all users of the file, which no network file system gives. */
+bool cache_on_network(const char *folder);
+/* 0 when the database can be written, else the errno that says why not. */
+int cache_why_not_writable(const char *path, const char *folder);
+/* A write-ahead log that is not empty holds commits that are not yet in the file. */
+bool cache_has_log(const char *path);
+
+#endif

@@ -1,0 +1,40 @@
+/* What a kernel compiled for the cpu device and the program that runs it agree on. Plain C that also compiles as
+   C++: it is put in front of cuda_shim.h in every translation unit, and included by fibers.c.
+
+   A compiled kernel is a shared object that exports
+     struct cpu_builtins cugen_builtins;            set by the scheduler before a CUDA thread runs or resumes
+     const struct cpu_hooks *cugen_hooks;           set once after loading
+     void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th requested kernel
+   and its __constant__ and __device__ variables under their own names.
+
+   All CUDA threads of a launch run on one thread of the operating system, one block after the other, each block's
+   threads as fibers that run uninterrupted until they synchronise. */
+#ifndef CUGEN_CPU_ABI_H
+#define CUGEN_CPU_ABI_H
+
+struct cpu_dim3 {
+  unsigned x, y, z;
+};
+
+struct cpu_builtins {
+  struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
+  unsigned linear; /* x + y * block_size.x + z * block_size.x * block_size.y */
+  void *dynamic_shared;
+};
+
+enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR };
+
+struct cpu_hooks {
+  /* Block-wide barrier: waits for every thread of the block that has not ended; gives the combined predicate. */
+  int (*barrier)(int kind, int predicate);
+  /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of mask has arrived
+     with the same combine, combine(slots, mask) is called once: slots[lane] is that lane's `mine`, null for lanes not
+     in mask or ended. Then all go on. */
+  void (*warp)(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+  /* Lanes of the current warp that have not ended. */
+  unsigned (*active_mask)(void);
+  /* Ends the process with "trap: what" and the block and thread as its fault text. Does not return. */
+  void (*trap)(const char *what);
+};
+
+#endif

@@ -1,0 +1,267 @@
+/* Compiling for the cpu device; see compile.h. The shim does nearly all of the translation; two steps are textual:
+   dynamic shared memory, which has no C++ form, and one exported entry for each kernel. */
+#include "compile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+
+extern const char cpu_shim_text[]; /* abi.h and cuda_shim.h, embedded by the build */
+extern const size_t cpu_shim_length;
+
+/* -O1 with vectorisation off costs little run time and halves the compile; -w: warnings are NVRTC's business. */
+static const char *const flags[] = {"-std=c++17",
+                                    "-O2",
+                                    "-march=native",
+                                    "-fPIC",
+                                    "-shared",
+                                    "-w",
+                                    "-fvisibility=hidden",
+                                    "-fno-strict-aliasing",
+                                    "-ffp-contract=fast",
+                                    "-fno-math-errno",
+                                    "-fno-exceptions",
+                                    "-fno-rtti"};
+enum { FLAG_COUNT = sizeof flags / sizeof *flags };
+
+/* Headers that the shim stands for: they resolve, and are empty. */
+static const char *const stub_headers[] = {"cuda_fp16.h",
+                                           "cuda_bf16.h",
+                                           "cuda_runtime.h",
+                                           "mma.h",
+                                           "cuda.h",
+                                           "cuda_pipeline.h",
+                                           "device_launch_parameters.h"};
+
+/* ---- Textual steps ---- */
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+static const char *skip_space(const char *at) {
+  while (isspace((unsigned char)*at)) at++;
+  return at;
+}
+
+/* After `word` when it stands at `at` as a whole word, else NULL. */
+static const char *after_word(const char *at, const char *word) {
+  size_t length = strlen(word);
+  return strncmp(at, word, length) == 0 && !is_word(at[length]) ? at + length : NULL;
+}
+
+/* Past `__align__(16)`, `alignas(16)`, `__attribute__((...))`: mmap'ed memory is aligned to a page. */
+static const char *skip_alignment(const char *at) {
+  static const char *const words[] = {"__align__", "alignas", "__attribute__"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const char *end = after_word(at, words[i]);
+    if (!end) continue;
+    int depth = 0;
+    for (end = skip_space(end); *end; end++) {
+      depth += (*end == '(') - (*end == ')');
+      if (depth == 0) return skip_space(end + 1);
+    }
+  }
+  return at;
+}
+
+/* The end of a comment or literal that begins at `at`, or `at` itself. */
+static const char *skip_opaque(const char *at) {
+  if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
+  if (at[0] == '/' && at[1] == '*') {
+    const char *end = strstr(at + 2, "*/");
+    return end ? end + 2 : at + strlen(at);
+  }
+  if (*at != '"' && *at != '\'') return at;
+  for (const char *end = at + 1; *end && *end != '\n'; end++) {
+    if (*end == '\\' && end[1])
+      end++;
+    else if (*end == *at)
+      return end + 1;
+  }
+  return at + 1;
+}
+
+/* `extern __shared__ float name[];` at `at`: writes its replacement and gives the place after it; NULL when there is
+   none. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each launch. */
+static const char *translate_shared(const char *at, int depth, struct text *out) {
+  const char *end = after_word(at, "extern");
+  if (!end || !(end = after_word(skip_space(end), "__shared__"))) return NULL;
+  const char *type = skip_alignment(skip_space(end)), *bracket = type + strcspn(type, "[;");
+  if (*bracket != '[') return NULL;
+  const char *name_end = bracket;
+  while (name_end > type && isspace((unsigned char)name_end[-1])) name_end--;
+  const char *name = name_end;
+  while (name > type && is_word(name[-1])) name--;
+  const char *semicolon = bracket + strcspn(bracket, ";");
+  if (name == type || !*semicolon) return NULL;
+  int type_length = (int)(name - type), name_length = (int)(name_end - name);
+  const char *reference = depth ? "" : "&";
+  text_addf(out, "%s%.*s*%s%.*s = (%.*s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", type_length, type,
+            reference, name_length, name, type_length, type, reference);
+  for (const char *c = at; c < semicolon; c++)
+    if (*c == '\n') text_add_char(out, '\n');
+  return semicolon + 1;
+}
+
+void cpu_translate(const char *source, struct text *out) {
+  int depth = 0;
+  for (const char *at = source; *at;) {
+    const char *end = skip_opaque(at);
+    if (end == at && is_word(*at)) {
+      const char *past = translate_shared(at, depth, out);
+      if (past) {
+        at = past;
+        continue;
+      }
+      while (is_word(*end)) end++;
+    }
+    if (end == at) {
+      depth += (*at == '{') - (*at == '}');
+      end++;
+    }
+    text_add_n(out, at, (size_t)(end - at));
+    at = end;
+  }
+}
+
+static void write_unit(const struct compile_request *request, struct text *out) {
+  text_add_n(out, cpu_shim_text, cpu_shim_length);
+  text_addf(out, "\n#line 1 \"%s\"\n", request->name);
+  cpu_translate(request->source, out);
+  text_add(out, "\n#line 1 \"cugen entries\"\n");
+  for (size_t i = 0; i < request->entry_count; i++) text_addf(out, "CUGEN_ENTRY(%zu, %s)\n", i, request->entries[i]);
+}
+
+/* ---- The compiler ---- */
+
+struct job {
+  struct text folder, source, object, log;
+};
+
+static void job_free(struct job *job) {
+  if (job->folder.length) folder_remove(text_get(&job->folder));
+  text_free(&job->folder);
+  text_free(&job->source);
+  text_free(&job->object);
+  text_free(&job->log);
+}
+
+static int write_file(const struct job *job, const char *name, const struct text *content, cugen_error *err) {
+  struct text path = {0};
+  text_addf(&path, "%s/%s", text_get(&job->folder), name);
+  int status = path.failed || content->failed ? error_memory(err)
+                                              : file_write(text_get(&path), text_get(content), content->length, err);
+  text_free(&path);
+  return status;
+}
+
+static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
+  struct text unit = {0}, nothing = {0};
+  int status = folder_temporary(&job->folder, err);
+  text_addf(&job->source, "%s/kernel.cpp", text_get(&job->folder));
+  text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
+  write_unit(request, &unit);
+  if (!status) status = write_file(job, "kernel.cpp", &unit, err);
+  for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
+    status = write_file(job, stub_headers[i], &nothing, err);
+  text_free(&unit);
+  return status;
+}
+
+static void add_line(struct text *out, const char *line, size_t length, const char *folder) {
+  const char *at = line, *end = line + length, *found;
+  size_t skip = strlen(folder);
+  while ((found = strstr(at, folder)) && found < end) {
+    text_add_n(out, at, (size_t)(found - at));
+    at = found + skip + (found[skip] == '/');
+  }
+  text_add_n(out, at, (size_t)(end - at));
+  text_add_char(out, '\n');
+}
+
+/* The first diagnostics, without notes on instantiation and the folder's name. */
+static int refuse(const struct job *job, cugen_error *err) {
+  enum { MOST_LINES = 6 };
+  struct text text = {0};
+  int lines = 0;
+  for (const char *line = text_get(&job->log); *line && lines < MOST_LINES;) {
+    size_t length = strcspn(line, "\n");
+    bool wanted = length && !strstr(line, "In function") ? true : length > 0;
+    if (wanted) add_line(&text, line, length, text_get(&job->folder)), lines++;
+    line += length + (line[length] == '\n');
+  }
+  while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
+  int status = error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler refused the source:\n%s", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
+  const char *argv[FLAG_COUNT + 8], *compiler = text_get(&request->toolkit->compiler);
+  size_t n = 0;
+  argv[n++] = compiler;
+  for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
+  argv[n++] = "-I";
+  argv[n++] = text_get(&job->folder);
+  argv[n++] = "-o";
+  argv[n++] = text_get(&job->object);
+  argv[n++] = text_get(&job->source);
+  argv[n] = NULL;
+  int code = 0, status = process_run(argv, request->timeout, &job->log, &code, err);
+  if (status == CUGEN_ERROR_DEVICE)
+    return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
+  if (status) return status;
+  return code ? refuse(job, err) : CUGEN_OK;
+}
+
+static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+  for (size_t i = 0; i < request->entry_count; i++) {
+    struct text name = {0};
+    text_addf(&name, "cugen_entry_%zu", i);
+    out->entries[i] = text_take(&name);
+    if (!out->entries[i]) return error_memory(err);
+    out->resources[i].max_threads = 1024;
+    out->entry_count = i + 1;
+  }
+  out->log = strdup("");
+  return out->log ? CUGEN_OK : error_memory(err);
+}
+
+static int take_image(const struct job *job, struct compiled *out, cugen_error *err) {
+  struct text image = {0};
+  int status = file_read(text_get(&job->object), &image, err);
+  if (status) return status;
+  out->image_length = image.length;
+  out->image_hash = hash_bytes(text_get(&image), image.length);
+  out->image = text_take(&image);
+  return out->image ? CUGEN_OK : error_memory(err);
+}
+
+int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+  *out = (struct compiled){0};
+  if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
+  struct job job = {0};
+  int status = write_files(request, &job, err);
+  if (!status) status = run_compiler(request, &job, err);
+  if (!status) status = take_image(&job, out, err);
+  if (!status) status = fill_entries(request, out, err);
+  if (status) compiled_free(out);
+  job_free(&job);
+  return status;
+}
+
+void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
+  const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
+  struct text version = {0};
+  int code;
+  cugen_error ignored;
+  if (toolkit->compiler.length && process_run(argv, 10, &version, &code, &ignored) == CUGEN_OK)
+    text_add_n(out, text_get(&version), strcspn(text_get(&version), "\n"));
+  else
+    text_add(out, "no C++ compiler");
+  text_free(&version);
+  for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
+}

@@ -1,0 +1,614 @@
+/* The scheduler of the cpu device; see fibers.h. A fiber is a stack that runs CUDA threads one after the other: a
+   thread that never waits leaves its fiber to the next thread, so that a kernel without barriers needs one stack and
+   no switch. A thread that waits keeps its fiber, and control goes straight to the next thread that can run.
+
+   Who runs next is decided in one order, so that every run of a kernel is the same run: the lowest thread that can go
+   on, else the lowest that has not begun, else the next block. */
+#include "fibers.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBERS_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define FIBERS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBERS_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define FIBERS_TSAN 1
+#endif
+#endif
+
+#ifdef FIBERS_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef FIBERS_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#define FIBERS_UCONTEXT 1
+#include <ucontext.h>
+#endif
+
+enum {
+  WARP = 32,
+  MAX_THREADS = 1024, /* a block: CUDA C++ Programming Guide, technical specifications per compute capability */
+  MAX_WARPS = MAX_THREADS / WARP,
+  STACK_BYTES = 128 * 1024,
+  /* Stacks at equal distances share the sets of the L1 cache. Their tops are moved apart by an odd number of cache
+     lines, which passes through all 64 lines of a 4 KB way before it repeats. */
+  COLOUR_STEP = 9 * 64,
+  COLOUR_BYTES = 4096
+};
+
+/* ---- Contexts: what a stack keeps of the processor while it does not run ---- */
+
+struct context {
+#ifdef FIBERS_UCONTEXT
+  ucontext_t registers;
+#else
+  void *stack_pointer;
+#endif
+#ifdef FIBERS_ASAN
+  void *fake_stack;
+  const void *bottom;
+  size_t bytes;
+#endif
+#ifdef FIBERS_TSAN
+  void *fiber;
+#endif
+};
+
+#ifndef FIBERS_UCONTEXT
+/* Saves the registers that a call preserves on the current stack, its pointer in *from, and goes on from to. */
+void cugen_switch_stack(void **from, void *to) __attribute__((visibility("hidden")));
+
+#define FUNCTION(body)                                                                                               \
+  __asm__(".pushsection .text\n.p2align 4\n.globl cugen_switch_stack\n.hidden cugen_switch_stack\n"                  \
+          ".type cugen_switch_stack,%function\ncugen_switch_stack:\n" body                                           \
+          ".size cugen_switch_stack, .-cugen_switch_stack\n.popsection\n")
+#endif
+
+#if defined(__x86_64__)
+/* The jump instead of a return keeps the processor's return predictor from guessing the wrong caller. */
+FUNCTION("  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+         "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
+         "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+         "  popq %rcx\n  jmp *%rcx\n");
+/* A new stack: six registers, where to go, and a return address that ends backtraces. */
+enum { FRAME_WORDS = 8, FRAME_PROGRAM = 6 };
+#elif defined(__aarch64__)
+FUNCTION("  sub sp, sp, #160\n"
+         "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"
+         "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
+         "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n"
+         "  stp d14, d15, [sp, #144]\n"
+         "  mov x2, sp\n  str x2, [x0]\n  mov sp, x1\n"
+         "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n"
+         "  ldp x25, x26, [sp, #48]\n  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
+         "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n"
+         "  ldp d14, d15, [sp, #144]\n"
+         "  add sp, sp, #160\n  br x30\n");
+enum { FRAME_WORDS = 20, FRAME_PROGRAM = 11 };
+#endif
+
+static void context_make(struct context *context, char *bottom, size_t bytes, void (*program)(void)) {
+#ifdef FIBERS_UCONTEXT
+  getcontext(&context->registers);
+  context->registers.uc_stack.ss_sp = bottom;
+  context->registers.uc_stack.ss_size = bytes;
+  context->registers.uc_link = NULL;
+  makecontext(&context->registers, program, 0);
+#else
+  uintptr_t *frame = (uintptr_t *)(void *)(bottom + bytes) - FRAME_WORDS;
+  memset(frame, 0, FRAME_WORDS * sizeof *frame);
+  frame[FRAME_PROGRAM] = (uintptr_t)program;
+  context->stack_pointer = frame;
+#endif
+#ifdef FIBERS_ASAN
+  context->bottom = bottom;
+  context->bytes = bytes;
+#endif
+#ifdef FIBERS_TSAN
+  if (!context->fiber) context->fiber = __tsan_create_fiber(0);
+#endif
+}
+
+/* The caller's own stack, before control leaves it. */
+static void context_adopt(struct context *context) {
+  memset(context, 0, sizeof *context);
+#ifdef FIBERS_TSAN
+  context->fiber = __tsan_get_current_fiber();
+#endif
+}
+
+static void context_drop(struct context *context) {
+#ifdef FIBERS_TSAN
+  if (context->fiber) __tsan_destroy_fiber(context->fiber);
+#endif
+  (void)context;
+}
+
+/* ---- State ---- */
+
+struct fiber {
+  struct context context;
+  bool made;
+};
+
+/* What a thread that waits left behind. */
+struct parked {
+  struct fiber *fiber;
+  unsigned mask; /* of its warp operation */
+  void (*combine)(void **slots, unsigned mask);
+  void *mine;
+};
+
+/* Bits are lanes. A live lane that is in neither set runs, waits at the barrier, or has not begun. */
+struct warp {
+  unsigned live;    /* has not ended */
+  unsigned ready;   /* waited and can go on */
+  unsigned waiting; /* waits at a warp operation */
+};
+
+struct fibers {
+  char *stacks; /* MAX_THREADS times a guard page and a stack */
+  size_t guard, stride;
+  unsigned usable; /* stacks that may be written */
+  struct fiber fibers[MAX_THREADS];
+  struct fiber *idle[MAX_THREADS]; /* without a thread; the last one is taken first */
+  unsigned idle_count;
+  struct cpu_dim3 positions[MAX_THREADS]; /* threadIdx by linear number, for positions_of */
+  struct cpu_dim3 positions_of;
+
+  /* One launch. */
+  const struct fiber_launch *launch;
+  struct context caller, *active;
+#ifdef FIBERS_ASAN
+  struct context *left;
+#endif
+  unsigned threads; /* in a block */
+
+  /* One block. */
+  unsigned current, unstarted, live;
+  unsigned arrived, agreed;           /* at the barrier that is filling up; of these, with a true predicate */
+  unsigned released, released_agreed; /* the same of the barrier that was passed last */
+  unsigned ready_warps;               /* those with a ready lane */
+  struct warp warps[MAX_WARPS];
+  struct parked parked[MAX_THREADS];
+};
+
+/* A kernel reaches its scheduler through hooks that carry no context, and so does a signal handler. */
+static _Thread_local struct fibers *running;
+static _Atomic(void (*)(const char *)) fault_handler;
+
+/* ---- Fault texts: written by hand, since a signal handler may do nothing else ---- */
+
+struct note {
+  char *at, *end; /* the final NUL goes to *at, which never passes *end */
+};
+
+static void note_text(struct note *note, const char *string) {
+  while (*string && note->at < note->end) *note->at++ = *string++;
+  *note->at = '\0';
+}
+
+static void note_number(struct note *note, unsigned number, unsigned base, int digits) {
+  char backwards[16], character[2] = "";
+  int count = 0;
+  for (; number || count < digits; number /= base) backwards[count++] = "0123456789abcdef"[number % base];
+  while (count > 0) {
+    character[0] = backwards[--count];
+    note_text(note, character);
+  }
+}
+
+static void note_position(struct note *note, const char *what, struct cpu_dim3 at) {
+  const unsigned numbers[3] = {at.x, at.y, at.z};
+  note_text(note, what);
+  for (int i = 0; i < 3; ++i) {
+    note_text(note, i ? "," : " (");
+    note_number(note, numbers[i], 10, 1);
+  }
+  note_text(note, ")");
+}
+
+static void note_lanes(struct note *note, unsigned lanes) {
+  note_text(note, "0x");
+  note_number(note, lanes, 16, 8);
+}
+
+static _Noreturn void fault(const char *text) {
+  void (*handler)(const char *) = atomic_load(&fault_handler);
+  if (handler) handler(text);
+  abort();
+}
+
+void fibers_where(char *out, size_t size) {
+  if (!size) return;
+  struct note note = {out, out + size - 1};
+  *out = '\0';
+  if (!running) return;
+  note_position(&note, "block", running->launch->builtins->block);
+  note_position(&note, " thread", running->launch->builtins->thread);
+}
+
+void fibers_on_fault(void (*handler)(const char *text)) {
+  atomic_store(&fault_handler, handler);
+}
+
+static _Noreturn void hook_trap(const char *what) {
+  char text[512], where[128];
+  struct note note = {text, text + sizeof text - 1};
+  fibers_where(where, sizeof where);
+  note_text(&note, "trap: ");
+  note_text(&note, what);
+  note_text(&note, " in ");
+  note_text(&note, where);
+  fault(text);
+}
+
+/* The first thread that waits at a warp operation. There is one in every deadlock: a block whose live threads are all
+   at the barrier passes it. */
+static unsigned first_waiting(const struct fibers *all) {
+  unsigned warp = 0;
+  while (warp < MAX_WARPS - 1 && !all->warps[warp].waiting) ++warp;
+  return warp * WARP + (unsigned)__builtin_ctz(all->warps[warp].waiting | 1u << (WARP - 1));
+}
+
+static _Noreturn void deadlock(const struct fibers *all) {
+  const unsigned thread = first_waiting(all);
+  const struct warp *warp = &all->warps[thread / WARP];
+  const unsigned mask = all->parked[thread].mask;
+  const unsigned missing = mask & warp->live & ~warp->waiting;
+  char text[512];
+  struct note note = {text, text + sizeof text - 1};
+  note_position(&note, "deadlock: in block", all->launch->builtins->block);
+  note_position(&note, " thread", all->positions[thread]);
+  note_text(&note, " waits at a warp operation with mask ");
+  note_lanes(&note, mask);
+  if (missing) {
+    note_text(&note, ", and lanes ");
+    note_lanes(&note, missing);
+    note_text(&note, " of its warp never come");
+  } else {
+    note_text(&note, ", and the other lanes of its warp wait at another operation or with another mask");
+  }
+  note_text(&note, "; ");
+  note_number(&note, all->arrived, 10, 1);
+  note_text(&note, " of the block's ");
+  note_number(&note, all->live, 10, 1);
+  note_text(&note, " live threads wait at a barrier");
+  fault(text);
+}
+
+/* ---- Switching ---- */
+
+/* First thing on a stack that control has come to; self is NULL when it is new. */
+static void arrive(struct fibers *all, struct context *self) {
+#ifdef FIBERS_ASAN
+  const void *bottom;
+  size_t bytes;
+  __sanitizer_finish_switch_fiber(self ? self->fake_stack : NULL, &bottom, &bytes);
+  all->left->bottom = bottom;
+  all->left->bytes = bytes;
+#endif
+  (void)all, (void)self;
+}
+
+static void switch_to(struct fibers *all, struct context *to) {
+  struct context *from = all->active;
+  all->active = to;
+#ifdef FIBERS_ASAN
+  all->left = from;
+  __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->bytes);
+#endif
+#ifdef FIBERS_TSAN
+  __tsan_switch_to_fiber(to->fiber, 0);
+#endif
+#ifdef FIBERS_UCONTEXT
+  swapcontext(&from->registers, &to->registers);
+#else
+  cugen_switch_stack(&from->stack_pointer, to->stack_pointer);
+#endif
+  arrive(all, from);
+}
+
+static void set_current(struct fibers *all, unsigned thread) {
+  struct cpu_builtins *builtins = all->launch->builtins;
+  builtins->thread = all->positions[thread];
+  builtins->linear = thread;
+  all->current = thread;
+}
+
+static void mark_ready(struct fibers *all, unsigned warp, unsigned lanes) {
+  all->warps[warp].ready |= lanes;
+  if (lanes) all->ready_warps |= 1u << warp;
+}
+
+static void unmark_ready(struct fibers *all, unsigned thread) {
+  struct warp *warp = &all->warps[thread / WARP];
+  warp->ready &= ~(1u << thread % WARP);
+  if (!warp->ready) all->ready_warps &= ~(1u << thread / WARP);
+}
+
+/* Precondition: a thread is ready. */
+static struct fiber *resume_ready(struct fibers *all) {
+  const unsigned warp = (unsigned)__builtin_ctz(all->ready_warps);
+  const unsigned thread = warp * WARP + (unsigned)__builtin_ctz(all->warps[warp].ready);
+  unmark_ready(all, thread);
+  set_current(all, thread);
+  return all->parked[thread].fiber;
+}
+
+static void start_next(struct fibers *all, struct fiber *on) {
+  const unsigned thread = all->unstarted++;
+  all->parked[thread].fiber = on;
+  set_current(all, thread);
+}
+
+static void fiber_main(void);
+
+/* A stack for each thread that waits: there are as many as threads in the largest block so far. */
+static struct fiber *take_idle(struct fibers *all) {
+  struct fiber *fiber = all->idle[--all->idle_count];
+  if (fiber->made) return fiber;
+  const size_t index = (size_t)(fiber - all->fibers);
+  const size_t colour = index * COLOUR_STEP % COLOUR_BYTES;
+  context_make(&fiber->context, all->stacks + index * all->stride + all->guard, STACK_BYTES - colour, fiber_main);
+  fiber->made = true;
+  return fiber;
+}
+
+/* The current thread waits; comes back when it was made ready. */
+static void park(struct fibers *all) {
+  struct fiber *next;
+  if (all->ready_warps) {
+    next = resume_ready(all);
+  } else if (all->unstarted < all->threads) {
+    next = take_idle(all);
+    start_next(all, next);
+  } else {
+    deadlock(all);
+  }
+  switch_to(all, &next->context);
+}
+
+/* ---- Barriers and warp operations ---- */
+
+static void release_barrier(struct fibers *all) {
+  all->released = all->arrived;
+  all->released_agreed = all->agreed;
+  all->arrived = all->agreed = 0;
+  const unsigned warps = (all->threads + WARP - 1) / WARP;
+  for (unsigned warp = 0; warp < warps; ++warp) mark_ready(all, warp, all->warps[warp].live);
+}
+
+/* Safe to ask after a wait: the next barrier is passed only when every live thread has come to it. */
+static int barrier_result(const struct fibers *all, int kind) {
+  switch (kind) {
+  case CPU_BARRIER_COUNT: return (int)all->released_agreed;
+  case CPU_BARRIER_AND: return all->released_agreed == all->released;
+  case CPU_BARRIER_OR: return all->released_agreed != 0;
+  default: return 0;
+  }
+}
+
+static int hook_barrier(int kind, int predicate) {
+  struct fibers *all = running;
+  all->agreed += predicate != 0;
+  if (++all->arrived == all->live) {
+    release_barrier(all);
+    unmark_ready(all, all->current);
+  } else {
+    park(all);
+  }
+  return barrier_result(all, kind);
+}
+
+/* Whether every lane of the set waits at this very operation; collects their arguments. */
+static bool gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
+  for (; set; set &= set - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(set);
+    if (lanes[lane].mask != operation->mask || lanes[lane].combine != operation->combine) return false;
+    slots[lane] = lanes[lane].mine;
+  }
+  return true;
+}
+
+/* Performs the operation at which a thread waits, when all that it names have come. */
+static bool try_warp(struct fibers *all, unsigned thread) {
+  const struct parked *operation = &all->parked[thread];
+  struct warp *warp = &all->warps[thread / WARP];
+  const unsigned wanted = operation->mask & warp->live;
+  if (wanted & ~warp->waiting) return false;
+  void *slots[WARP] = {NULL};
+  if (!gather(&all->parked[thread / WARP * WARP], wanted, operation, slots)) return false;
+  operation->combine(slots, wanted);
+  warp->waiting &= ~wanted;
+  mark_ready(all, thread / WARP, wanted);
+  return true;
+}
+
+static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+  struct fibers *all = running;
+  const unsigned thread = all->current, lane = 1u << thread % WARP;
+  if (!(mask & lane)) hook_trap("a warp operation whose mask does not name the calling lane");
+  struct parked *self = &all->parked[thread];
+  self->mask = mask;
+  self->combine = combine;
+  self->mine = mine;
+  all->warps[thread / WARP].waiting |= lane;
+  if (try_warp(all, thread)) {
+    unmark_ready(all, thread);
+  } else {
+    park(all);
+  }
+}
+
+static unsigned hook_active_mask(void) {
+  return running->warps[running->current / WARP].live;
+}
+
+const struct cpu_hooks *fibers_hooks(void) {
+  static const struct cpu_hooks hooks = {hook_barrier, hook_warp, hook_active_mask, hook_trap};
+  return &hooks;
+}
+
+/* ---- Threads, blocks, the grid ---- */
+
+/* An ended thread counts as arrived wherever others wait for it. */
+static void thread_ended(struct fibers *all) {
+  struct warp *warp = &all->warps[all->current / WARP];
+  warp->live &= ~(1u << all->current % WARP);
+  all->live--;
+  if (all->live && all->arrived == all->live) release_barrier(all);
+  for (unsigned left = warp->waiting; left; left &= left - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(left);
+    if (warp->waiting >> lane & 1) try_warp(all, all->current / WARP * WARP + lane);
+  }
+}
+
+static void start_block(struct fibers *all) {
+  all->live = all->threads;
+  all->unstarted = 0;
+  const unsigned whole = all->threads / WARP, rest = all->threads % WARP;
+  for (unsigned warp = 0; warp < whole; ++warp) all->warps[warp].live = ~0u;
+  if (rest) all->warps[whole].live = (1u << rest) - 1;
+}
+
+static bool next_block(struct fibers *all) {
+  struct cpu_dim3 *block = &all->launch->builtins->block;
+  const struct cpu_dim3 *grid = &all->launch->grid;
+  if (++block->x < grid->x) return true;
+  block->x = 0;
+  if (++block->y < grid->y) return true;
+  block->y = 0;
+  return ++block->z < grid->z;
+}
+
+/* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
+static void find_work(struct fibers *all, struct fiber *self) {
+  struct context *next = &all->caller;
+  if (all->ready_warps) {
+    next = &resume_ready(all)->context;
+  } else if (all->unstarted < all->threads) {
+    start_next(all, self);
+    return;
+  } else if (all->live) {
+    deadlock(all);
+  } else if (next_block(all)) {
+    start_block(all);
+    start_next(all, self);
+    return;
+  }
+  all->idle[all->idle_count++] = self;
+  switch_to(all, next);
+}
+
+static void fiber_main(void) {
+  struct fibers *all = running;
+  struct fiber *self = all->parked[all->current].fiber;
+  arrive(all, NULL);
+  for (;;) {
+    all->launch->entry(all->launch->parameters);
+    thread_ended(all);
+    find_work(all, self);
+  }
+}
+
+/* ---- Opening, launching ---- */
+
+int fibers_open(struct fibers **out, cugen_error *err) {
+  *out = NULL;
+  struct fibers *all = calloc(1, sizeof *all);
+  if (!all) return error_memory(err);
+  all->guard = (size_t)sysconf(_SC_PAGESIZE);
+  all->stride = all->guard + STACK_BYTES;
+  all->stacks = mmap(NULL, MAX_THREADS * all->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all->stacks == MAP_FAILED) {
+    free(all);
+    return error_memory(err);
+  }
+  *out = all;
+  return CUGEN_OK;
+}
+
+void fibers_close(struct fibers *fibers) {
+  if (!fibers) return;
+  for (unsigned i = 0; i < fibers->usable; ++i) context_drop(&fibers->fibers[i].context);
+  munmap(fibers->stacks, MAX_THREADS * fibers->stride);
+  free(fibers);
+}
+
+int fibers_owns_guard(const void *address) {
+  if (!running) return 0;
+  const uintptr_t offset = (uintptr_t)address - (uintptr_t)running->stacks;
+  return offset < MAX_THREADS * running->stride && offset % running->stride < running->guard;
+}
+
+static int prepare_stacks(struct fibers *all, cugen_error *err) {
+  while (all->usable < all->threads) {
+    char *stack = all->stacks + all->usable * all->stride + all->guard;
+    if (mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
+    all->idle[all->idle_count++] = &all->fibers[all->usable++];
+  }
+  return CUGEN_OK;
+}
+
+static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
+  if (!memcmp(&all->positions_of, &block, sizeof block)) return;
+  struct cpu_dim3 at = {0, 0, 0};
+  for (unsigned i = 0; i < all->threads; ++i) {
+    all->positions[i] = at;
+    if (++at.x < block.x) continue;
+    at.x = 0;
+    if (++at.y < block.y) continue;
+    at.y = 0;
+    ++at.z;
+  }
+  all->positions_of = block;
+}
+
+static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
+  const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block;
+  const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
+  const bool wide = block->x > MAX_THREADS || block->y > MAX_THREADS || block->z > MAX_THREADS;
+  if (!empty && !wide && (uint64_t)block->x * block->y * block->z <= MAX_THREADS) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number must be at least 1, "
+                   "and a block may have %d threads",
+                   grid->x, grid->y, grid->z, block->x, block->y, block->z, MAX_THREADS);
+}
+
+static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
+  *launch->builtins = (struct cpu_builtins){
+      .block_size = launch->block, .grid_size = launch->grid, .dynamic_shared = launch->dynamic_shared};
+  all->launch = launch;
+  context_adopt(&all->caller);
+  all->active = &all->caller;
+  running = all;
+  start_block(all);
+  struct fiber *first = take_idle(all);
+  start_next(all, first);
+  switch_to(all, &first->context);
+  running = NULL;
+}
+
+int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err) {
+  int status = check_shape(launch, err);
+  if (status) return status;
+  fibers->threads = launch->block.x * launch->block.y * launch->block.z;
+  status = prepare_stacks(fibers, err);
+  if (status) return status;
+  prepare_positions(fibers, launch->block);
+  run_grid(fibers, launch);
+  return CUGEN_OK;
+}

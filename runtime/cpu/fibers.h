@@ -1,0 +1,39 @@
+/* Runs a grid of CUDA threads as fibers on one thread of the operating system: blocks in turn, the threads of a block
+   switched by hand at barriers and warp operations. */
+#ifndef RUNTIME_CPU_FIBERS_H
+#define RUNTIME_CPU_FIBERS_H
+
+#include <stddef.h>
+
+#include "abi.h"
+#include "base/error.h"
+
+struct fibers; /* stacks, kept between launches */
+
+int fibers_open(struct fibers **out, cugen_error *err);
+void fibers_close(struct fibers *fibers);
+
+struct fiber_launch {
+  void (*entry)(void **parameters);
+  void **parameters;
+  struct cpu_builtins *builtins; /* the shared object's */
+  struct cpu_dim3 grid, block;
+  void *dynamic_shared; /* one block's worth, reused for every block */
+};
+
+/* fault(context, text) is called for what ends the process (trap, deadlock): it does not return. */
+int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err);
+
+/* The hooks that a loaded object is given. */
+const struct cpu_hooks *fibers_hooks(void);
+
+/* "block (3,0,0) thread (17,0,0)" of what runs now, for fault texts; async-signal-safe: writes at most size bytes
+   with the final NUL. Empty when no kernel runs. */
+void fibers_where(char *out, size_t size);
+/* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
+   are. */
+void fibers_on_fault(void (*fault)(const char *text));
+/* The guard page of a fiber's stack: a fault there is a stack overflow. */
+int fibers_owns_guard(const void *address);
+
+#endif

@@ -1,0 +1,227 @@
+/* Guard pages and the fault handler; see guard.h. */
+#include "guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "fibers.h"
+
+enum { ALIGNMENT = 16, CANARY = 0xca, MOST_BUFFERS = 1024, FAULT_EXIT = 99 };
+
+/* What a signal handler can reach must be static: handlers are the process's, and so is this. */
+static struct {
+  struct span {
+    char *start, *end; /* of the buffer itself */
+  } buffers[MOST_BUFFERS];
+  char *fault;
+  size_t fault_bytes;
+  void *stack;
+  bool installed;
+} guard;
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { SIGNAL_COUNT = sizeof signals / sizeof *signals, STACK_BYTES = 65536 };
+
+/* ---- Memory ---- */
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A large unreachable zone on both sides: an index that is off by a row, not by one, lands in it too. */
+static size_t zone(void) {
+  return (size_t)1 << 20;
+}
+
+static void remember(char *start, char *end) {
+  for (size_t i = 0; i < MOST_BUFFERS; i++) {
+    if (guard.buffers[i].start) continue;
+    guard.buffers[i] = (struct span){start, end};
+    return;
+  }
+}
+
+int guard_alloc(size_t bytes, struct memory *out, cugen_error *err) {
+  size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone();
+  char *base = bytes > SIZE_MAX / 2
+                   ? MAP_FAILED
+                   : mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
+  char *low = base + zone();
+  if (mprotect(low, inside, PROT_READ | PROT_WRITE) != 0) {
+    int status = error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
+    munmap(base, whole);
+    return status;
+  }
+  size_t slack = (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
+  char *start = low + inside - slack - bytes;
+  memset(low, CANARY, (size_t)(start - low));
+  memset(start + bytes, CANARY, slack);
+  *out = (struct memory){
+      .kind = MEMORY_DEVICE, .device = start, .host = start, .bytes = bytes, .base = base, .base_bytes = whole};
+  remember(start, start + bytes);
+  return CUGEN_OK;
+}
+
+void guard_free(struct memory *memory) {
+  for (size_t i = 0; i < MOST_BUFFERS; i++)
+    if (guard.buffers[i].start == memory->device) guard.buffers[i] = (struct span){0};
+  munmap(memory->base, memory->base_bytes);
+  *memory = (struct memory){0};
+}
+
+int guard_check(const struct memory *memory, cugen_error *err) {
+  const unsigned char *start = memory->device, *end = start + memory->bytes;
+  const unsigned char *low = (const unsigned char *)memory->base + zone();
+  for (const unsigned char *at = end; (uintptr_t)at % page_size(); at++)
+    if (*at != CANARY)
+      return error_set(err, CUGEN_ERROR_WRONG, "out of bounds: written %zu bytes past the end of %zu bytes",
+                       (size_t)(at - end), memory->bytes);
+  for (const unsigned char *at = start; at > low; at--)
+    if (at[-1] != CANARY)
+      return error_set(err, CUGEN_ERROR_WRONG, "out of bounds: written %zu bytes before the start of %zu bytes",
+                       (size_t)(start - at) + 1, memory->bytes);
+  return CUGEN_OK;
+}
+
+/* ---- Faults: only async-signal-safe functions from here on ---- */
+
+struct line {
+  char text[512];
+  size_t length;
+};
+
+static void add(struct line *line, const char *string) {
+  while (*string && line->length < sizeof line->text - 1) line->text[line->length++] = *string++;
+  line->text[line->length] = '\0';
+}
+
+static void add_number(struct line *line, unsigned long long value, unsigned base) {
+  char digits[24];
+  int at = sizeof digits - 1;
+  digits[at] = '\0';
+  do digits[--at] = "0123456789abcdef"[value % base];
+  while ((value /= base) != 0);
+  add(line, &digits[at]);
+}
+
+static void die(struct line *line) {
+  if (guard.fault && guard.fault_bytes) {
+    size_t length = line->length < guard.fault_bytes - 1 ? line->length : guard.fault_bytes - 1;
+    memcpy(guard.fault, line->text, length);
+    guard.fault[length] = '\0';
+  }
+  _exit(FAULT_EXIT);
+}
+
+static void add_where(struct line *line) {
+  char where[128];
+  fibers_where(where, sizeof where);
+  if (!where[0]) return;
+  add(line, " in ");
+  add(line, where);
+}
+
+/* trap, assert, deadlock: the text says where already. */
+static void on_fault(const char *text) {
+  struct line line = {.length = 0};
+  add(&line, text);
+  die(&line);
+}
+
+/* The buffer nearest to the address, within the zones around it. */
+static const struct span *nearest(const char *address, size_t *distance) {
+  const struct span *found = NULL;
+  *distance = zone() + page_size();
+  for (size_t i = 0; i < MOST_BUFFERS; i++) {
+    const struct span *b = &guard.buffers[i];
+    if (!b->start) continue;
+    size_t away = address < b->start  ? (size_t)(b->start - address)
+                  : address >= b->end ? (size_t)(address - b->end)
+                                      : 0;
+    if (away < *distance) *distance = away, found = b;
+  }
+  return found;
+}
+
+static const char *access_kind(const void *context) {
+#if defined(__x86_64__)
+  enum { WRITE_BIT = 2 }; /* page-fault error code, Intel SDM vol. 3, 4.7 */
+  const ucontext_t *u = context;
+  return u->uc_mcontext.gregs[REG_ERR] & WRITE_BIT ? "write" : "read";
+#else
+  (void)context;
+  return "access";
+#endif
+}
+
+static void describe_address(struct line *line, const char *address, const void *context) {
+  size_t distance;
+  const struct span *buffer = nearest(address, &distance);
+  if (fibers_owns_guard(address)) {
+    add(line, "stack overflow");
+  } else if (!buffer) {
+    add(line, "out of bounds: ");
+    add(line, access_kind(context));
+    add(line, " at address 0x");
+    add_number(line, (unsigned long long)(uintptr_t)address, 16);
+  } else {
+    bool before = address < buffer->start;
+    add(line, "out of bounds: ");
+    add(line, access_kind(context));
+    add(line, " ");
+    add_number(line, distance, 10);
+    add(line, before ? " bytes before the start of a buffer of " : " bytes past the end of a buffer of ");
+    add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
+    add(line, " bytes");
+  }
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+  struct line line = {.length = 0};
+  switch (number) {
+  case SIGSEGV:
+  case SIGBUS: describe_address(&line, info->si_addr, context); break;
+  case SIGFPE: add(&line, "trap: integer division by zero"); break;
+  case SIGILL: add(&line, "trap: illegal instruction"); break;
+  default: add(&line, "trap: abort"); break;
+  }
+  add_where(&line);
+  die(&line);
+}
+
+/* ---- Installing ---- */
+
+int guard_install(char *fault, size_t fault_bytes, cugen_error *err) {
+  if (guard.installed) return error_set(err, CUGEN_ERROR_USAGE, "this process has a cpu device open already");
+  guard.stack = malloc(STACK_BYTES);
+  if (!guard.stack) return error_memory(err);
+  guard.fault = fault;
+  guard.fault_bytes = fault_bytes;
+  const stack_t stack = {.ss_sp = guard.stack, .ss_size = STACK_BYTES};
+  sigaltstack(&stack, NULL);
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
+  fibers_on_fault(on_fault);
+  guard.installed = true;
+  return CUGEN_OK;
+}
+
+void guard_uninstall(void) {
+  if (!guard.installed) return;
+  const stack_t none = {.ss_flags = SS_DISABLE};
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
+  sigaltstack(&none, NULL);
+  fibers_on_fault(NULL);
+  free(guard.stack);
+  guard.stack = NULL;
+  guard.fault = NULL;
+  guard.installed = false;
+}

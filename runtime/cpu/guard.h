@@ -1,0 +1,19 @@
+/* Guarded memory of the cpu device, and what happens when a kernel leaves it: the process writes what went wrong where
+   its parent can read it, and ends. */
+#ifndef RUNTIME_CPU_GUARD_H
+#define RUNTIME_CPU_GUARD_H
+
+#include "runtime/device.h"
+
+/* Memory whose end lies against an inaccessible page, and whose start is aligned to 16 bytes. The up to 15 bytes
+   between are a canary. */
+int guard_alloc(size_t bytes, struct memory *out, cugen_error *err);
+void guard_free(struct memory *memory);
+int guard_check(const struct memory *memory, cugen_error *err);
+
+/* Takes over SIGSEGV and its kind until guard_uninstall: one device a process, as handlers are process-wide. fault
+   may be NULL: the text then goes nowhere. */
+int guard_install(char *fault, size_t fault_bytes, cugen_error *err);
+void guard_uninstall(void);
+
+#endif

@@ -1,0 +1,366 @@
+/* The cpu device: executes CUDA sources on the host's processor, to find out whether they are right, not how fast a GPU
+   would be. It belongs in a process of its own: see cpu/guard.h. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "cpu/compile.h"
+#include "cpu/fibers.h"
+#include "cpu/guard.h"
+#include "device.h"
+
+enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512 };
+
+struct cpu_device {
+  struct device base;
+  struct fibers *fibers;
+  void *shared; /* one block's dynamic shared memory */
+};
+
+struct loaded {
+  void *library;
+  const struct compiled *compiled;
+  struct cpu_builtins *builtins;
+  struct entry *entries[KERNEL_MAX_LAUNCHES];
+};
+
+struct entry {
+  void (*run)(void **parameters);
+  struct cpu_builtins *builtins;
+};
+
+/* ---- What it is ---- */
+
+static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
+  (void)toolkit;
+#if defined(__x86_64__) || defined(__aarch64__)
+  (void)err;
+  return 1;
+#else
+  error_set(err, CUGEN_ERROR_MISSING, "the cpu device needs an x86-64 or aarch64 processor");
+  return 0;
+#endif
+}
+
+/* "model name" of /proc/cpuinfo, else the architecture's name. */
+static void processor_name(struct text *out) {
+  struct text info = {0};
+  cugen_error ignored;
+  const char *line = file_read("/proc/cpuinfo", &info, &ignored) ? NULL : strstr(text_get(&info), "model name");
+  const char *colon = line ? strchr(line, ':') : NULL;
+  if (colon)
+    text_add_n(out, colon + 2, strcspn(colon + 2, "\n"));
+  else
+    text_add(out, "processor");
+  text_free(&info);
+}
+
+static void copy_text(char *to, size_t size, const struct text *from) {
+  size_t length = from->length < size ? from->length : size - 1;
+  memcpy(to, text_get(from), length);
+  to[length] = '\0';
+}
+
+/* Limits of a mid-size GPU of compute capability 8.6 (CUDA C++ Programming Guide, "Technical Specifications per
+   Compute Capability"), but for the multiprocessors, so that a config finds variants that are valid on most GPUs. */
+static struct device_facts cpu_facts(void) {
+  long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return (struct device_facts){.compute_capability = 80,
+                               .sm_count = cpu_count(),
+                               .warp_size = 32,
+                               .max_threads_per_block = 1024,
+                               .max_threads_per_sm = 2048,
+                               .max_blocks_per_sm = 32,
+                               .registers_per_block = 65536,
+                               .registers_per_sm = 65536,
+                               .shared_per_block = 49152,
+                               .shared_per_block_optin = 101376,
+                               .shared_per_sm = 102400,
+                               .shared_reserved_per_block = 1024,
+                               .constant_bytes = 65536,
+                               .l2_bytes = l2 > 0 ? l2 : 0,
+                               .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+                               .pitch_alignment = PITCH_ALIGNMENT};
+}
+
+static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct device_description *out,
+                        cugen_error *err) {
+  if (ordinal != 0) return error_set(err, CUGEN_ERROR_USAGE, "there is one cpu device: 'cpu'");
+  *out = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
+  struct text name = {0}, compiler = {0}, fingerprint = {0};
+  processor_name(&name);
+  cpu_compiler_identity(toolkit, &compiler);
+  /* Flags are long and the fingerprint short: their hash stands for them. */
+  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)strcspn(text_get(&compiler), "-"),
+            text_get(&compiler), hash_bytes(text_get(&compiler), compiler.length).hex);
+  bool failed = fingerprint.failed || name.failed;
+  copy_text(out->name, sizeof out->name, &name);
+  copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);
+  text_free(&name);
+  text_free(&compiler);
+  text_free(&fingerprint);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+static void cpu_close(struct device *device) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  if (!d) return;
+  guard_uninstall();
+  fibers_close(d->fibers);
+  free(d->shared);
+  free(d);
+}
+
+static int cpu_open(const struct device_options *options, struct device **out, cugen_error *err) {
+  *out = NULL;
+  struct cpu_device *d = calloc(1, sizeof *d);
+  if (!d) return error_memory(err);
+  d->base.ops = &cpu_device_ops;
+  int status = cpu_describe(options->toolkit, options->ordinal, &d->base.description, err);
+  if (!status) status = fibers_open(&d->fibers, err);
+  size_t shared = (size_t)d->base.description.facts.shared_per_block_optin;
+  if (!status && posix_memalign(&d->shared, DYNAMIC_SHARED_ALIGNMENT, shared)) status = error_memory(err);
+  if (!status) status = guard_install(options->fault, options->fault_bytes, err);
+  if (status) {
+    fibers_close(d->fibers);
+    free(d->shared);
+    free(d);
+    return status;
+  }
+  memset(d->shared, 0xff, shared);
+  *out = &d->base;
+  return CUGEN_OK;
+}
+
+/* ---- Memory: all of it is the host's ---- */
+
+static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded, struct memory *out,
+                     cugen_error *err) {
+  (void)device;
+  *out = (struct memory){0};
+  if (guarded) {
+    int status = guard_alloc(bytes, out, err);
+    out->kind = kind;
+    return status;
+  }
+  void *at;
+  if (posix_memalign(&at, DYNAMIC_SHARED_ALIGNMENT, bytes ? bytes : 1))
+    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: out of memory", bytes);
+  *out = (struct memory){.kind = kind, .device = at, .host = at, .bytes = bytes, .base = at};
+  return CUGEN_OK;
+}
+
+/* Guarded memory has base_bytes. */
+static void cpu_free(struct device *device, struct memory *memory) {
+  (void)device;
+  if (!memory->base) return;
+  if (memory->base_bytes) {
+    guard_free(memory);
+    return;
+  }
+  free(memory->base);
+  *memory = (struct memory){0};
+}
+
+static int cpu_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
+                             cugen_error *err) {
+  *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+  if (rows && *pitch > SIZE_MAX / rows) return error_memory(err);
+  return cpu_alloc(device, MEMORY_DEVICE, *pitch * rows, false, out, err);
+}
+
+static int cpu_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
+  (void)device;
+  return memory->base_bytes ? guard_check(memory, err) : CUGEN_OK;
+}
+
+static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+  (void)device, (void)err;
+  memcpy(to, from, bytes);
+  return CUGEN_OK;
+}
+
+static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                       size_t width, size_t rows, cugen_error *err) {
+  if (width > to_pitch || width > from_pitch)
+    return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu", width, to_pitch,
+                     from_pitch);
+  for (size_t i = 0; i < rows; i++)
+    cpu_copy(device, (char *)to + i * to_pitch, (const char *)from + i * from_pitch, width, err);
+  return CUGEN_OK;
+}
+
+static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
+  (void)device, (void)err;
+  memset(to, byte, bytes);
+  return CUGEN_OK;
+}
+
+/* ---- Images ---- */
+
+static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
+  void *at = dlsym(loaded->library, name);
+  if (!at) error_set(err, CUGEN_ERROR_DEVICE, "the compiled kernel has no symbol '%s'", name);
+  return at;
+}
+
+/* dlopen wants a file: one without a name in any folder. */
+static void *open_image(const struct compiled *compiled, cugen_error *err) {
+  int file = memfd_create("cugen-kernel", MFD_CLOEXEC);
+  size_t done = 0;
+  while (file >= 0 && done < compiled->image_length) {
+    ssize_t wrote = write(file, (const char *)compiled->image + done, compiled->image_length - done);
+    if (wrote <= 0) break;
+    done += (size_t)wrote;
+  }
+  if (file < 0 || done < compiled->image_length) {
+    error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
+    if (file >= 0) close(file);
+    return NULL;
+  }
+  struct text path = {0};
+  text_addf(&path, "/proc/self/fd/%d", file);
+  void *library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+  if (!library) error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+  text_free(&path);
+  close(file);
+  return library;
+}
+
+static void cpu_unload(struct device *device, struct loaded *loaded) {
+  (void)device;
+  if (!loaded) return;
+  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(loaded->entries[i]);
+  if (loaded->library) dlclose(loaded->library);
+  free(loaded);
+}
+
+static int cpu_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err) {
+  *out = NULL;
+  struct loaded *loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return error_memory(err);
+  loaded->compiled = compiled;
+  loaded->library = open_image(compiled, err);
+  const struct cpu_hooks **hooks = loaded->library ? find_symbol(loaded, "cugen_hooks", err) : NULL;
+  loaded->builtins = hooks ? find_symbol(loaded, "cugen_builtins", err) : NULL;
+  if (!loaded->builtins) {
+    cpu_unload(device, loaded);
+    return CUGEN_ERROR_DEVICE;
+  }
+  *hooks = fibers_hooks();
+  *out = loaded;
+  return CUGEN_OK;
+}
+
+static int check_shared(const struct device *device, int64_t bytes, cugen_error *err) {
+  int64_t most = device->description.facts.shared_per_block_optin;
+  if (bytes <= most) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %lld",
+                   (long long)bytes, (long long)most);
+}
+
+static int cpu_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+                     struct entry **out, cugen_error *err) {
+  *out = NULL;
+  int status = check_shared(device, dynamic_shared, err);
+  if (status) return status;
+  if (!loaded->entries[index]) {
+    void *run = find_symbol(loaded, loaded->compiled->entries[index], err);
+    struct entry *entry = run ? calloc(1, sizeof *entry) : NULL;
+    if (!entry) return run ? error_memory(err) : CUGEN_ERROR_DEVICE;
+    memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
+    entry->builtins = loaded->builtins;
+    loaded->entries[index] = entry;
+  }
+  *out = loaded->entries[index];
+  return CUGEN_OK;
+}
+
+static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
+                      cugen_error *err) {
+  (void)device;
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  *address = find_symbol(loaded, name, err);
+  if (!*address) return CUGEN_ERROR_DEVICE;
+  if (!dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol)
+    return error_set(err, CUGEN_ERROR_DEVICE, "symbol '%s' has no size", name);
+  *bytes = symbol->st_size;
+  return CUGEN_OK;
+}
+
+/* ---- Running ---- */
+
+static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                      void **parameters, cugen_error *err) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+  if (threads == 0 || blocks == 0 || threads > (uint64_t)device->description.facts.max_threads_per_block)
+    return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
+                     (unsigned long long)blocks, (unsigned long long)threads,
+                     (long long)device->description.facts.max_threads_per_block);
+  int status = check_shared(device, launch->shared_bytes, err);
+  if (status) return status;
+  const struct fiber_launch fibers = {.entry = entry->run,
+                                      .parameters = parameters,
+                                      .builtins = entry->builtins,
+                                      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                                      .block = {launch->block[0], launch->block[1], launch->block[2]},
+                                      .dynamic_shared = d->shared};
+  return fibers_run(d->fibers, &fibers, err);
+}
+
+static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
+  (void)device, (void)entry, (void)threads, (void)dynamic_shared;
+  return 0;
+}
+
+static int cpu_sync(struct device *device, cugen_error *err) {
+  (void)device, (void)err;
+  return CUGEN_OK;
+}
+
+static int cpu_time(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                    double *seconds, cugen_error *err) {
+  (void)device;
+  double begin = clock_seconds();
+  int status = run(context, err);
+  *seconds = clock_seconds() - begin;
+  return status;
+}
+
+static int cpu_clock_mhz(struct device *device) {
+  (void)device;
+  return 0;
+}
+
+const struct device_ops cpu_device_ops = {.kind = "cpu",
+                                          .capabilities = 0,
+                                          .count = cpu_count_devices,
+                                          .describe = cpu_describe,
+                                          .compile = cpu_compile,
+                                          .open = cpu_open,
+                                          .close = cpu_close,
+                                          .alloc = cpu_alloc,
+                                          .free = cpu_free,
+                                          .alloc_pitched = cpu_alloc_pitched,
+                                          .memory_check = cpu_memory_check,
+                                          .upload = cpu_copy,
+                                          .download = cpu_copy,
+                                          .copy_2d = cpu_copy_2d,
+                                          .fill = cpu_fill,
+                                          .load = cpu_load,
+                                          .unload = cpu_unload,
+                                          .entry = cpu_entry,
+                                          .symbol = cpu_symbol,
+                                          .active_blocks = cpu_active_blocks,
+                                          .launch = cpu_launch,
+                                          .sync = cpu_sync,
+                                          .time = cpu_time,
+                                          .clock_mhz = cpu_clock_mhz};

@@ -1,0 +1,85 @@
+/* Theoretical occupancy; see occupancy.h. The figures are those of the CUDA toolkit's own calculator. */
+#include "occupancy.h"
+
+#include <cuda_occupancy.h>
+
+/* cuda_occupancy.h counts in int and size_t. */
+static cudaOccDeviceProp device_properties(const struct device_facts *facts) {
+  return (cudaOccDeviceProp){
+      .computeMajor = (int)(facts->compute_capability / 10),
+      .computeMinor = (int)(facts->compute_capability % 10),
+      .maxThreadsPerBlock = (int)facts->max_threads_per_block,
+      .maxThreadsPerMultiprocessor = (int)facts->max_threads_per_sm,
+      .regsPerBlock = (int)facts->registers_per_block,
+      .regsPerMultiprocessor = (int)facts->registers_per_sm,
+      .warpSize = (int)facts->warp_size,
+      .sharedMemPerBlock = (size_t)facts->shared_per_block,
+      .sharedMemPerMultiprocessor = (size_t)facts->shared_per_sm,
+      .numSms = (int)facts->sm_count,
+      .sharedMemPerBlockOptin = (size_t)facts->shared_per_block_optin,
+      .reservedSharedMemPerBlock = (size_t)facts->shared_reserved_per_block,
+  };
+}
+
+/* With more shared memory than a block gets without asking, the kernel is taken to have asked, as the cuda device
+   does for it. */
+static cudaOccFuncAttributes function_attributes(const struct device_facts *facts,
+                                                 const struct kernel_resources *resources, int64_t dynamic_shared) {
+  bool asks = resources->static_shared + dynamic_shared > facts->shared_per_block;
+  return (cudaOccFuncAttributes){
+      .maxThreadsPerBlock = resources->max_threads > 0 ? resources->max_threads : INT_MAX,
+      .numRegs = resources->registers,
+      .sharedSizeBytes = (size_t)resources->static_shared,
+      .partitionedGCConfig = PARTITIONED_GC_OFF,
+      .shmemLimitConfig = asks ? FUNC_SHMEM_LIMIT_OPTIN : FUNC_SHMEM_LIMIT_DEFAULT,
+      .maxDynamicSharedSizeBytes = (size_t)dynamic_shared,
+      .numBlockBarriers = 1,
+  };
+}
+
+/* Several limits often coincide; the one that a person can change most easily is named first. */
+static const struct {
+  unsigned bit;
+  const char *name;
+} limiters[] = {{OCC_LIMIT_SHARED_MEMORY, "shared memory"},
+                {OCC_LIMIT_REGISTERS, "registers"},
+                {OCC_LIMIT_BLOCKS, "blocks"},
+                {OCC_LIMIT_BARRIERS, "blocks"},
+                {OCC_LIMIT_WARPS, "threads"}};
+
+/* With every thread of the multiprocessor in use it is they that allow no more. */
+static const char *limiter_of(const cudaOccResult *result, double fraction) {
+  if (result->activeBlocksPerMultiprocessor == 0) return "none";
+  if (fraction >= 1) return "threads";
+  for (size_t i = 0; i < sizeof limiters / sizeof *limiters; i++)
+    if (result->limitingFactors & limiters[i].bit) return limiters[i].name;
+  return "threads";
+}
+
+static int refuse(const struct device_facts *facts, cudaOccError error, cugen_error *err) {
+  if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE)
+    return error_set(err, CUGEN_ERROR_DEVICE, "the occupancy of compute capability %d.%d is not known",
+                     (int)(facts->compute_capability / 10), (int)(facts->compute_capability % 10));
+  return error_set(err, CUGEN_ERROR_USAGE, "no occupancy: the device's description is incomplete");
+}
+
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err) {
+  *out = (struct occupancy){.limiter = "none"};
+  if (threads < 1 || dynamic_shared < 0 || dynamic_shared > INT_MAX)
+    return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for a block of %d threads and %lld dynamic shared bytes",
+                     threads, (long long)dynamic_shared);
+  cudaOccDeviceProp properties = device_properties(facts);
+  cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
+  cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+  cudaOccResult result = {0};
+  cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, threads,
+                                                               (size_t)dynamic_shared);
+  if (error != CUDA_OCC_SUCCESS) return refuse(facts, error, err);
+  if (threads > attributes.maxThreadsPerBlock) return CUGEN_OK; /* the calculator leaves launch bounds aside */
+  int warps = (threads + properties.warpSize - 1) / properties.warpSize;
+  out->blocks = result.activeBlocksPerMultiprocessor;
+  out->fraction = (double)out->blocks * warps * properties.warpSize / properties.maxThreadsPerMultiprocessor;
+  out->limiter = limiter_of(&result, out->fraction);
+  return CUGEN_OK;
+}

@@ -1,0 +1,282 @@
+/* Plans and calls; see plan.h. All that a launch needs is worked out at bind: the launch itself only calls the
+   device. */
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plan {
+  struct device *device;
+  const struct kernel_spec *spec;
+  struct loaded *loaded;
+  struct entry *entries[KERNEL_MAX_LAUNCHES]; /* one a launch */
+};
+
+struct call {
+  struct device *device;
+  const struct kernel_launch *launches;
+  size_t launch_count;
+  struct entry *const *entries;
+  void **parameters; /* the same for every launch; NULL at the end */
+  void *addresses[KERNEL_MAX_ARGUMENTS];
+  union {
+    int64_t align;
+    unsigned char bytes[8];
+  } scalars[KERNEL_MAX_ARGUMENTS];
+};
+
+/* ---- Plans --------------------------------------------------------------------------------------------------- */
+
+size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]) {
+  size_t count = 0;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    size_t known = 0;
+    while (known < count && strcmp(entries[known], spec->launches[i].entry)) known++;
+    if (known == count) entries[count++] = spec->launches[i].entry;
+  }
+  return count;
+}
+
+static size_t entry_index(const struct kernel_spec *spec, const char *entry) {
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  size_t count = plan_entries(spec, entries), index = 0;
+  while (index < count && strcmp(entries[index], entry)) index++;
+  return index;
+}
+
+static int find_entries(struct plan *plan, cugen_error *err) {
+  for (size_t i = 0; i < plan->spec->launch_count; i++) {
+    const struct kernel_launch *launch = &plan->spec->launches[i];
+    int status = plan->device->ops->entry(plan->device, plan->loaded, entry_index(plan->spec, launch->entry),
+                                          launch->shared_bytes, &plan->entries[i], err);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
+              struct plan **out, cugen_error *err) {
+  *out = NULL;
+  if (spec->launch_count > KERNEL_MAX_LAUNCHES || spec->argument_count > KERNEL_MAX_ARGUMENTS)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a plan has at most %d launches and %d arguments",
+                     KERNEL_MAX_LAUNCHES, KERNEL_MAX_ARGUMENTS);
+  struct plan *plan = calloc(1, sizeof *plan);
+  if (!plan) return error_memory(err);
+  plan->device = device;
+  plan->spec = spec;
+  int status = device->ops->load(device, compiled, &plan->loaded, err);
+  if (!status) status = find_entries(plan, err);
+  if (status) {
+    plan_close(plan);
+    return status;
+  }
+  *out = plan;
+  return CUGEN_OK;
+}
+
+void plan_close(struct plan *plan) {
+  if (!plan) return;
+  if (plan->loaded) plan->device->ops->unload(plan->device, plan->loaded);
+  free(plan);
+}
+
+/* ---- Scalars ------------------------------------------------------------------------------------------------- */
+
+/* x rounded to nearest even in a 16-bit format with that many exponent and mantissa bits (IEEE 754 binary16: 5 and
+   10; bfloat16: 8 and 7). */
+static uint16_t small_float(double x, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const unsigned infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
+  const unsigned sign = signbit(x) ? 0x8000u : 0;
+  if (isnan(x)) return (uint16_t)(sign | infinity | 1u << (mantissa_bits - 1));
+  if (isinf(x) || x == 0) return (uint16_t)(sign | (isinf(x) ? infinity : 0));
+  int exponent;
+  frexp(x, &exponent);
+  exponent = exponent - 1 > 1 - bias ? exponent - 1 : 1 - bias; /* subnormals share the lowest */
+  if (exponent > bias) return (uint16_t)(sign | infinity);
+  /* The significand carries its leading one into the exponent field, as rounding up may carry further. */
+  unsigned significand = (unsigned)nearbyint(ldexp(fabs(x), mantissa_bits - exponent));
+  unsigned bits = ((unsigned)(exponent + bias - 1) << mantissa_bits) + significand;
+  return (uint16_t)(sign | (bits < infinity ? bits : infinity));
+}
+
+static void pack_float(const struct dtype *dtype, double x, unsigned char *out) {
+  float single = (float)x;
+  uint16_t half = strcmp(dtype->name, "bf16") ? small_float(x, 5, 10) : small_float(x, 8, 7);
+  if (dtype->bytes == sizeof x) memcpy(out, &x, sizeof x);
+  if (dtype->bytes == sizeof single) memcpy(out, &single, sizeof single);
+  if (dtype->bytes == sizeof half) memcpy(out, &half, sizeof half);
+}
+
+/* Whether x fits that integer type. u64 takes what int64_t can hold. */
+static bool integer_fits(const struct dtype *dtype, int64_t x) {
+  int bits = 8 * dtype->bytes;
+  if (dtype->name[0] == 'u') return x >= 0 && (bits == 64 || x >> bits == 0);
+  return bits == 64 || (x >= -(INT64_C(1) << (bits - 1)) && x < INT64_C(1) << (bits - 1));
+}
+
+static void pack_integer(const struct dtype *dtype, int64_t x, unsigned char *out) {
+  memcpy(out, &x, (size_t)dtype->bytes); /* every machine with a CUDA driver is little-endian */
+}
+
+static double value_number(struct value value) {
+  return value.type == VALUE_FLOAT ? value.real : value.type == VALUE_BOOL ? value.boolean : (double)value.integer;
+}
+
+/* False: the value is no number of that type. */
+static bool pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out) {
+  if (value.type == VALUE_NIL || value.type == VALUE_STRING) return false;
+  if (dtype->floating) {
+    pack_float(dtype, value_number(value), out);
+    return true;
+  }
+  int64_t x = value.type == VALUE_BOOL ? value.boolean : value.type == VALUE_INT ? value.integer : 0;
+  if (value.type == VALUE_FLOAT) {
+    if (!(fabs(value.real) < 0x1p63) || value.real != floor(value.real)) return false;
+    x = (int64_t)value.real;
+  }
+  if (!integer_fits(dtype, x)) return false;
+  pack_integer(dtype, x, out);
+  return true;
+}
+
+static int refuse_scalar(const struct kernel_argument *argument, cugen_error *err) {
+  struct text value = {0};
+  value_print(argument->value, &value);
+  error_set(err, CUGEN_ERROR_CONFIG, "scalar '%s': %s is not a value of %s", argument->name, text_get(&value),
+            argument->dtype->name);
+  text_free(&value);
+  return CUGEN_ERROR_CONFIG;
+}
+
+/* ---- Binding ------------------------------------------------------------------------------------------------- */
+
+/* Whether the argument is one of the kernel's parameters. */
+static bool is_passed(const struct kernel_argument *argument) {
+  return argument->kind != CUGEN_ARGUMENT_CONSTANT && !argument->compiled_in;
+}
+
+static int copy_constant(struct plan *plan, const struct kernel_argument *argument, const struct memory *memory,
+                         cugen_error *err) {
+  struct device *device = plan->device;
+  void *symbol;
+  size_t room, bytes = (size_t)kernel_argument_bytes(argument);
+  int status = device->ops->symbol(device, plan->loaded, argument->name, &symbol, &room, err);
+  if (status) return status;
+  if (room < bytes)
+    return error_set(err, CUGEN_ERROR_CONFIG, "constant '%s' has %zu bytes in the config but %zu in the template",
+                     argument->name, bytes, room);
+  return device->ops->copy_2d(device, symbol, bytes, memory->device, bytes, bytes, 1, err);
+}
+
+static int bind_argument(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
+                         cugen_error *err) {
+  const struct kernel_argument *argument = &plan->spec->arguments[index];
+  bool scalar = argument->kind == CUGEN_ARGUMENT_SCALAR;
+  if (scalar && is_passed(argument) && !pack_scalar(argument->dtype, argument->value, call->scalars[index].bytes))
+    return refuse_scalar(argument, err);
+  if (scalar) return CUGEN_OK;
+  if (!memory->device) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
+  if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, argument, memory, err);
+  call->addresses[index] = memory->device;
+  return CUGEN_OK;
+}
+
+/* The parameters in order, each a pointer to its value; returns how many. */
+static size_t list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count) {
+  size_t count = 0;
+  for (size_t i = 0; i < plan->spec->argument_count; i++) {
+    if (!is_passed(&plan->spec->arguments[i])) continue;
+    bool scalar = plan->spec->arguments[i].kind == CUGEN_ARGUMENT_SCALAR;
+    call->parameters[count++] = scalar ? (void *)call->scalars[i].bytes : (void *)&call->addresses[i];
+  }
+  for (size_t i = 0; i < extra_count; i++) call->parameters[count++] = extra[i];
+  return count;
+}
+
+static void list_passed(const struct kernel_spec *spec, struct text *out) {
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (is_passed(&spec->arguments[i])) text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[i].name);
+}
+
+static int refuse_parameters(const struct plan *plan, size_t launch, int takes, size_t passed, cugen_error *err) {
+  struct text names = {0};
+  list_passed(plan->spec, &names);
+  error_set(err, CUGEN_ERROR_CONFIG,
+            "kernel '%s' takes %d parameters but is passed %zu (%s): its parameter list and the config's arguments "
+            "must agree",
+            plan->spec->launches[launch].entry, takes, passed, text_get(&names));
+  text_free(&names);
+  return CUGEN_ERROR_CONFIG;
+}
+
+static int refuse_size(const struct plan *plan, size_t launch, const struct kernel_argument *argument, int takes,
+                       int passed, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "kernel '%s': its parameter for '%s' has %d bytes, the config's argument %d: their types must agree",
+      plan->spec->launches[launch].entry, argument->name, takes, passed);
+}
+
+/* A kernel that takes other parameters than it is passed would read what is not there. */
+static int check_parameters(const struct plan *plan, size_t launch, size_t passed, cugen_error *err) {
+  enum { CAPACITY = 2 * KERNEL_MAX_ARGUMENTS };
+  int sizes[CAPACITY] = {0};
+  const struct device_ops *ops = plan->device->ops;
+  int takes = ops->parameters ? ops->parameters(plan->entries[launch], sizes, CAPACITY) : -1;
+  if (takes < 0) return CUGEN_OK;
+  if ((size_t)takes != passed) return refuse_parameters(plan, launch, takes, passed, err);
+  int at = 0;
+  for (size_t i = 0; i < plan->spec->argument_count; i++) {
+    const struct kernel_argument *argument = &plan->spec->arguments[i];
+    if (!is_passed(argument)) continue;
+    int bytes = argument->kind == CUGEN_ARGUMENT_SCALAR ? argument->dtype->bytes : (int)sizeof(void *);
+    if (sizes[at++] != bytes) return refuse_size(plan, launch, argument, sizes[at - 1], bytes, err);
+  }
+  return CUGEN_OK;
+}
+
+static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
+                    size_t extra_count, cugen_error *err) {
+  size_t passed = list_parameters(plan, call, extra, extra_count);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) status = check_parameters(plan, i, passed, err);
+  for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
+    status = bind_argument(plan, call, i, &memory[i], err);
+  return status;
+}
+
+int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
+              struct call **out, cugen_error *err) {
+  *out = NULL;
+  struct call *call = calloc(1, sizeof *call);
+  if (!call) return error_memory(err);
+  call->device = plan->device;
+  call->launches = plan->spec->launches;
+  call->launch_count = plan->spec->launch_count;
+  call->entries = plan->entries;
+  call->parameters = calloc(plan->spec->argument_count + extra_count + 1, sizeof *call->parameters);
+  int status = call->parameters ? bind_all(plan, call, memory, extra, extra_count, err) : error_memory(err);
+  if (status) {
+    call_free(call);
+    return status;
+  }
+  *out = call;
+  return CUGEN_OK;
+}
+
+void call_free(struct call *call) {
+  if (!call) return;
+  free(call->parameters);
+  free(call);
+}
+
+int call_launch(struct call *call, cugen_error *err) {
+  const struct device_ops *ops = call->device->ops;
+  for (size_t i = 0; i < call->launch_count; i++) {
+    int status = ops->launch(call->device, call->entries[i], &call->launches[i], call->parameters, err);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}

@@ -1,0 +1,287 @@
+/* Finding NVRTC, the CUDA headers and a C++ compiler, and opening libraries at run time; see toolkit.h. */
+#define _GNU_SOURCE /* dladdr */
+#include "toolkit.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+
+/* Newest first: a newer NVRTC knows more architectures. */
+static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
+
+/* Where a toolkit keeps its libraries and headers below its own folder: an installed toolkit, NVIDIA's
+   cross-platform folders, the Python wheels of CUDA 13 and 12, and a folder that is itself the place. */
+static const char *const library_folders[] = {
+    "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib",
+    "",      NULL};
+static const char *const include_folders[] = {"include",
+                                              "targets/x86_64-linux/include",
+                                              "targets/sbsa-linux/include",
+                                              "nvidia/cu13/include",
+                                              "nvidia/cuda_runtime/include",
+                                              "",
+                                              NULL};
+
+/* ---- Looking ------------------------------------------------------------------------------------------------- */
+
+static void join(struct text *out, const char *folder, const char *below, const char *name) {
+  text_addf(out, "%s/%s%s%s", folder, below, *below ? "/" : "", name);
+}
+
+/* The first names[i] that exists in one of root's folders: its path, or with folder_only the folder it is in. */
+static bool look_in(const char *root, const char *const *folders, const char *const *names, bool folder_only,
+                    struct text *out) {
+  struct text path = {0};
+  bool found = false;
+  for (size_t n = 0; names[n] && !found; n++)
+    for (size_t f = 0; folders[f] && !found; f++) {
+      text_clear(&path);
+      join(&path, root, folders[f], names[n]);
+      found = !path.failed && file_exists(text_get(&path));
+    }
+  if (found && folder_only)
+    path_folder(text_get(&path), out);
+  else if (found)
+    text_add(out, text_get(&path));
+  out->failed |= path.failed;
+  text_free(&path);
+  return found;
+}
+
+static void look_for_nvrtc(struct toolkit *toolkit, const char *root) {
+  if (toolkit->nvrtc.length) return;
+  bool found = look_in(root, library_folders, nvrtc_names, false, &toolkit->nvrtc);
+  text_addf(&toolkit->searched, "nvrtc: %s: %s\n", root, found ? "found" : "not there");
+}
+
+static void look_for_headers(struct toolkit *toolkit, const char *root) {
+  static const char *const headers[] = {"cuda_fp16.h", NULL};
+  if (toolkit->include.length) return;
+  bool found = look_in(root, include_folders, headers, true, &toolkit->include);
+  text_addf(&toolkit->searched, "include: %s: %s\n", root, found ? "found" : "not there");
+}
+
+static void look_at(struct toolkit *toolkit, const char *root) {
+  if (!root || !*root) return;
+  look_for_nvrtc(toolkit, root);
+  look_for_headers(toolkit, root);
+}
+
+/* The folders beside a file of ours: an installation's (seen from bin, lib or lib/ARCH), then a build folder's. */
+static void look_beside(struct toolkit *toolkit, const char *file) {
+  static const char *const beside[] = {"../lib/cugen/toolkit", "cugen/toolkit", "../cugen/toolkit", "toolkit", NULL};
+  struct text folder = {0}, root = {0};
+  path_folder(file, &folder);
+  for (size_t i = 0; beside[i] && !folder.failed; i++) {
+    text_clear(&root);
+    join(&root, text_get(&folder), beside[i], "");
+    if (root.length) root.data[--root.length] = '\0'; /* join's last slash */
+    look_at(toolkit, text_get(&root));
+  }
+  toolkit->searched.failed |= folder.failed | root.failed;
+  text_free(&folder);
+  text_free(&root);
+}
+
+/* Beside the program, and beside the shared library when cugen is one inside another program. */
+static void look_beside_us(struct toolkit *toolkit) {
+  struct text self = {0};
+  int status = path_self(&self, NULL);
+  if (!status) look_beside(toolkit, text_get(&self));
+  toolkit->searched.failed |= status == CUGEN_ERROR_MEMORY;
+  Dl_info info;
+  if (dladdr(nvrtc_names, &info) && info.dli_fname && info.dli_fname[0] == '/' &&
+      strcmp(info.dli_fname, text_get(&self)) != 0)
+    look_beside(toolkit, info.dli_fname);
+  text_free(&self);
+}
+
+static void look_with_loader(struct toolkit *toolkit) {
+  for (size_t i = 0; nvrtc_names[i] && !toolkit->nvrtc.length; i++) {
+    void *handle = dlopen(nvrtc_names[i], RTLD_LAZY | RTLD_LOCAL);
+    if (handle) text_add(&toolkit->nvrtc, nvrtc_names[i]);
+    text_addf(&toolkit->searched, "nvrtc: the loader's %s: %s\n", nvrtc_names[i], handle ? "found" : "not there");
+    if (handle) dlclose(handle);
+  }
+}
+
+static void find_toolkit(struct toolkit *toolkit, const char *option) {
+  const char *named = option && *option ? option : getenv("CUGEN_TOOLKIT");
+  if (named && *named) {
+    look_at(toolkit, named);
+    return;
+  }
+  look_beside_us(toolkit);
+  look_at(toolkit, getenv("CUDA_HOME"));
+  look_at(toolkit, getenv("CUDA_PATH"));
+  look_at(toolkit, "/usr/local/cuda");
+  look_at(toolkit, "/opt/cuda");
+  look_at(toolkit, "/usr");
+  look_with_loader(toolkit);
+}
+
+static bool look_for_compiler(struct toolkit *toolkit, const char *name) {
+  bool found = path_find_program(name, &toolkit->compiler);
+  text_addf(&toolkit->searched, "compiler: %s: %s\n", name, found ? "found" : "no such program");
+  return found;
+}
+
+static void find_compiler(struct toolkit *toolkit, const char *option) {
+  static const char *const usual[] = {"c++", "g++", "clang++", NULL};
+  const char *named = option && *option ? option : getenv("CUGEN_CXX");
+  if (named && *named) {
+    look_for_compiler(toolkit, named);
+    return;
+  }
+  for (size_t i = 0; usual[i]; i++)
+    if (look_for_compiler(toolkit, usual[i])) return;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------- */
+
+struct library_slot {
+  bool tried;
+  void *table; /* NULL after a failure */
+  cugen_error error;
+};
+
+struct toolkit_libraries {
+  pthread_mutex_t lock;
+  struct library_slot slots[TOOLKIT_LIBRARY_COUNT];
+};
+
+static struct toolkit_libraries *libraries_new(void) {
+  struct toolkit_libraries *libraries = calloc(1, sizeof *libraries);
+  if (libraries && pthread_mutex_init(&libraries->lock, NULL)) {
+    free(libraries);
+    return NULL;
+  }
+  return libraries;
+}
+
+static void libraries_free(struct toolkit_libraries *libraries) {
+  if (!libraries) return;
+  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(libraries->slots[i].table);
+  pthread_mutex_destroy(&libraries->lock);
+  free(libraries);
+}
+
+int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
+  *out = NULL;
+  struct toolkit *toolkit = calloc(1, sizeof *toolkit);
+  if (!toolkit) return error_memory(err);
+  toolkit->libraries = libraries_new();
+  find_toolkit(toolkit, options ? options->toolkit : NULL);
+  find_compiler(toolkit, options ? options->compiler : NULL);
+  text_add(&toolkit->driver, "libcuda.so.1");
+  text_add(&toolkit->nvml, "libnvidia-ml.so.1");
+  if (!toolkit->libraries || toolkit->nvrtc.failed || toolkit->include.failed || toolkit->compiler.failed ||
+      toolkit->searched.failed || toolkit->driver.failed || toolkit->nvml.failed) {
+    toolkit_close(toolkit);
+    return error_memory(err);
+  }
+  *out = toolkit;
+  return CUGEN_OK;
+}
+
+void toolkit_close(struct toolkit *toolkit) {
+  if (!toolkit) return;
+  libraries_free(toolkit->libraries);
+  text_free(&toolkit->nvrtc);
+  text_free(&toolkit->include);
+  text_free(&toolkit->compiler);
+  text_free(&toolkit->driver);
+  text_free(&toolkit->nvml);
+  text_free(&toolkit->searched);
+  free(toolkit);
+}
+
+/* ---- What is missing ----------------------------------------------------------------------------------------- */
+
+static const struct advice {
+  const char *what, *name, *how;
+} advices[] = {
+    {"nvrtc", "NVRTC (libnvrtc.so.13 or .12)",
+     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder with --toolkit or "
+     "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
+    {"include", "the CUDA headers (cuda_fp16.h)",
+     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder with --toolkit or "
+     "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
+    {"compiler", "a C++ compiler, which the cpu device needs,",
+     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with --compiler or $CUGEN_CXX."},
+};
+
+static const struct advice *advice_for(const char *what) {
+  for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+    if (!strcmp(advices[i].what, what)) return &advices[i];
+  return NULL;
+}
+
+/* The lines of searched that begin with what, without that word. */
+static void add_searched(const char *searched, const char *what, struct text *out) {
+  size_t length = strlen(what);
+  for (const char *line = searched; *line;) {
+    size_t end = strcspn(line, "\n");
+    if (!strncmp(line, what, length) && line[length] == ':')
+      text_addf(out, "\n  looked at:%.*s", (int)(end - length - 1), line + length + 1);
+    line += end + (line[end] == '\n');
+  }
+}
+
+int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error *err) {
+  const struct advice *advice = advice_for(what);
+  if (!advice) return error_set(err, CUGEN_ERROR_INTERNAL, "nothing called '%s' is looked for", what);
+  struct text places = {0};
+  add_searched(text_get(&toolkit->searched), what, &places);
+  error_set(err, CUGEN_ERROR_MISSING, "%s was not found.\n%s%s", advice->name, advice->how, text_get(&places));
+  text_free(&places);
+  return CUGEN_ERROR_MISSING;
+}
+
+int toolkit_nvrtc_major(const struct toolkit *toolkit) {
+  const char *version = strstr(path_base(text_get(&toolkit->nvrtc)), ".so.");
+  return version ? atoi(version + 4) : 0;
+}
+
+/* ---- Libraries ----------------------------------------------------------------------------------------------- */
+
+int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
+                    const void **table, cugen_error *err) {
+  struct library_slot *slot = &toolkit->libraries->slots[which];
+  pthread_mutex_lock(&toolkit->libraries->lock);
+  if (!slot->tried) {
+    slot->tried = true;
+    if (load(toolkit, &slot->table, &slot->error)) slot->table = NULL;
+  }
+  pthread_mutex_unlock(&toolkit->libraries->lock);
+  *table = slot->table;
+  if (slot->table) return CUGEN_OK;
+  if (err) *err = slot->error;
+  return slot->error.status;
+}
+
+/* POSIX has object and function pointers alike: dlsym's answer is stored as bytes. */
+static bool fill_symbol(void *handle, const struct toolkit_symbol *symbol, void *table) {
+  void *address = dlsym(handle, symbol->name);
+  memcpy((char *)table + symbol->offset, &address, sizeof address);
+  return address || !symbol->required;
+}
+
+int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count, void *table,
+                 cugen_error *err) {
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *why = dlerror();
+    return error_set(err, CUGEN_ERROR_MISSING, "%s was not found by the loader (%s)", library,
+                     why ? why : "no reason");
+  }
+  for (size_t i = 0; i < count; i++)
+    if (!fill_symbol(handle, &symbols[i], table)) {
+      dlclose(handle);
+      return error_set(err, CUGEN_ERROR_MISSING, "%s is too old: it has no %s", library, symbols[i].name);
+    }
+  return CUGEN_OK;
+}
