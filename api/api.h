@@ -14,6 +14,7 @@ struct cugen {
   struct toolkit *toolkit;
   struct cache *cache; /* opened when first needed */
   struct text where, why;
+  struct text warning; /* of the cache: that it cannot be written */
 };
 
 struct cugen_kernel {

@@ -108,12 +108,13 @@ void cugen_close(cugen *lib) {
   cache_close(lib->cache);
   toolkit_close(lib->toolkit);
   text_free(&lib->where);
+  text_free(&lib->warning);
   text_free(&lib->why);
   free(lib);
 }
 
 int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
-  int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->where, err);
+  int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->warning, err);
   *out = lib->cache;
   return status;
 }
@@ -146,6 +147,7 @@ const char *cugen_where(cugen *lib) {
   text_addf(&lib->where, "compiler: %s\n",
             lib->toolkit->compiler.length ? text_get(&lib->toolkit->compiler) : "not found");
   text_addf(&lib->where, "cache: %s\n", lib->cache_path);
+  if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
   text_addf(&lib->where, "worker: %s\n", lib->worker);
   text_add(&lib->where, text_get(&lib->toolkit->searched));
   return text_get(&lib->where);

@@ -110,8 +110,13 @@ bool cli_on_cpu(const struct cli *cli);
 int cli_use_check_on_cpu(struct cli *cli);
 /* "NVIDIA H200 (cuda:0)" */
 void cli_print_device(const struct cli *cli, FILE *out);
-/* Why it runs on the cpu device, on what problem, and what its times are; nothing on a GPU. */
-void cli_print_cpu_note(const struct cli *cli, FILE *out);
+/* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
+   are worth, and why it is the cpu device. */
+void cli_print_head(const struct cli *cli);
+/* The value of the line "name: value" of cugen_where; length 0: there is none. */
+const char *cli_where(const struct cli *cli, const char *name, int *length);
+/* Says when what is measured cannot be remembered. */
+void cli_remark_cache(const struct cli *cli);
 /* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */
 void cli_print_same(const struct cli *cli, FILE *out);
 

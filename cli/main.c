@@ -102,11 +102,34 @@ void cli_print_device(const struct cli *cli, FILE *out) {
   fprintf(out, "%s (%s)", device->name, device->id);
 }
 
-void cli_print_cpu_note(const struct cli *cli, FILE *out) {
-  if (!cli_on_cpu(cli)) return;
+void cli_print_head(const struct cli *cli) {
   const char *why = cugen_kernel_fallback(cli->kernel);
-  fprintf(out, "This is the cpu device with the config's check problem; times are the CPU's own, not a GPU's.\n");
-  if (why) fprintf(out, "No CUDA GPU: %s\n", why);
+  const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  if (cli_on_cpu(cli))
+    printf("the cpu device (%s), with the config's check problem; times are the CPU's own, not a GPU's\n",
+           device->name);
+  else
+    printf("%s (%s)\n", device->name, device->id);
+  if (why) printf("No CUDA GPU: %s\n", why);
+}
+
+const char *cli_where(const struct cli *cli, const char *name, int *length) {
+  size_t prefix = strlen(name);
+  const char *line = cugen_where(cli->lib);
+  while (*line && (strncmp(line, name, prefix) != 0 || strncmp(line + prefix, ": ", 2) != 0)) {
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  if (*line) line += prefix + 2;
+  *length = (int)strcspn(line, "\n");
+  return line;
+}
+
+void cli_remark_cache(const struct cli *cli) {
+  int length;
+  const char *warning = cli_where(cli, "warning", &length);
+  if (length) cli_remark(cli, "%.*s", length, warning);
 }
 
 /* As a shell word. */

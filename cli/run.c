@@ -27,12 +27,7 @@ static void print_resources(const cugen_record *r) {
 }
 
 static void print_record(struct cli *cli, const cugen_record *r) {
-  if (!options_given(cli, OPTION_QUIET)) {
-    printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
-    cli_print_device(cli, stdout);
-    putchar('\n');
-    cli_print_cpu_note(cli, stdout);
-  }
+  if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? "right" : cugen_outcome_text((int)r->outcome));
   if (r->outcome != CUGEN_OUTCOME_OK) return;
   printf("  error       %.2g of the tolerance at most\n", r->error);

@@ -61,25 +61,12 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
 /* ---- Results as text ---- */
 
 static void print_head(struct cli *cli, const cugen_space_info *space) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
-  cli_print_device(cli, stdout);
-  printf(", %s of ", print_count(space->valid).text);
-  printf("%s combinations valid\n", print_count(space->cartesian).text);
-  cli_print_cpu_note(cli, stdout);
+  cli_print_head(cli);
+  printf("%s of ", print_count(space->valid).text);
+  printf("%s combinations valid, ", print_count(space->cartesian).text);
+  printf("%s remembered\n", print_count(cugen_kernel_records(cli->kernel)).text);
   fflush(stdout);
-}
-
-/* The database in use: the line "cache: FILE" of cugen_where. */
-static const char *find_cache(struct cli *cli, int *length) {
-  static const char name[] = "cache: ";
-  const char *line = cugen_where(cli->lib);
-  while (*line && strncmp(line, name, strlen(name)) != 0) {
-    line += strcspn(line, "\n");
-    line += *line == '\n';
-  }
-  if (*line) line += strlen(name);
-  *length = (int)strcspn(line, "\n");
-  return line;
+  cli_remark_cache(cli);
 }
 
 static void print_numbers(const cugen_tune_result *result) {
@@ -96,7 +83,7 @@ static void print_numbers(const cugen_tune_result *result) {
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
   int length;
-  const char *cache = find_cache(cli, &length);
+  const char *cache = cli_where(cli, "cache", &length);
   bool remembered = length != 4 || strncmp(cache, "none", 4) != 0;
   print_numbers(result);
   if (remembered)

@@ -78,7 +78,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
 /* What was found where, as lines of "name: value" (driver, NVRTC, headers, compiler, cache), with every place
-   looked in for what was not found. */
+   looked in for what was not found. A line "warning: ..." when the cache has been used and cannot be written. */
 const char *cugen_where(cugen *lib);
 
 /* ---- Devices ------------------------------------------------------------------------------------------------ */
