@@ -105,6 +105,8 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);
 int cli_open_kernel(struct cli *cli); /* and what comes before */
+/* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
+int cli_load_records(struct cli *cli);
 bool cli_on_cpu(const struct cli *cli);
 /* The cpu device executes, it is not fast: what runs there runs on the check problem. */
 int cli_use_check_on_cpu(struct cli *cli);

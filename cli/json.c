@@ -91,7 +91,7 @@ json_t *json_record(const cugen_record *r) {
 }
 
 int json_print(json_t *object, FILE *out, cugen_error *error) {
-  bool good = object && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
+  bool good = object && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
   json_decref(object);
   fputc('\n', out);
   if (good || ferror(out)) return CUGEN_OK; /* a failed stdout is reported at the end of main */

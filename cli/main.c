@@ -89,6 +89,13 @@ int cli_open_kernel(struct cli *cli) {
   return cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
 }
 
+int cli_load_records(struct cli *cli) {
+  cugen_record record;
+  if (cugen_kernel_records(cli->kernel)) return CUGEN_OK;
+  int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
+  return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status; /* usage: there is no record 0, since there are none */
+}
+
 bool cli_on_cpu(const struct cli *cli) {
   return strcmp(cugen_kernel_device(cli->kernel)->id, "cpu") == 0;
 }

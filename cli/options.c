@@ -74,9 +74,10 @@ static int take(struct cli *cli, enum cli_option option, const char *value) {
     cli->values[option] = value ? value : "";
     return CUGEN_OK;
   }
-  const char *equal = strchr(value, '=');
+  const char *equal = value ? strchr(value, '=') : NULL;
   if (!equal || equal == value)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: it is written --set NAME=VALUE, such as --set M=8192", value);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: it is written --set NAME=VALUE, such as --set M=8192",
+                    value ? value : "");
   cli->settings[cli->setting_count++] = value;
   return CUGEN_OK;
 }

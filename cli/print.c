@@ -100,7 +100,7 @@ static size_t distance(const char *a, const char *b) {
 
 const char *print_nearest(const char *name, const char *const *names, size_t count) {
   const char *best = NULL;
-  size_t limit = strlen(name) / 3 + 1;
+  size_t limit = (strlen(name) + 2) / 3; /* one letter in three */
   if (strlen(name) > LONGEST_NAME) return NULL;
   for (size_t i = 0; i < count; i++) {
     if (strlen(names[i]) > LONGEST_NAME) continue;

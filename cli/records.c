@@ -46,8 +46,7 @@ static void show_roofline(const cugen_record *r, struct shown *out) {
 }
 
 static void show_occupancy(const cugen_record *r, struct shown *out) {
-  snprintf(out->text, sizeof out->text, "%s%s%s", print_percent(r->occupancy).text, *r->limiter ? " " : "",
-           r->limiter);
+  snprintf(out->text, sizeof out->text, "%.0f%% %s", 100 * r->occupancy, r->limiter);
 }
 
 static void show_registers(const cugen_record *r, struct shown *out) {
@@ -133,12 +132,15 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
 
 enum { OUTCOMES = CUGEN_OUTCOME_TIMEOUT + 1 };
 
-/* The first line of a reason, which may be a compiler's whole log. */
-static void print_first_line(const char *text) {
-  printf("%.*s", (int)strcspn(text, "\n"), text);
+/* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters. */
+static void print_reason(const char *reason) {
+  const char *line = strstr(reason, "error: ");
+  while (line && line > reason && line[-1] != '\n') line--;
+  if (!line) line = reason;
+  printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-int records_print_failures(struct cli *cli) {
+int records_print_failures(struct cli *cli, bool apart) {
   size_t counts[OUTCOMES] = {0}, examples[OUTCOMES] = {0}, failed = 0;
   cugen_record record;
   for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
@@ -150,16 +152,13 @@ int records_print_failures(struct cli *cli) {
     failed++;
   }
   if (!failed) return CUGEN_OK;
-  printf("\nFailed variants: %s\n", print_count(failed).text);
+  printf("%sFailed variants: %s\n", apart ? "\n" : "", print_count(failed).text);
   for (int outcome = 1; outcome < OUTCOMES; outcome++) {
     if (!counts[outcome]) continue;
     int status = cugen_kernel_record(cli->kernel, examples[outcome], &record, &cli->error);
     if (status) return status;
     printf("  %s %s, such as %s\n", print_count(counts[outcome]).text, cugen_outcome_text(outcome), record.variant);
-    if (!*record.reason) continue;
-    fputs("    ", stdout);
-    print_first_line(record.reason);
-    putchar('\n');
+    if (*record.reason) print_reason(record.reason);
   }
   return CUGEN_OK;
 }

@@ -6,7 +6,7 @@
 
 /* The `top` best; *right (may be NULL) gets how many right ones there are. Nothing is printed when there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
-/* Nothing when nothing failed. */
-int records_print_failures(struct cli *cli);
+/* Nothing when nothing failed; apart: with an empty line in front. */
+int records_print_failures(struct cli *cli, bool apart);
 
 #endif

@@ -77,6 +77,7 @@ int command_run(struct cli *cli) {
   int status = options_seconds(cli, OPTION_TIMEOUT, &timeout);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) status = cli_load_records(cli);
   if (status) return status;
   remark_choice(cli);
   status = cugen_kernel_run(cli->kernel, cli->values[OPTION_VARIANT], timeout, &record, &cli->error);

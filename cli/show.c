@@ -149,7 +149,7 @@ static int signature_json(struct cli *cli, json_t **out) {
 }
 
 static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
-  json_t *implementations = json_array(), *arguments = json_array(), *signature;
+  json_t *implementations = json_array(), *arguments = json_array(), *signature = NULL;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));

@@ -81,17 +81,26 @@ static void print_numbers(const cugen_tune_result *result) {
   puts(".");
 }
 
+/* Whether there is a cache and it can be written, and where. */
+static bool is_remembered(struct cli *cli, const char **cache, int *length) {
+  int warning;
+  cli_where(cli, "warning", &warning);
+  *cache = cli_where(cli, "cache", length);
+  return !warning && (*length != 4 || strncmp(*cache, "none", 4) != 0);
+}
+
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
   int length;
-  const char *cache = cli_where(cli, "cache", &length);
-  bool remembered = length != 4 || strncmp(cache, "none", 4) != 0;
+  const char *cache;
+  bool remembered = is_remembered(cli, &cache, &length);
   print_numbers(result);
-  if (remembered)
-    printf("Remembered in %.*s.\n", length, cache);
-  else
-    puts("Nothing is remembered: there is no cache.");
-  if (result->left && remembered) puts("The same command again goes on from here.");
-  if (!right || !remembered) return;
+  if (!remembered) {
+    puts("Nothing of this is remembered: there is no cache that can be written.");
+    return;
+  }
+  printf("Remembered in %.*s.\n", length, cache);
+  if (result->left) puts("The same command again goes on from here.");
+  if (!right) return;
   printf("Run the best: cugen run %s", cli->operand);
   cli_print_same(cli, stdout);
   putchar('\n');
@@ -104,7 +113,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
     printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
-  if (!status) status = records_print_failures(cli);
+  if (!status) status = records_print_failures(cli, right > 0);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;
 }
@@ -177,6 +186,7 @@ int command_tune(struct cli *cli) {
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (!status) status = cli_load_records(cli);
   if (status) return status;
   if (!options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_QUIET)) print_head(cli, &space);
   status = tune(cli, &options, &space, top);

@@ -143,6 +143,9 @@ void config_slots(const struct config *config, const struct problem *problem, co
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
 
+/* A scalar of dtype "index": it has index_t. */
+bool config_is_index(const struct config_argument *argument);
+
 /* Whether index_t, and so dtype "index", has 64 bits: an argument has more than some 2^31 elements, or a scalar
    of dtype "index" a value past that. */
 bool config_wide_index(const struct config *config, const struct kernel_argument *arguments);

@@ -57,7 +57,7 @@ static int find_word(const struct evaluation *e, const char *what, const struct 
 
 /* NULL for "index", which only the config itself can say, not a value. */
 static int find_dtype(const struct evaluation *e, const struct dtype **out) {
-  const char *names[32];
+  const char *names[32] = {""};
   size_t count = 0, found;
   for (const char *const *name = dtype_names(); *name; name++) names[count++] = *name;
   if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word) names[count++] = "index";
@@ -199,7 +199,7 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 
-static bool is_index(const struct config_argument *argument) {
+bool config_is_index(const struct config_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_SCALAR && argument->dtype.word &&
          strcmp(argument->dtype.word, "index") == 0;
 }
@@ -207,7 +207,7 @@ static bool is_index(const struct config_argument *argument) {
 bool config_wide_index(const struct config *config, const struct kernel_argument *arguments) {
   for (size_t i = 0; i < config->argument_count; i++) {
     const struct kernel_argument *argument = &arguments[i];
-    if (is_index(&config->arguments[i]) && !fits(argument->value.integer, dtype_find("i32"))) return true;
+    if (config_is_index(&config->arguments[i]) && !fits(argument->value.integer, dtype_find("i32"))) return true;
     if (argument->rank && argument->elements > most_narrow) return true;
   }
   return false;

@@ -84,30 +84,15 @@ static void make_plain(struct kernel_argument *argument) {
   argument->elements = stride;
 }
 
-/* Offsets have 32 bits while every buffer leaves room for the last blocks to compute offsets past its end. */
-static bool needs_wide_index(const struct expansion *x) {
-  const int64_t most = (INT64_C(1) << 31) - (INT64_C(1) << 24);
-  for (size_t i = 0; i < x->argument_count; i++)
-    if (is_buffer(&x->arguments[i]) && x->arguments[i].elements > most) return true;
-  return false;
-}
-
-static bool is_index(const struct config_argument *declared) {
-  return declared->kind == CUGEN_ARGUMENT_SCALAR && declared->dtype.word &&
-         strcmp(declared->dtype.word, "index") == 0;
-}
-
 static int fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
   x->argument_count = x->config->argument_count;
+  x->wide_index = config_wide_index(x->config, x->arguments);
   for (size_t i = 0; i < x->argument_count; i++) {
     x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
     if (x->plain[i]) make_plain(&x->arguments[i]);
   }
-  x->wide_index = needs_wide_index(x);
-  for (size_t i = 0; i < x->argument_count; i++)
-    if (is_index(&x->config->arguments[i])) x->arguments[i].dtype = dtype_find(x->wide_index ? "i64" : "i32");
   return CUGEN_OK;
 }
 
@@ -128,7 +113,7 @@ static int write_parameters(struct expansion *x) {
   struct text *out = &x->expander->parameters;
   restart(out);
   for (size_t i = 0; i < x->config->argument_count; i++)
-    add_parameter(out, &x->arguments[i], is_index(&x->config->arguments[i]));
+    add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
   if (x->reference) text_addf(out, "%sconst long long *samples, long long sample_count", out->length ? ", " : "");
   return out->failed ? error_memory(x->err) : CUGEN_OK;
 }
@@ -140,7 +125,8 @@ static int write_parameters(struct expansion *x) {
 static size_t shared_derived(const struct expansion *x) {
   const struct config *config = x->config;
   const struct config_implementation *first = config->implementations;
-  size_t count = config->implementation_count ? first->derived_count : 0;
+  if (!first) return 0;
+  size_t count = first->derived_count;
   for (size_t i = 1; i < config->implementation_count; i++) {
     const struct config_implementation *other = &config->implementations[i];
     size_t same = 0;

@@ -18,10 +18,11 @@ int expand_variant(struct expander *expander, const struct config *config, const
                    cugen_error *err);
 
 /* The reference's kernel_spec: one thread computes one element. Its arguments are the config's, with each output
-   in its wide dtype, packed and row-major; after them come `const long long *samples, long long sample_count`
-   (also in ${params}): thread t < sample_count computes the element with logical flat index samples[t] (t itself
-   when samples is null) and stores it at [t]. The launch is (ceil(samples / 256), 256).
-   sample_count: 0 for all elements. variant supplies the shared tunables. */
+   (not inout) in its wide dtype, packed and row-major. After them its parameters, also ${params}, end with two that
+   are not among spec->arguments, `const long long *samples, long long sample_count`: thread t < sample_count computes
+   the element with logical flat index samples[t] (t itself when samples is null) and stores it at [t]. The launch is
+   (ceil(samples / 256), 256). sample_count: 0 for all elements of the largest output. variant supplies the shared
+   tunables. */
 int expand_reference(struct expander *expander, const struct config *config, const struct problem *problem,
                      const struct device_facts *facts, const struct variant *variant, int64_t sample_count,
                      struct kernel_spec *out, cugen_error *err);

@@ -203,12 +203,18 @@ static void put_number(struct value value, struct text *out) {
 
 static void define_type(const struct name *name, const struct dtype *dtype, struct text *out,
                         const struct dtype **type) {
-  text_addf(out, "using %s = %s;\n", name->text, dtype->c_name);
+  text_add(out, "using ");
+  text_add_n(out, name->text, name->length);
+  text_add(out, " = ");
+  text_add(out, dtype->c_name);
+  text_add(out, ";\n");
   *type = dtype;
 }
 
 static void define_number(const struct name *name, struct value value, struct text *out) {
-  text_addf(out, "#define %s ", name->text);
+  text_add(out, "#define ");
+  text_add_n(out, name->text, name->length);
+  text_add_char(out, ' ');
   put_number(value, out);
   text_add_char(out, '\n');
 }

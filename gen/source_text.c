@@ -3,28 +3,37 @@
 
 #include <string.h>
 
-enum { CLASS_BLANK = 1, CLASS_NEWLINE, CLASS_WORD, CLASS_DIGIT, CLASS_MARK };
+enum { CLASS_MARK, CLASS_BLANK, CLASS_NEWLINE, CLASS_WORD, CLASS_DIGIT };
 
-/* The class of every byte; zero is CLASS_MARK. Bytes past ASCII count as letters: identifiers may be UTF-8. */
+/* The class of every byte. Bytes past ASCII count as letters: identifiers may be UTF-8. */
 static const unsigned char classes[256] = {
-    [' '] = CLASS_BLANK,    ['\t'] = CLASS_BLANK, ['\r'] = CLASS_BLANK, ['\f'] = CLASS_BLANK, ['\v'] = CLASS_BLANK,
-    ['\n'] = CLASS_NEWLINE, ['0'] = CLASS_DIGIT,  ['1'] = CLASS_DIGIT,  ['2'] = CLASS_DIGIT,  ['3'] = CLASS_DIGIT,
-    ['4'] = CLASS_DIGIT,    ['5'] = CLASS_DIGIT,  ['6'] = CLASS_DIGIT,  ['7'] = CLASS_DIGIT,  ['8'] = CLASS_DIGIT,
-    ['9'] = CLASS_DIGIT,    ['_'] = CLASS_WORD,
-#define LETTER(lower, upper) [lower] = CLASS_WORD, [upper] = CLASS_WORD
-    LETTER('a', 'A'),       LETTER('b', 'B'),     LETTER('c', 'C'),     LETTER('d', 'D'),     LETTER('e', 'E'),
-    LETTER('f', 'F'),       LETTER('g', 'G'),     LETTER('h', 'H'),     LETTER('i', 'I'),     LETTER('j', 'J'),
-    LETTER('k', 'K'),       LETTER('l', 'L'),     LETTER('m', 'M'),     LETTER('n', 'N'),     LETTER('o', 'O'),
-    LETTER('p', 'P'),       LETTER('q', 'Q'),     LETTER('r', 'R'),     LETTER('s', 'S'),     LETTER('t', 'T'),
-    LETTER('u', 'U'),       LETTER('v', 'V'),     LETTER('w', 'W'),     LETTER('x', 'X'),     LETTER('y', 'Y'),
-    LETTER('z', 'Z'),
-#undef LETTER
+#define M CLASS_MARK
+#define B CLASS_BLANK
+#define N CLASS_NEWLINE
+#define D CLASS_DIGIT
+#define W CLASS_WORD
+#define X W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W
+    // clang-format off
+    M, M, M, M, M, M, M, M, M, B, N, B, B, B, M, M, /* tab, newline, vertical tab, form feed, return */
+    M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+    B, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, /* space */
+    D, D, D, D, D, D, D, D, D, D, M, M, M, M, M, M,
+    M, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, /* A to O */
+    W, W, W, W, W, W, W, W, W, W, W, M, M, M, M, W, /* P to Z, _ */
+    M, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W,
+    W, W, W, W, W, W, W, W, W, W, W, M, M, M, M, M,
+    X, X, X, X, X, X, X, X,
+// clang-format on
+#undef M
+#undef B
+#undef N
+#undef D
+#undef W
+#undef X
 };
 
 static int class_of(char c) {
-  unsigned char byte = (unsigned char)c;
-  if (byte >= 0x80) return CLASS_WORD;
-  return classes[byte] ? classes[byte] : CLASS_MARK;
+  return classes[(unsigned char)c];
 }
 
 static bool in_word(char c) {
@@ -39,17 +48,19 @@ static size_t splice(const char *at, const char *end) {
   return 0;
 }
 
-static const char *line_comment(const char *at, const char *end) {
-  while (at < end && *at != '\n') {
-    size_t spliced = splice(at, end);
-    at += spliced ? spliced : 1;
+/* The newline that ends the line at `at`, splices passed over; else end. */
+static const char *line_end(const char *at, const char *end) {
+  for (const char *start = at;; at++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    if (!at) return end;
+    const char *before = at > start && at[-1] == '\r' ? at - 1 : at;
+    if (before == start || before[-1] != '\\') return at;
   }
-  return at;
 }
 
 static const char *block_comment(const char *at, const char *end) {
-  for (at += 2; at < end; at++)
-    if (at[0] == '*' && at + 1 < end && at[1] == '/') return at + 2;
+  for (at += 2; (at = memchr(at, '*', (size_t)(end - at))); at++)
+    if (at + 1 < end && at[1] == '/') return at + 2;
   return end;
 }
 
@@ -115,7 +126,7 @@ static enum source_kind read_mark(struct source_reader *reader) {
   char next = at + 1 < end ? at[1] : '\0';
   const char *close = *at == '"' || *at == '\'' ? quoted(at, end) : NULL;
   if (close) return reader->at = close, SOURCE_LITERAL;
-  if (*at == '/' && next == '/') return reader->at = line_comment(at, end), SOURCE_COMMENT;
+  if (*at == '/' && next == '/') return reader->at = line_end(at, end), SOURCE_COMMENT;
   if (*at == '/' && next == '*') return reader->at = block_comment(at, end), SOURCE_COMMENT;
   if (*at == '.' && next >= '0' && next <= '9') return reader->at = number(at + 1, end), SOURCE_NUMBER;
   size_t spliced = splice(at, end);
@@ -161,16 +172,15 @@ bool source_is(struct source_token token, const char *word) {
 }
 
 void source_skip_line(struct source_reader *reader) {
-  while (reader->at < reader->end && *reader->at != '\n') {
-    size_t spliced = splice(reader->at, reader->end);
-    reader->at += spliced ? spliced : 1;
-  }
+  reader->at = line_end(reader->at, reader->end);
 }
 
 /* ---- Normalising -------------------------------------------------------------------------------------------- */
 
+/* Writes into memory as long as the input and one more: a blank or newline is only written where one was read, but
+   for the newline of a directive that ends the text. */
 struct normaliser {
-  struct text *out;
+  char *to;
   char last;       /* the last character written; '\n' at a line's start */
   bool line_start; /* nothing but blanks since the last newline of the input */
   bool in_directive;
@@ -178,64 +188,90 @@ struct normaliser {
   bool gap;        /* blanks or comments were skipped */
 };
 
-static bool word_like(char c) {
-  return in_word(c) || c == '"' || c == '\'' || c == '.';
-}
+/* Characters of one kind may melt: those of words, numbers and literals, and those of operators. */
+enum { MELTS_WORD = 1, MELTS_OPERATOR = 2 };
 
-static bool operator_like(char c) {
-  return c != '\0' && strchr("+-*/%&|^<>=!:~?.#@$\\", c) != NULL;
+static const unsigned char mark_melts[256] = {
+    ['"'] = MELTS_WORD, ['\''] = MELTS_WORD, ['.'] = MELTS_WORD | MELTS_OPERATOR,
+#define OPERATOR(mark) [mark] = MELTS_OPERATOR
+    OPERATOR('+'),      OPERATOR('-'),       OPERATOR('*'),
+    OPERATOR('/'),      OPERATOR('%'),       OPERATOR('&'),
+    OPERATOR('|'),      OPERATOR('^'),       OPERATOR('<'),
+    OPERATOR('>'),      OPERATOR('='),       OPERATOR('!'),
+    OPERATOR(':'),      OPERATOR('~'),       OPERATOR('?'),
+    OPERATOR('#'),      OPERATOR('@'),       OPERATOR('$'),
+    OPERATOR('\\'),
+#undef OPERATOR
+};
+
+static int melts(char c) {
+  return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
 }
 
 /* Could `last` and `first` melt into one token, or into a comment, without a blank between them? */
 static bool could_melt(char last, char first) {
-  return (word_like(last) && word_like(first)) || (operator_like(last) && operator_like(first));
+  return (melts(last) & melts(first)) != 0;
 }
 
-static void put(struct normaliser *n, struct source_token token) {
+static void put_newline(struct normaliser *n) {
+  if (n->last != '\n') *n->to++ = n->last = '\n';
+}
+
+static void put(struct normaliser *n, const struct source_token *token) {
   /* Blanks mean something inside a directive: `#define f (x)`. */
-  bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : could_melt(n->last, *token.at));
-  if (blank) text_add_char(n->out, ' ');
-  text_add_n(n->out, token.at, token.length);
-  n->last = token.at[token.length - 1];
-  n->open_quote |= token.kind == SOURCE_MARK && (n->last == '"' || n->last == '\'');
+  bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : could_melt(n->last, *token->at));
+  if (blank) *n->to++ = ' ';
+  memcpy(n->to, token->at, token->length);
+  n->to += token->length;
+  n->last = token->at[token->length - 1];
+  n->open_quote |= token->kind == SOURCE_MARK && (n->last == '"' || n->last == '\'');
   n->gap = n->line_start = false;
 }
 
 static void end_line(struct normaliser *n) {
-  if ((n->in_directive || n->open_quote) && n->last != '\n') text_add_char(n->out, '\n'), n->last = '\n';
+  if (n->in_directive || n->open_quote) put_newline(n);
   n->in_directive = n->open_quote = false;
   n->line_start = n->gap = true;
 }
 
-static void begin_directive(struct normaliser *n, struct source_reader *reader, struct source_token mark) {
+static void begin_directive(struct normaliser *n, struct source_reader *reader, const struct source_token *mark) {
   struct source_reader ahead = *reader;
   if (source_is(source_next_in_line(&ahead), "line")) {
     source_skip_line(reader);
     return;
   }
-  if (n->last != '\n') text_add_char(n->out, '\n'), n->last = '\n';
+  put_newline(n);
   n->in_directive = true;
   put(n, mark);
 }
 
-void source_normalise(const char *text, size_t length, struct text *out) {
-  struct normaliser n = {.out = out, .last = '\n', .line_start = true};
-  struct source_reader reader = {text, text + length};
+static void normalise(struct normaliser *n, struct source_reader reader) {
   for (;;) {
     struct source_token token = source_next(&reader);
     switch (token.kind) {
-    case SOURCE_END: end_line(&n); return;
+    case SOURCE_END: end_line(n); return;
     case SOURCE_SPLICE: break; /* joins what stands on both sides, as in the language */
     case SOURCE_BLANK:
-    case SOURCE_COMMENT: n.gap = true; break;
-    case SOURCE_NEWLINE: end_line(&n); break;
+    case SOURCE_COMMENT: n->gap = true; break;
+    case SOURCE_NEWLINE: end_line(n); break;
     default:
-      if (n.line_start && *token.at == '#')
-        begin_directive(&n, &reader, token);
+      if (n->line_start && *token.at == '#')
+        begin_directive(n, &reader, &token);
       else
-        put(&n, token);
+        put(n, &token);
     }
   }
+}
+
+void source_normalise(const char *text, size_t length, struct text *out) {
+  size_t start = out->length;
+  text_add_n(out, text, length); /* the room; written over */
+  text_add_char(out, '\n');
+  if (out->failed) return;
+  struct normaliser n = {.to = out->data + start, .last = '\n', .line_start = true};
+  normalise(&n, (struct source_reader){text, text + length});
+  *n.to = '\0';
+  out->length = (size_t)(n.to - out->data);
 }
 
 /* ---- Places ------------------------------------------------------------------------------------------------- */

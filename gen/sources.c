@@ -1,7 +1,6 @@
 /* Finding configs and templates; see sources.h. */
 #include "sources.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -62,7 +61,8 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   if (search->found || search->status) return;
   struct text path = {0};
   text_addf(&path, "%s%s%s", folder, *folder ? "/" : "", name);
-  const struct embedded_file *file = embedded_find(text_get(&path));
+  if (path.failed) search->status = error_memory(search->err);
+  const struct embedded_file *file = path.failed ? NULL : embedded_find(text_get(&path));
   note_place(search, text_get(&path), " (shipped)");
   if (file) {
     text_add_n(search->content, file->data, file->length);

@@ -4,8 +4,8 @@
 
 #include "space.h"
 
-/* What a space may cost: 400 MB of rows, and well under a minute of walking. */
-enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 500000000 };
+/* What a space may cost: 400 MB of rows, and some fifteen seconds of walking. */
+enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 200000000 };
 
 /* A restriction with problem and device bound. It is tried at its deepest tunable; what it gives for the values of
    that one is kept until another of its tunables changes, that is, until the second deepest is given a value. */

@@ -179,14 +179,14 @@ static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resource
    storing it then replaces the damaged one. False when memory ran out. */
 static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *found) {
   const void *data = sqlite3_column_blob(statement, 3);
-  size_t length = (size_t)sqlite3_column_bytes(statement, 3);
+  size_t length = data ? (size_t)sqlite3_column_bytes(statement, 3) : 0;
   *found = strcmp(hash_bytes(data ? data : "", length).hex, column_text(statement, 0)) == 0;
   if (!*found) return true;
   strncat(out->image_hash.hex, column_text(statement, 1), sizeof out->image_hash.hex - 1);
   out->log = strdup(column_text(statement, 2));
   out->image = malloc(length ? length : 1);
   if (!out->log || !out->image) return false;
-  if (length) memcpy(out->image, data, length);
+  if (data) memcpy(out->image, data, length);
   out->image_length = length;
   return true;
 }

@@ -95,7 +95,8 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   if (code == SQLITE_NOMEM)
     status = error_memory(err);
   else if (code != SQLITE_OK)
-    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
+    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s; pass --cache FILE for another place", path,
+                       strerror(errno));
   else if (!*fresh)
     status = check_header(header, path, err);
   if (file && file->pMethods) file->pMethods->xClose(file);

@@ -1,6 +1,7 @@
 /* NVRTC, opened at run time, and compiling with it; see nvrtc.h. */
 #include "nvrtc.h"
 
+#include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,25 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* NVRTC opens its builtins by name alone, which the loader finds when a library of that name is in memory already; the
+   wheels' NVRTC has no search path that would lead beside itself. Not being there is left for NVRTC to say. */
+static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+  struct text path = {0};
+  path_folder(text_get(&toolkit->nvrtc), &path);
+  text_addf(&path, "/libnvrtc-builtins.so.%d.%d", nvrtc->number / 1000, nvrtc->number % 1000 / 10);
+  int status = path.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && strchr(text_get(&toolkit->nvrtc), '/')) dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+  text_free(&path);
+  return status;
+}
+
 static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
   if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, "nvrtc", err);
   struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
   if (!nvrtc) return error_memory(err);
   int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols, nvrtc, err);
   if (!status) status = ask_version(nvrtc, err);
+  if (!status) status = load_builtins(toolkit, nvrtc, err);
   if (status) {
     free(nvrtc);
     return error_prefix(err, "NVRTC cannot be used");

@@ -18,7 +18,7 @@ struct cpu_dim3 {
 
 struct cpu_builtins {
   struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
-  unsigned linear; /* x + y * block_size.x + z * block_size.x * block_size.y */
+  unsigned linear;                                      /* x + y * block_size.x + z * block_size.x * block_size.y */
   void *dynamic_shared;
 };
 
@@ -28,9 +28,9 @@ struct cpu_hooks {
   /* Block-wide barrier: waits for every thread of the block that has not ended; gives the combined predicate. */
   int (*barrier)(int kind, int predicate);
   /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of mask has arrived
-     with the same combine, combine(slots, mask) is called once: slots[lane] is that lane's `mine`, null for lanes not
-     in mask or ended. Then all go on. */
-  void (*warp)(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+     with the same mask and combine, combine(slots, lanes) is called once for those lanes: slots[lane] is the lane's
+     `mine`, null for lanes not in mask or ended. Then all go on. */
+  void (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
   /* Ends the process with "trap: what" and the block and thread as its fault text. Does not return. */

@@ -3,7 +3,9 @@
 
    The user's source may define macros of any name, and the only thing expanded after it are the macros of this file:
    their replacements name nothing but keywords and names that begin with cugen_ or two underscores.
-   Every kernel compile parses this file: it includes little and says things once, by macros or templates. */
+   Every kernel compile parses this file: it includes little and says things once, by macros or templates. Most of it
+   is tables of functions, one a line, which clang-format would make three times as long. */
+/* clang-format off */
 #ifndef CUGEN_CUDA_SHIM_H
 #define CUGEN_CUDA_SHIM_H
 
@@ -41,10 +43,11 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 /* ---- Language -------------------------------------------------------------------------------------------------- */
 
 #define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
-#define __device__
 #define __host__
-#define __managed__
+/* Variables are found by their names, which C++ leaves alone at file scope. A compiler flag hides all else. */
 #define __constant__ __attribute__((__visibility__("default")))
+#define __device__   __attribute__((__visibility__("default")))
+#define __managed__  __attribute__((__visibility__("default")))
 /* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
 #define __shared__ static
 #define __grid_constant__
@@ -175,7 +178,8 @@ template <class Value> static inline Value __shfl_sync(unsigned mask, Value valu
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;
   return cugen_shuffle<Value>::run(mask, value, (lane & ~last) | ((unsigned)source & last));
 }
-template <class Value> static inline Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
+template <class Value>
+static inline Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cugen_lane(), within = lane & ((unsigned)width - 1);
   return cugen_shuffle<Value>::run(mask, value, within >= delta ? lane - delta : lane);
 }
@@ -207,7 +211,7 @@ template <class Value, Value (*join)(Value, Value)> struct cugen_fold {
 CUGEN_JOIN(add, a + b)
 CUGEN_JOIN(min, b < a ? b : a)
 CUGEN_JOIN(max, a < b ? b : a)
-CUGEN_JOIN(and, a &b)
+CUGEN_JOIN(and, a & b)
 CUGEN_JOIN(or, a | b)
 CUGEN_JOIN(xor, a ^ b)
 #undef CUGEN_JOIN
@@ -313,7 +317,7 @@ CUGEN_ATOMIC_INTEGERS(atomicMin, value < old ? value : old)
 CUGEN_ATOMIC(atomicMin, long long, value < old ? value : old)
 CUGEN_ATOMIC_INTEGERS(atomicMax, old < value ? value : old)
 CUGEN_ATOMIC(atomicMax, long long, old < value ? value : old)
-CUGEN_ATOMIC_INTEGERS(atomicAnd, old &value)
+CUGEN_ATOMIC_INTEGERS(atomicAnd, old & value)
 CUGEN_ATOMIC_INTEGERS(atomicOr, old | value)
 CUGEN_ATOMIC_INTEGERS(atomicXor, old ^ value)
 CUGEN_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
@@ -439,7 +443,7 @@ CUGEN_REAL(sinpi, (float)sin(3.14159265358979323846 * fmod((double)x, 2.0)),
 CUGEN_REAL(cospi, (float)cos(3.14159265358979323846 * fmod((double)x, 2.0)),
            cos(3.14159265358979323846 * fmod(x, 2.0)))
 CUGEN_REAL(normcdf, 0.5f * erfcf(-0.70710678118654752440f * x), 0.5 * erfc(-0.70710678118654752440 * x))
-CUGEN_REAL(erfcx, (float)(exp((double)x * x) * erfc((double)x)), exp(x *x) * erfc(x))
+CUGEN_REAL(erfcx, (float)(exp((double)x * x) * erfc((double)x)), exp(x * x) * erfc(x))
 #undef CUGEN_REAL
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 static inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }

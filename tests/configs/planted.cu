@@ -9,8 +9,8 @@ __global__ void planted(${params}) {
 //@ elseif fault == "trap" then
   if (i == 0) __trap();
 //@ elseif fault == "endless" then
-  volatile int forever = 1;
-  while (forever) {
+  // x is below 1. It is read again each time: a loop that a compiler sees through may be taken out.
+  while (*static_cast<const volatile float *>(x) < 2.0f) {
   }
 //@ end
   if (i >= n) return;

@@ -7,6 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 prefix=$top/prefix
+CMAKE_GENERATOR=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
+export CMAKE_GENERATOR # make need not be there
 
 run() { # shows the output of what fails
   if ! "$@" >"$top/log" 2>&1; then

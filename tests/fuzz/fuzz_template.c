@@ -44,6 +44,7 @@ static bool regular(const char *data, size_t size) {
 static void check_normal_form(const char *data, size_t size) {
   struct text once = {0}, twice = {0};
   source_normalise(data, size, &once);
+  require(once.length <= size + 1);
   source_normalise(text_get(&once), once.length, &twice);
   bool equal = once.length == twice.length && memcmp(text_get(&once), text_get(&twice), once.length) == 0;
   require(equal || !regular(data, size));
@@ -53,7 +54,7 @@ static void check_normal_form(const char *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   /* A copy of exactly this size, so that a read past its end is seen. */
-  char *data = malloc(size ? size : 1);
+  char *data = calloc(size ? size : 1, 1);
   if (!data) return 0;
   if (size) memcpy(data, bytes, size);
   struct template *template;

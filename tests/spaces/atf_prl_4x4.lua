@@ -3,6 +3,7 @@
 -- exact wherever it is tried, because the remainders are ruled out before; 1.0 / x is the true division of the
 -- original.
 kernel "atf_prl_4x4" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

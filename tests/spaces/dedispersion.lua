@@ -1,6 +1,7 @@
 -- Dedispersion (radio astronomy): a search space published for auto-tuners (Kernel Tuner benchmark hub; arXiv
 -- 2509.26253). Of 22,272 combinations 11,130 are valid. Only counted, never generated.
 kernel "dedispersion" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

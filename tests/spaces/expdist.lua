@@ -1,6 +1,7 @@
 -- Expdist (localisation microscopy): a search space published for auto-tuners (Kernel Tuner benchmark hub; arXiv
 -- 2509.26253). Of 9,732,096 combinations 294,000 are valid. Only counted, never generated.
 kernel "expdist" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

@@ -2,6 +2,7 @@
 -- 663,552 combinations 116,928 are valid. Only counted, never generated. `/` is exact here: every operand is a power
 -- of two and the product is never less than the divisor.
 kernel "gemm" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

@@ -1,6 +1,7 @@
 -- Hotspot (thermal simulation): a search space published for auto-tuners (Kernel Tuner benchmark hub; arXiv
 -- 2509.26253). Of 22,200,000 combinations 349,853 are valid. Only counted, never generated.
 kernel "hotspot" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

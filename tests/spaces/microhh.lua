@@ -1,6 +1,7 @@
 -- MicroHH advection (computational fluid dynamics): a search space published for auto-tuners (Kernel Tuner benchmark
 -- hub; arXiv 2509.26253). Of 1,166,400 combinations 138,600 are valid. Only counted, never generated.
 kernel "microhh" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
     template "none.cu",

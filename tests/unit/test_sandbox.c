@@ -164,7 +164,8 @@ static void endless_loops_end(void **state) {
   expect_error("\n::again:: goto again", gave_up);
   expect_error("\nfor i = 1, math.max(9e15) do end", gave_up);
   expect_error("\ntable.sort({1, 2, 3}, function() while true do end end)", gave_up);
-  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = '' end while true do table.concat(t) end", "test.lua:2: gave up after");
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = '' end while true do table.concat(t) end",
+               "test.lua:2: gave up after");
   expect_error(
       "\nlocal t = {} for i = 1, 1e5 do t[i] = 1 end while true do table.insert(t, 1, 1) table.remove(t, 1) end",
       gave_up);

@@ -1,0 +1,45 @@
+"""terminal.py SIGNALS COMMAND...: runs a command on a terminal 60 columns wide, sends it signals once its progress bar
+shows that a variant is done, and prints what is true of every such run: whether there was a bar that fits the
+terminal and was wiped out, whether what was measured is remembered, and the exit code."""
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import sys
+import termios
+
+WIDTH = 60
+BAR = re.compile(rb"\r(\[[#.]{20}\] ([\d,]+)[^\r\x1b]*)")
+
+
+def main():
+    signals = [signal.Signals["SIG" + name] for name in sys.argv[1].split(",") if name != "-"]
+    os.environ["TERM"] = "xterm" if signals else os.environ["TERM"]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+        os.execvp(sys.argv[2], sys.argv[2:])
+    output = b""
+    while True:
+        try:
+            output += os.read(terminal, 4096)
+        except OSError:
+            break
+        bars = BAR.findall(output)
+        if signals and bars and bars[-1][1] != b"0":
+            for number in signals:
+                os.kill(pid, number)
+            signals = []
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    bars = BAR.findall(output)
+    fits = all(len(bar) < WIDTH for bar, _ in bars)
+    wiped = output.rfind(b"\r\x1b[K") > output.rfind(b"\r[")
+    print("bar:", ("fits" if fits else "too wide") + (" and is wiped out" if wiped else "") if bars else "none")
+    tried = re.search(rb"Tried (\d+)", output)
+    print("tried:", "some" if tried and int(tried[1]) else "-", "remembered:", b"Remembered in" in output)
+    print("exit code:", code)
+
+
+main()

@@ -1,0 +1,165 @@
+/* Where configs and templates are found, in which order, and what is said when they are not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "gen/config.h"
+#include "gen/sources.h"
+
+/* A fresh folder with these files, each holding its own name; the working folder while a test runs. */
+struct place {
+  struct text folder;
+  char before[4096];
+};
+
+static int enter_place(void **state) {
+  static const char *const files[] = {"mine.lua",       "both",          "both.lua",     "bare",
+                                      "conf/other.lua", "conf/mine.lua", "conf/t.cu",    "tmpl/t.cu",
+                                      "tmpl/only.cu",   "near/k.lua",    "near/t.cu",    "near/lib/a.cuh",
+                                      "near/lib/b.cuh", "outside.cu",    "matmul/x.lua", "near/near.cu"};
+  static struct place place;
+  assert_non_null(getcwd(place.before, sizeof place.before));
+  assert_int_equal(folder_temporary(&place.folder, NULL), CUGEN_OK);
+  assert_int_equal(chdir(text_get(&place.folder)), 0);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    struct text folder = {0};
+    path_folder(files[i], &folder);
+    assert_int_equal(folder_make(text_get(&folder), NULL), CUGEN_OK);
+    assert_int_equal(file_write(files[i], files[i], strlen(files[i]), NULL), CUGEN_OK);
+    text_free(&folder);
+  }
+  *state = &place;
+  return 0;
+}
+
+static int leave_place(void **state) {
+  struct place *place = *state;
+  assert_int_equal(chdir(place->before), 0);
+  folder_remove(text_get(&place->folder));
+  text_free(&place->folder);
+  return 0;
+}
+
+static const struct sources plain = {NULL, NULL}, folders = {"conf", "tmpl"};
+
+static void expect_config(const struct sources *sources, const char *name, const char *want) {
+  struct text path = {0}, content = {0};
+  cugen_error err;
+  if (sources_config(sources, name, &path, &content, &err)) fail_msg("%s", err.message);
+  assert_string_equal(text_get(&path), want);
+  assert_true(content.length > 0);
+  if (strncmp(want, "configs/", 8) != 0) assert_string_equal(text_get(&content), want);
+  text_free(&path);
+  text_free(&content);
+}
+
+static void expect_template(const struct sources *sources, const char *name, const char *from, const char *want) {
+  struct text path = {0}, content = {0};
+  cugen_error err;
+  if (sources_template(sources, name, from, &path, &content, &err)) fail_msg("%s", err.message);
+  assert_string_equal(text_get(&path), want);
+  if (strncmp(want, "templates/", 10) != 0) assert_string_equal(text_get(&content), want);
+  text_free(&path);
+  text_free(&content);
+}
+
+static void expect_missing(const char *name, const char *from, const char *want) {
+  struct text path = {0}, content = {0};
+  cugen_error err;
+  int status = from ? sources_template(&folders, name, from, &path, &content, &err)
+                    : sources_config(&folders, name, &path, &content, &err);
+  assert_int_equal(status, CUGEN_ERROR_MISSING);
+  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg(" got: %s\nwant: %s", err.message, want);
+  text_free(&path);
+  text_free(&content);
+}
+
+static void configs_are_found(void **state) {
+  (void)state;
+  expect_config(&plain, "mine", "mine.lua");
+  expect_config(&plain, "mine.lua", "mine.lua");
+  expect_config(&plain, "near/k", "near/k.lua");
+  expect_config(&plain, "both", "both.lua");
+  expect_config(&plain, "bare", "bare");
+  expect_config(&folders, "mine", "mine.lua");
+  expect_config(&folders, "other", "conf/other.lua");
+  expect_config(&plain, "matmul", "configs/matmul.lua");
+  expect_config(&plain, "configs/matmul.lua", "configs/matmul.lua");
+}
+
+static void missing_configs_say_where(void **state) {
+  (void)state;
+  expect_missing("matmull", NULL,
+                 "no config 'matmull': looked for matmull.lua, matmull, conf/matmull.lua, conf/matmull, "
+                 "configs/matmull.lua (shipped) (nearest 'matmul')");
+  expect_missing("/none.lua", NULL, "no config '/none.lua': looked for /none.lua; shipped are: ");
+  struct config *config;
+  cugen_error err;
+  assert_int_equal(config_open(&plain, "nothing_like_it", &config, &err), CUGEN_ERROR_MISSING);
+  assert_null(config);
+}
+
+static void templates_are_found(void **state) {
+  (void)state;
+  expect_template(&plain, "t.cu", "near/k.lua", "near/t.cu");
+  expect_template(&plain, "outside.cu", "mine.lua", "outside.cu");
+  expect_template(&folders, "t.cu", "near/k.lua", "tmpl/t.cu");
+  expect_template(&folders, "only.cu", "near/k.lua", "tmpl/only.cu");
+  expect_template(&plain, "b.cuh", "near/lib/a.cuh", "near/lib/b.cuh");
+  expect_template(&plain, "lib/a.cuh", "near/t.cu", "near/lib/a.cuh");
+  expect_template(&plain, "matmul_naive.cu", "configs/matmul.lua", "templates/matmul_naive.cu");
+  expect_template(&plain, "matmul_naive.cu", "mine.lua", "templates/matmul_naive.cu");
+}
+
+static void templates_stay_inside(void **state) {
+  (void)state;
+  expect_missing("../outside.cu", "near/k.lua", "template '../outside.cu' is outside");
+  expect_missing("lib/../../outside.cu", "near/k.lua", "template 'lib/../../outside.cu' is outside");
+  expect_missing("lib/..", "near/k.lua", "template 'lib/..' is outside");
+  expect_missing("/dev/zero", "near/k.lua", "template '/dev/zero' is outside");
+  expect_missing("", "near/k.lua", "template '' is outside");
+  expect_missing("lib", "near/k.lua", "no template 'lib': looked for tmpl/lib, near/lib, templates/lib (shipped)");
+  expect_missing("matmul_naiv.cu", "near/k.lua",
+                 "no template 'matmul_naiv.cu': looked for tmpl/matmul_naiv.cu, near/matmul_naiv.cu, "
+                 "templates/matmul_naiv.cu (shipped) (nearest 'matmul_naive.cu')");
+}
+
+static void shipped_configs_are_listed(void **state) {
+  (void)state;
+  const char *names[2] = {NULL, NULL};
+  size_t count = sources_configs(names, 1);
+  assert_true(count >= 1);
+  assert_non_null(strstr(names[0], ".lua"));
+  assert_null(names[1]);
+}
+
+/* Everything that ships loads. */
+static void shipped_configs_load(void **state) {
+  (void)state;
+  const char *names[64];
+  size_t count = sources_configs(names, 64);
+  for (size_t i = 0; i < count && i < 64; i++) {
+    struct config *config;
+    cugen_error err;
+    if (config_open(&plain, names[i], &config, &err)) fail_msg("%s", err.message);
+    config_close(config);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(configs_are_found, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(missing_configs_say_where, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(templates_are_found, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(templates_stay_inside, enter_place, leave_place),
+      cmocka_unit_test(shipped_configs_are_listed),
+      cmocka_unit_test_setup_teardown(shipped_configs_load, enter_place, leave_place),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
