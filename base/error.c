@@ -46,7 +46,3 @@ int error_append(cugen_error *err, const char *format, ...) {
   va_end(args);
   return err->status;
 }
-
-int error_memory(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_MEMORY, "out of memory");
-}

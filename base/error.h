@@ -19,6 +19,10 @@ int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Appends to the message; returns err's status. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-int error_memory(cugen_error *err);
+/* Here so that an analyser sees that it is never CUGEN_OK. */
+static inline int error_memory(cugen_error *err) {
+  error_set(err, CUGEN_ERROR_MEMORY, "out of memory");
+  return CUGEN_ERROR_MEMORY;
+}
 
 #endif

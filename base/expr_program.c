@@ -24,15 +24,6 @@ static bool grow(void **array, size_t *capacity, size_t count, size_t element) {
   return true;
 }
 
-struct expr *program_new(const char *text) {
-  struct expr *program = calloc(1, sizeof *program);
-  if (!program) return NULL;
-  program->text = copy_string(text);
-  if (program->text) return program;
-  free(program);
-  return NULL;
-}
-
 static void drop_constants(struct expr *program, size_t keep) {
   while (program->constant_count > keep) {
     struct value *last = &program->constants[--program->constant_count];
@@ -50,6 +41,15 @@ void expr_free(struct expr *expr) {
   free(expr->code);
   free(expr->text);
   free(expr);
+}
+
+struct expr *program_new(const char *text) {
+  struct expr *program = calloc(1, sizeof *program);
+  if (!program) return NULL;
+  program->text = copy_string(text);
+  if (program->text && grow((void **)&program->code, &program->capacity, 0, sizeof *program->code)) return program;
+  expr_free(program);
+  return NULL;
 }
 
 /* ---- Emitting ---- */
@@ -208,7 +208,7 @@ static int copy_operand(struct copy *copy, const struct instruction *from, cugen
   if (from->place == OPERAND_CONSTANT)
     return program_push_constant(copy->program, copy->from->constants[from->operand], err);
   size_t slot = (size_t)from->operand;
-  if (slot < copy->known_count && copy->known[slot])
+  if (copy->known && slot < copy->known_count && copy->known[slot])
     return program_push_constant(copy->program, copy->slots[slot], err);
   return program_push_slot(copy->program, from->operand, slot_name(copy->from, from->operand), err);
 }
@@ -227,8 +227,7 @@ static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
 
 int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
                    size_t slot_count, cugen_error *err) {
-  struct copy copy = {.program = program, .from = other, .slots = slots, .known = known};
-  copy.known_count = known ? slot_count : 0;
+  struct copy copy = {.program = program, .from = other, .slots = slots, .known = known, .known_count = slot_count};
   for (size_t at = 0; at <= other->count; at++) {
     while (copy.open > 0 && copy.targets[copy.open - 1] == at) program_close_jump(program, &copy.jumps[--copy.open]);
     int status = at < other->count ? copy_instruction(&copy, at, err) : CUGEN_OK;
@@ -260,7 +259,7 @@ static int compare_ints(const void *a, const void *b) {
 }
 
 int program_finish(struct expr *program, cugen_error *err) {
-  program->slots = malloc(program->count * sizeof *program->slots);
+  program->slots = malloc((program->count + 1) * sizeof *program->slots);
   if (!program->slots) return error_memory(err);
   size_t count = 0;
   for (size_t i = 0; i < program->count; i++)

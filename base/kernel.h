@@ -40,7 +40,7 @@ struct kernel_launch {
   int64_t shared_bytes; /* dynamic */
 };
 
-#define KERNEL_MAX_LAUNCHES 8
+#define KERNEL_MAX_LAUNCHES  8
 #define KERNEL_MAX_ARGUMENTS 32
 
 /* Strings in it belong to the spec (kernel_spec_free) except dtypes. Every launch gets all arguments that are
@@ -48,7 +48,7 @@ struct kernel_launch {
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
-  struct hash hash; /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
+  struct hash hash;        /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
                        are the same kernel */
   struct hash source_hash; /* of the normalised source alone: equal hashes share a compile */
   struct kernel_argument *arguments;

@@ -34,7 +34,7 @@ void value_print(struct value value, struct text *out);
 /* ---- dtypes: the element types a config can name ---- */
 
 struct dtype {
-  const char *name;   /* "f32" */
+  const char *name; /* "f32" */
   int bytes;
   const char *c_name; /* "float"; NULL-terminated C++ type for the template */
   const char *header; /* "cuda_fp16.h" or NULL */

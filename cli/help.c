@@ -107,6 +107,9 @@ const struct cli_command *help_find_command(const char *name) {
 }
 
 int help_unknown_command(struct cli *cli, const char *name) {
+  if (name[0] == '-')
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "options follow the command: cugen COMMAND ... %s; 'cugen help' lists all", name);
   const char *names[16], *nearest;
   size_t count = 0;
   while (cli_commands[count].name && count < 16) {

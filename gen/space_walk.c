@@ -302,7 +302,8 @@ static int add_row(struct walk *walk, uint64_t rank) {
 }
 
 /* All that is alive at the last level. */
-static int add_rows(struct walk *walk, const struct level *level) {
+static int add_rows(struct walk *walk) {
+  const struct level *level = &walk->levels[walk->depth - 1];
   int status = CUGEN_OK;
   for (size_t word = 0; walk->rows && word < level->words; word++)
     for (uint64_t alive = level->alive[word]; alive && !status; alive &= alive - 1)
@@ -335,7 +336,7 @@ static int walk_levels(struct walk *walk) {
       status = enter(walk, &walk->levels[++depth]);
       continue;
     }
-    if (depth == last) status = add_rows(walk, &walk->levels[depth]);
+    if (depth == last) status = add_rows(walk);
     if (depth-- == 0) break;
   }
   return status;

@@ -236,7 +236,7 @@ typedef struct cugen_progress {
   double elapsed, remaining;    /* seconds; remaining < 0: not known yet */
   const char *best;             /* variant text, or NULL */
   double best_seconds;
-  const char *last; /* the variant just finished, or NULL */
+  const char *last;    /* the variant just finished, or NULL */
   double flops, bytes; /* of the problem, from the config; 0: not declared, or not known yet */
 } cugen_progress;
 

@@ -40,42 +40,65 @@ static uint16_t small_store(struct small_float format, double value) {
 
 /* dtype, C type, load from the C value v, store of the double d */
 #define ELEMENT_TYPES(X)                                                                                             \
-  X("f32", float, v, d)                                                                                              \
-  X("f64", double, v, d)                                                                                             \
-  X("f16", uint16_t, small_load(half_format, v), small_store(half_format, d))                                        \
-  X("bf16", uint16_t, small_load(bfloat_format, v), small_store(bfloat_format, d))                                   \
-  X("i8", int8_t, v, clamp(d, INT8_MIN, INT8_MAX))                                                                   \
-  X("i16", int16_t, v, clamp(d, INT16_MIN, INT16_MAX))                                                               \
-  X("i32", int32_t, v, clamp(d, INT32_MIN, INT32_MAX))                                                               \
-  X("i64", int64_t, v, clamp(d, -0x1p63, 0x1.fffffffffffffp62))                                                      \
-  X("u8", uint8_t, v, clamp(d, 0, UINT8_MAX))                                                                        \
-  X("u16", uint16_t, v, clamp(d, 0, UINT16_MAX))                                                                     \
-  X("u32", uint32_t, v, clamp(d, 0, UINT32_MAX))                                                                     \
-  X("u64", uint64_t, v, clamp(d, 0, 0x1.fffffffffffffp63))
+  X(f32, float, v, d)                                                                                                \
+  X(f64, double, v, d)                                                                                               \
+  X(f16, uint16_t, small_load(half_format, v), small_store(half_format, d))                                          \
+  X(bf16, uint16_t, small_load(bfloat_format, v), small_store(bfloat_format, d))                                     \
+  X(i8, int8_t, v, clamp(d, INT8_MIN, INT8_MAX))                                                                     \
+  X(i16, int16_t, v, clamp(d, INT16_MIN, INT16_MAX))                                                                 \
+  X(i32, int32_t, v, clamp(d, INT32_MIN, INT32_MAX))                                                                 \
+  X(i64, int64_t, v, clamp(d, -0x1p63, 0x1.fffffffffffffp62))                                                        \
+  X(u8, uint8_t, v, clamp(d, 0, UINT8_MAX))                                                                          \
+  X(u16, uint16_t, v, clamp(d, 0, UINT16_MAX))                                                                       \
+  X(u32, uint32_t, v, clamp(d, 0, UINT32_MAX))                                                                       \
+  X(u64, uint64_t, v, clamp(d, 0, 0x1.fffffffffffffp63))
 
 static double clamp(double d, double low, double high) {
   return d < low ? low : d > high ? high : rint(d);
 }
 
-double element_load(const struct dtype *dtype, const void *from, int64_t index) {
-#define X(text, type, load, store)                                                                                   \
-  if (strcmp(dtype->name, text) == 0) {                                                                              \
+#define X(name, type, load, store)                                                                                   \
+  static double load_##name(const void *from, int64_t index) {                                                       \
     type v = ((const type *)from)[index];                                                                            \
     return (double)(load);                                                                                           \
+  }                                                                                                                  \
+  static void store_##name(void *to, int64_t index, double d) {                                                      \
+    ((type *)to)[index] = (type)(store);                                                                             \
   }
-  ELEMENT_TYPES(X)
+ELEMENT_TYPES(X)
 #undef X
-  return (double)NAN;
+
+static const struct {
+  const char *name;
+  element_loader *load;
+  element_storer *store;
+} types[] = {
+#define X(name, type, load, store) {#name, load_##name, store_##name},
+    ELEMENT_TYPES(X)
+#undef X
+};
+
+/* Every dtype has a row: a unit test goes through them all. */
+static size_t find_type(const struct dtype *dtype) {
+  size_t i = 0;
+  while (i + 1 < sizeof types / sizeof *types && strcmp(types[i].name, dtype->name) != 0) i++;
+  return i;
 }
 
-void element_store(const struct dtype *dtype, void *to, int64_t index, double d) {
-#define X(text, type, load, store)                                                                                   \
-  if (strcmp(dtype->name, text) == 0) {                                                                              \
-    ((type *)to)[index] = (type)(store);                                                                             \
-    return;                                                                                                          \
-  }
-  ELEMENT_TYPES(X)
-#undef X
+element_loader *element_load_of(const struct dtype *dtype) {
+  return types[find_type(dtype)].load;
+}
+
+element_storer *element_store_of(const struct dtype *dtype) {
+  return types[find_type(dtype)].store;
+}
+
+double element_load(const struct dtype *dtype, const void *from, int64_t index) {
+  return element_load_of(dtype)(from, index);
+}
+
+void element_store(const struct dtype *dtype, void *to, int64_t index, double value) {
+  element_store_of(dtype)(to, index, value);
 }
 
 int64_t element_count(const struct kernel_argument *argument) {
@@ -135,14 +158,8 @@ void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t 
   uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
   int64_t count = element_count(argument);
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
-  if (argument->fill == FILL_UNIFORM && strcmp(argument->dtype->name, "f32") == 0) {
-    /* The common case, kept quick: the buffers of a large matmul have 10^7 elements and more. */
-    float *to = out;
-    bool packed = argument->elements == count && !argument->column_major;
-    for (int64_t i = 0; i < count; i++)
-      to[packed ? i : element_offset(argument, i)] = (float)uniform(argument->dtype, noise(stream, i));
-    return;
-  }
+  element_storer *store = element_store_of(argument->dtype);
+  bool packed = argument->elements == count && !argument->column_major;
   for (int64_t i = 0; i < count; i++)
-    element_store(argument->dtype, out, element_offset(argument, i), fill_value(argument, stream, i));
+    store(out, packed ? i : element_offset(argument, i), fill_value(argument, stream, i));
 }

@@ -4,8 +4,15 @@
 
 #include "base/kernel.h"
 
-double element_load(const struct dtype *dtype, const void *from, int64_t index);
+typedef double element_loader(const void *from, int64_t index);
 /* Rounds to nearest, ties to even; saturates integers. */
+typedef void element_storer(void *to, int64_t index, double value);
+
+/* For loops: the type is looked at once. */
+element_loader *element_load_of(const struct dtype *dtype);
+element_storer *element_store_of(const struct dtype *dtype);
+
+double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
 /* Offset in elements of a logical flat index (row-major over shape). */

@@ -31,7 +31,7 @@ struct tuner {
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
   double begin, budget, last_poll;
-  char *best, *last; /* for progress */
+  char *best, *last;                 /* for progress */
   double best_seconds, flops, bytes; /* of the best */
 };
 

@@ -66,31 +66,41 @@ static void count_element(struct tally *tally, int64_t i, double got, double wan
   if (tally->wrong++ == 0) tally->first = i;
 }
 
-/* A packed or pitched row-major f32 result against f64: nearly every comparison of a tuning run, so it is written
-   to be vectorised and falls back to the careful loop only in a row that has something to look at. */
-static bool row_is_close(const float *got, const double *want, int64_t count, double tolerance, double *worst) {
-  double most = 0.0;
-  int bad = 0;
-  for (int64_t i = 0; i < count; i++) {
-    double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0, error = fabs((double)got[i] - want[i]) / size;
-    bad |= !(error <= tolerance);
-    most = error > most ? error : most;
+/* Rows of f32 and f64 that are contiguous are nearly every comparison of a tuning run, so these are written to be
+   vectorised; only a row that has something to look at falls back to the careful loop. */
+#define ROW_IS_CLOSE(name, type)                                                                                     \
+  static bool name(const void *got_row, const double *want, int64_t count, double tolerance, double *worst) {        \
+    const type *got = got_row;                                                                                       \
+    double most = 0.0;                                                                                               \
+    int bad = 0;                                                                                                     \
+    for (int64_t i = 0; i < count; i++) {                                                                            \
+      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0, error = fabs((double)got[i] - want[i]) / size;        \
+      bad |= !(error <= tolerance);                                                                                  \
+      most = error > most ? error : most;                                                                            \
+    }                                                                                                                \
+    if (bad || !(tolerance > 0.0)) return false;                                                                     \
+    if (most / tolerance > *worst) *worst = most / tolerance;                                                        \
+    return true;                                                                                                     \
   }
-  if (bad || !(tolerance > 0.0)) return false;
-  if (most / tolerance > *worst) *worst = most / tolerance;
-  return true;
+ROW_IS_CLOSE(f32_row_is_close, float)
+ROW_IS_CLOSE(f64_row_is_close, double)
+
+static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want, int64_t first,
+                         int64_t count, double *worst) {
+  const char *row = (const char *)got + element_offset(o, first) * o->dtype->bytes;
+  const double *want_row = (const double *)want + first;
+  if (strcmp(o->dtype->name, "f32") == 0) return f32_row_is_close(row, want_row, count, o->tolerance, worst);
+  if (strcmp(o->dtype->name, "f64") == 0) return f64_row_is_close(row, want_row, count, o->tolerance, worst);
+  return false;
 }
 
 static void compare_row(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
                         int64_t first, int64_t count, struct tally *tally) {
   bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
-  if (contiguous && strcmp(o->dtype->name, "f32") == 0 &&
-      row_is_close((const float *)got + element_offset(o, first), (const double *)want + first, count, o->tolerance,
-                   &tally->worst))
-    return;
+  if (contiguous && row_is_close(o, got, want, first, count, &tally->worst)) return;
+  element_loader *load = element_load_of(o->dtype), *load_wide = element_load_of(wide);
   for (int64_t i = first; i < first + count; i++)
-    count_element(tally, i, element_load(o->dtype, got, element_offset(o, i)), element_load(wide, want, i),
-                  o->tolerance);
+    count_element(tally, i, load(got, element_offset(o, i)), load_wide(want, i), o->tolerance);
 }
 
 static void print_place(const struct kernel_argument *output, int64_t flat, struct text *out) {

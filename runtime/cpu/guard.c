@@ -80,11 +80,13 @@ int guard_check(const struct memory *memory, cugen_error *err) {
   const unsigned char *low = (const unsigned char *)memory->base + zone();
   for (const unsigned char *at = end; (uintptr_t)at % page_size(); at++)
     if (*at != CANARY)
-      return error_set(err, CUGEN_ERROR_WRONG, "out of bounds: written %zu bytes past the end of %zu bytes",
-                       (size_t)(at - end), memory->bytes);
+      return error_set(err, CUGEN_ERROR_WRONG,
+                       "out of bounds: write at byte %zu past the end of a buffer of %zu bytes", (size_t)(at - end),
+                       memory->bytes);
   for (const unsigned char *at = start; at > low; at--)
     if (at[-1] != CANARY)
-      return error_set(err, CUGEN_ERROR_WRONG, "out of bounds: written %zu bytes before the start of %zu bytes",
+      return error_set(err, CUGEN_ERROR_WRONG,
+                       "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
                        (size_t)(start - at) + 1, memory->bytes);
   return CUGEN_OK;
 }
@@ -174,9 +176,9 @@ static void describe_address(struct line *line, const char *address, const void 
     bool before = address < buffer->start;
     add(line, "out of bounds: ");
     add(line, access_kind(context));
-    add(line, " ");
+    add(line, " at byte ");
     add_number(line, distance, 10);
-    add(line, before ? " bytes before the start of a buffer of " : " bytes past the end of a buffer of ");
+    add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
     add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
     add(line, " bytes");
   }

@@ -579,15 +579,16 @@ static void test_against_brute_force(void **state) {
 static void check_published(const char *name, uint64_t cartesian, uint64_t valid) {
   cugen_error err = {0};
   struct text path = {0}, content = {0};
-  struct config *config;
-  struct problem problem;
-  struct space *space;
+  struct config *config = NULL;
+  struct problem problem = {0};
+  struct space *space = NULL;
   const struct device_facts facts = {0};
   text_addf(&path, "tests/spaces/%s.lua", name);
-  if (file_read(text_get(&path), &content, &err) ||
-      config_parse(text_get(&path), text_get(&content), content.length, &config, &err) ||
-      problem_set(config, NULL, 0, false, &problem, &err) || space_open(config, &problem, &facts, &space, &err))
-    fail_msg("%s", err.message);
+  int status = file_read(text_get(&path), &content, &err);
+  if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, &config, &err);
+  if (!status) status = problem_set(config, NULL, 0, false, &problem, &err);
+  if (!status) status = space_open(config, &problem, &facts, &space, &err);
+  if (status) fail_msg("%s", err.message);
   assert_int_equal(space_cartesian(space), cartesian);
   assert_int_equal(space_valid(space), valid);
   uint64_t sum = valid;

@@ -62,6 +62,17 @@ static void every_half_reads_back(void **state) {
     }
 }
 
+static void every_dtype_stores_and_loads(void **state) {
+  (void)state;
+  for (const char *const *name = dtype_names(); *name; name++) {
+    unsigned char place[16];
+    memset(place, 0xaa, sizeof place);
+    element_store(dtype_find(*name), place, 0, 5.0);
+    assert_true(element_load(dtype_find(*name), place, 0) == 5.0);
+    assert_int_equal(place[dtype_find(*name)->bytes], 0xaa); /* the type's own width, no more */
+  }
+}
+
 static void integers_saturate(void **state) {
   (void)state;
   int8_t i;
@@ -344,6 +355,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_formats_round_to_nearest_even),
       cmocka_unit_test(every_half_reads_back),
+      cmocka_unit_test(every_dtype_stores_and_loads),
       cmocka_unit_test(integers_saturate),
       cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),
       cmocka_unit_test(identity_is_ones_on_the_diagonal),
