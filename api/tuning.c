@@ -149,7 +149,9 @@ static void publish(cugen_kernel *k, const struct cache_record *r, cugen_record 
                         .spill_bytes = r->resources.spill_bytes,
                         .occupancy = r->occupancy,
                         .limiter = r->limiter,
-                        .clock_mhz = r->clock_mhz};
+                        .clock_mhz = r->clock_mhz,
+                        .power_watts = r->power_watts,
+                        .throttle = r->throttle};
   out->roofline = roofline_fraction(&k->device.facts, compute_dtype(k), r->flops, r->bytes, r->seconds);
 }
 

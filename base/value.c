@@ -43,6 +43,10 @@ bool value_equal(struct value a, struct value b) {
 
 /* The fewest digits that read back as the same number; always with a point or exponent, so that it stays a float. */
 static void print_float(double d, struct text *out) {
+  if (fabs(d) < 1e15 && d == floor(d)) { /* 1000.0, not 1e+03 */
+    text_addf(out, "%.0f.0", d);
+    return;
+  }
   char digits[40];
   for (int precision = 1; precision <= 17; precision++) {
     snprintf(digits, sizeof digits, "%.*g", precision, d);

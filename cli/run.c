@@ -12,7 +12,11 @@ static void print_times(const cugen_record *r) {
   printf(", at best %s; %d samples)\n", print_seconds(r->seconds_min).text, r->samples);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
   if (r->roofline > 0) printf("  roofline    %s\n", print_percent(r->roofline).text);
-  if (r->clock_mhz > 0) printf("  clock       %d MHz\n", r->clock_mhz);
+  if (r->clock_mhz > 0) {
+    printf("  clock       %d MHz", r->clock_mhz);
+    if (r->power_watts > 0) printf(", %d W", r->power_watts);
+    printf("%s%s\n", *r->throttle ? ", held back by: " : "", r->throttle);
+  }
 }
 
 static void print_resources(const cugen_record *r) {

@@ -226,6 +226,8 @@ typedef struct cugen_record {
   double occupancy;     /* theoretical, 0 to 1; 0: not applicable */
   const char *limiter;  /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
   int clock_mhz;        /* SM clock while measuring; 0: not known */
+  int power_watts;      /* the whole board's, while measuring; 0: not known */
+  const char *throttle; /* what held the clocks back then, such as "power cap"; "" */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ struct cache_record {
   double occupancy;
   char limiter[24];
   double flops, bytes;
-  int clock_mhz;
+  int clock_mhz, power_watts;
+  char throttle[48]; /* as device_clock's */
   int driver_version, nvrtc_version;
   int64_t measured_at; /* seconds since the epoch */
 };

@@ -38,6 +38,8 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_REAL, "flops", flops),
     COLUMN(COLUMN_REAL, "bytes", bytes),
     COLUMN(COLUMN_INT, "clock_mhz", clock_mhz),
+    COLUMN(COLUMN_INT, "power_watts", power_watts),
+    COLUMN(COLUMN_CHARS, "throttle", throttle),
     COLUMN(COLUMN_INT, "driver_version", driver_version),
     COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
     COLUMN(COLUMN_INT64, "measured_at", measured_at),

@@ -24,7 +24,7 @@ struct cache_column {
   size_t offset, size;
 };
 
-enum { CACHE_COLUMNS = 26 };
+enum { CACHE_COLUMNS = 28 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 
 /* ---- Statements ---- */

@@ -63,6 +63,14 @@ struct memory {
   size_t base_bytes;
 };
 
+/* ---- Clocks ---- */
+
+struct device_clock {
+  int sm_mhz;        /* 0: not known */
+  int power_watts;   /* 0: not known */
+  char throttle[48]; /* what holds the clocks back, such as "power cap, thermal"; "" */
+};
+
 /* ---- The table ---- */
 
 struct device_description {
@@ -136,8 +144,8 @@ struct device_ops {
   /* Time that run(context) keeps the device busy, and waits for it. */
   int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,
               cugen_error *err);
-  /* Current SM clock in MHz, 0: not known. */
-  int (*clock_mhz)(struct device *device);
+  /* What the clocks do now. NULL in a row that never knows. */
+  void (*clock)(struct device *device, struct device_clock *out);
   /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row
      that never knows. */
   int (*parameters)(struct entry *entry, int *sizes, int capacity);

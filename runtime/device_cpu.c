@@ -335,11 +335,6 @@ static int cpu_time(struct device *device, int (*run)(void *context, cugen_error
   return status;
 }
 
-static int cpu_clock_mhz(struct device *device) {
-  (void)device;
-  return 0;
-}
-
 const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .capabilities = 0,
                                           .count = cpu_count_devices,
@@ -362,5 +357,4 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .active_blocks = cpu_active_blocks,
                                           .launch = cpu_launch,
                                           .sync = cpu_sync,
-                                          .time = cpu_time,
-                                          .clock_mhz = cpu_clock_mhz};
+                                          .time = cpu_time};

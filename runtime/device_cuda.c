@@ -694,17 +694,24 @@ static int cuda_time(struct device *device, int (*run)(void *context, cugen_erro
   return status ? status : leave(cuda, time_on_stream(cuda, run, context, seconds, err));
 }
 
-static int cuda_clock_mhz(struct device *device) {
+static void cuda_clock(struct device *device, struct device_clock *out) {
   struct cuda_device *cuda = cuda_of(device);
+  *out = (struct device_clock){0};
   if (!cuda->nvml_tried) {
     cuda->nvml_tried = true;
     if (nvml_open(cuda->toolkit, &cuda->nvml, NULL) == CUGEN_OK)
       nvml_find(cuda->nvml, device->description.uuid, &cuda->nvml_device, NULL);
   }
-  if (!cuda->nvml_device) return 0;
+  if (!cuda->nvml_device) return;
   struct nvml_state state;
+  struct text why = {0};
   nvml_read(cuda->nvml, cuda->nvml_device, &state);
-  return state.sm_mhz;
+  nvml_throttle_text(state.throttle, &why);
+  out->sm_mhz = state.sm_mhz;
+  out->power_watts = state.power_milliwatts / 1000;
+  size_t length = why.length < sizeof out->throttle ? why.length : sizeof out->throttle - 1;
+  memcpy(out->throttle, text_get(&why), length);
+  text_free(&why);
 }
 
 const struct device_ops cuda_device_ops = {
@@ -731,6 +738,6 @@ const struct device_ops cuda_device_ops = {
     .launch = cuda_launch,
     .sync = cuda_sync,
     .time = cuda_time,
-    .clock_mhz = cuda_clock_mhz,
+    .clock = cuda_clock,
     .parameters = cuda_parameters,
 };

@@ -269,6 +269,32 @@ bool candidate_ready(struct bench *bench, const struct candidate *c) {
          (!c->check_build || build_finished(bench->builds, c->check_build));
 }
 
+static void add_argument(struct text *out, const struct kernel_argument *a) {
+  text_addf(out, "%d %s %d %d %lld", (int)a->kind, a->dtype->name, (int)a->memory, (int)a->compiled_in,
+            (long long)a->elements);
+  for (int i = 0; i < a->rank; i++) text_addf(out, " %lld/%lld", (long long)a->shape[i], (long long)a->stride[i]);
+  value_print(a->value, out);
+}
+
+struct hash candidate_image(const struct candidate *c) {
+  struct hash hash = {0};
+  struct text text = {0};
+  if (!c->real_build || c->real_build->status) return hash;
+  text_add(&text, c->real_build->compiled.image_hash.hex);
+  for (size_t i = 0; i < c->real.launch_count; i++) {
+    const struct kernel_launch *l = &c->real.launches[i];
+    text_addf(&text, "\n%s %u %u %u %u %u %u %lld", l->entry, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+              l->block[1], l->block[2], (long long)l->shared_bytes);
+  }
+  for (size_t i = 0; i < c->real.argument_count; i++) {
+    text_add_char(&text, '\n');
+    add_argument(&text, &c->real.arguments[i]);
+  }
+  if (!text.failed) hash = hash_bytes(text_get(&text), text.length);
+  text_free(&text);
+  return hash;
+}
+
 /* ---- Records ---- */
 
 static int record_begin(const struct bench *bench, const struct candidate *c, struct cache_record *out,
@@ -314,7 +340,9 @@ static void record_times(const struct worker_result *result, struct cache_record
   out->seconds_min = result->measurement.minimum;
   out->seconds_p20 = result->measurement.p20;
   out->seconds_p80 = result->measurement.p80;
-  out->clock_mhz = result->measurement.clock_mhz;
+  out->clock_mhz = result->measurement.clock.sm_mhz;
+  out->power_watts = result->measurement.clock.power_watts;
+  memcpy(out->throttle, result->measurement.clock.throttle, sizeof out->throttle);
 }
 
 /* The compiler's verdict comes before the device's. */

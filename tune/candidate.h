@@ -46,6 +46,9 @@ int candidate_build(struct bench *bench, struct candidate *candidate, cugen_erro
 /* Keeps its image in the cache: for those that later runs are likely to launch. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
+/* Names what the device would run: image, launches, arguments. Equal ones share a measurement; it is empty for a
+   candidate that cannot run. */
+struct hash candidate_image(const struct candidate *candidate);
 
 /* Runs a ready candidate and fills a record (caller frees). A failing variant is a record; an error means that the
    bench cannot go on. */

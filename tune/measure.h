@@ -8,8 +8,8 @@
 struct measurement {
   int samples;
   double seconds, minimum, p20, p80; /* of one run of the plan */
-  int clock_mhz;
-  bool dropped; /* clearly slower than `best`: stopped after the first samples */
+  struct device_clock clock;         /* just after the last batch */
+  bool dropped;                      /* clearly slower than `best`: stopped after the first samples */
 };
 
 struct measure_options {

@@ -23,6 +23,7 @@ struct tuner {
   struct cache_record *known; /* remembered before this run, by variant text */
   size_t known_count;
   struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
+  struct hash *images;          /* of each of them: candidate_image */
   size_t record_count, record_capacity;
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
@@ -112,14 +113,22 @@ static void meet_known(struct tuner *t, const struct cache_record *record) {
 
 /* ---- Records of this run ---- */
 
-static int keep_record(struct tuner *t, struct cache_record *record, cugen_error *err) {
-  if (t->record_count == t->record_capacity) {
-    size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;
-    struct cache_record *grown = realloc(t->records, capacity * sizeof *grown);
-    if (!grown) return error_memory(err);
-    t->records = grown;
-    t->record_capacity = capacity;
-  }
+static int grow_records(struct tuner *t, cugen_error *err) {
+  size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;
+  struct cache_record *records = realloc(t->records, capacity * sizeof *records);
+  if (!records) return error_memory(err);
+  t->records = records;
+  struct hash *images = realloc(t->images, capacity * sizeof *images);
+  if (!images) return error_memory(err);
+  t->images = images;
+  t->record_capacity = capacity;
+  return CUGEN_OK;
+}
+
+static int keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err) {
+  int status = t->record_count == t->record_capacity ? grow_records(t, err) : CUGEN_OK;
+  if (status) return status;
+  t->images[t->record_count] = image;
   t->records[t->record_count++] = *record;
   return CUGEN_OK;
 }
@@ -137,17 +146,19 @@ static int finish(struct tuner *t, const struct candidate *c, struct cache_recor
   return CUGEN_OK;
 }
 
-/* An equal kernel that this run measured under another name answers for this one. */
-static const struct cache_record *find_equal(const struct tuner *t, const struct kernel_spec *spec) {
-  for (size_t i = 0; i < t->record_count; i++)
-    if (strcmp(t->records[i].hash.hex, spec->hash.hex) == 0) return &t->records[i];
+/* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused
+   padding, a bound that does not bind) give equal images. */
+static const struct cache_record *find_equal(const struct tuner *t, struct hash image) {
+  for (size_t i = 0; i < t->record_count && image.hex[0]; i++)
+    if (strcmp(t->images[i].hex, image.hex) == 0) return &t->records[i];
   return NULL;
 }
 
-static int copy_record(const struct cache_record *from, const char *variant, struct cache_record *out,
+static int copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
                        cugen_error *err) {
   *out = *from;
-  out->variant = strdup(variant);
+  out->hash = spec->hash;
+  out->variant = strdup(spec->variant);
   out->reason = strdup(from->reason);
   if (out->variant && out->reason) return CUGEN_OK;
   cache_record_free(out);
@@ -161,12 +172,13 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
       .best = t->best_seconds, .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
   double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : default_variant_timeout, busy = 0;
   struct cache_record record = {0};
-  const struct cache_record *equal = find_equal(t, &c->real);
-  int status = equal ? copy_record(equal, c->real.variant, &record, err)
+  struct hash image = candidate_image(c);
+  const struct cache_record *equal = find_equal(t, image);
+  int status = equal ? copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
   t->result->measuring += busy;
   if (!status) status = finish(t, c, &record, err);
-  if (!status) status = keep_record(t, &record, err);
+  if (!status) status = keep_record(t, &record, image, err);
   if (status) cache_record_free(&record);
   return status;
 }
@@ -388,6 +400,7 @@ static void tuner_close(struct tuner *t) {
   if (t->strategy) t->strategy_ops->close(t->strategy);
   free_records(t->known, t->known_count);
   free_records(t->records, t->record_count);
+  free(t->images);
   free(t->best);
   free(t->last);
 }

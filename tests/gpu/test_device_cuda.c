@@ -156,7 +156,9 @@ static void test_clock(void **state) {
   (void)state;
   const struct nvml *nvml;
   cugen_error err;
-  int mhz = ops->clock_mhz(device);
+  struct device_clock clock;
+  ops->clock(device, &clock);
+  int mhz = clock.sm_mhz;
   if (nvml_open(toolkit, &nvml, &err)) {
     printf("no NVML: %s\n", err.message);
     assert_int_equal(mhz, 0);

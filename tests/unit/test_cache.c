@@ -120,6 +120,8 @@ static const struct cache_record full = {
     .flops = 1e12,
     .bytes = 17,
     .clock_mhz = 18,
+    .power_watts = 22,
+    .throttle = "power cap, thermal",
     .driver_version = 19,
     .nvrtc_version = 20,
     .measured_at = 21,
@@ -146,6 +148,8 @@ static void assert_record(const struct cache_record *got, const struct cache_rec
   assert_string_equal(got->limiter, want->limiter);
   assert_true(got->flops == want->flops && got->bytes == want->bytes);
   assert_int_equal(got->clock_mhz, want->clock_mhz);
+  assert_int_equal(got->power_watts, want->power_watts);
+  assert_string_equal(got->throttle, want->throttle);
   assert_int_equal(got->driver_version, want->driver_version);
   assert_int_equal(got->nvrtc_version, want->nvrtc_version);
   assert_int_equal(got->measured_at, want->measured_at);
@@ -314,7 +318,7 @@ static void the_format_is_pinned(void **state) {
       fixture, "SELECT group_concat(name) FROM pragma_table_info('record')",
       "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
-      "occupancy,limiter,flops,bytes,clock_mhz,driver_version,nvrtc_version,measured_at");
+      "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
