@@ -228,11 +228,9 @@ void candidate_close(struct bench *bench, struct candidate *c) {
   free(c);
 }
 
-/* The image's key in the cache: source, architecture, compiler and options. */
 static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  text_addf(out, "%s %s %s nvrtc %d", spec->source_hash.hex, t->arch, t->key.options, t->nvrtc_version);
-  return out->failed ? error_memory(err) : CUGEN_OK;
+  return cache_image_key(spec, t->arch, t->key.options, t->nvrtc_version, out, err);
 }
 
 static int request_build(struct bench *bench, const struct kernel_spec *spec, struct build **out, cugen_error *err) {

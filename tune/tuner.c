@@ -350,6 +350,48 @@ static int settle_leaders(struct tuner *t, cugen_error *err) {
 
 /* ---- From start to end ---- */
 
+static int unknown_implementation(const struct space_implementation *all, size_t count, const char *name,
+                                  cugen_error *err) {
+  const char **names = calloc(count + 1, sizeof *names);
+  if (!names) return error_memory(err);
+  for (size_t i = 0; i < count; i++) names[i] = all[i].implementation->name;
+  const char *nearest = text_nearest(name, names, count);
+  error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
+            nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+  for (size_t i = 0; i < count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
+  free(names);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* The restriction that removed most is the one to look at first. */
+static int explain_one(const struct config *config, const struct space_implementation *one, cugen_error *err) {
+  const struct config_implementation *impl = one->implementation;
+  size_t most = 0;
+  if (one->unmet)
+    return error_set(err, CUGEN_ERROR_EMPTY,
+                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet", config->path,
+                     one->unmet->line, impl->name, expr_text(one->unmet->expr));
+  for (size_t i = 1; i < impl->restriction_count; i++)
+    if (one->removed[i] > one->removed[most]) most = i;
+  if (!impl->restriction_count)
+    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", config->path, impl->line,
+                     impl->name);
+  return error_set(err, CUGEN_ERROR_EMPTY,
+                   "%s:%d: implementation '%s' has no valid variant: \"%s\" rules out %llu of %llu combinations",
+                   config->path, impl->restrictions[most].line, impl->name, expr_text(impl->restrictions[most].expr),
+                   (unsigned long long)one->removed[most], (unsigned long long)one->cartesian);
+}
+
+static int nothing_to_try(const struct tuner *t, cugen_error *err) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  const char *only = t->options->implementation;
+  if (!only) return space_explain_empty(t->target->space, err);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(only, all[i].implementation->name) == 0) return explain_one(t->target->config, &all[i], err);
+  return unknown_implementation(all, count, only, err);
+}
+
 static int open_strategy(struct tuner *t, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(t->target->space, &count);
@@ -364,9 +406,7 @@ static int open_strategy(struct tuner *t, cugen_error *err) {
   t->strategy = t->strategy_ops->open(spans, count, t->options->seed);
   free(spans);
   if (!t->strategy) return error_memory(err);
-  if (t->result->valid) return CUGEN_OK;
-  return only ? error_set(err, CUGEN_ERROR_EMPTY, "implementation '%s' has no valid variant here", only)
-              : space_explain_empty(t->target->space, err);
+  return t->result->valid ? CUGEN_OK : nothing_to_try(t, err);
 }
 
 static int tuner_open(struct tuner *t, cugen_error *err) {
