@@ -37,6 +37,7 @@ struct cugen_kernel {
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
+  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
 };
 
 /* ---- library.c ---- */
@@ -50,9 +51,31 @@ int api_space(cugen_kernel *kernel, cugen_error *err);
 int api_expander(cugen_kernel *kernel, cugen_error *err);
 /* The variant's index: NULL: the best remembered, else the first; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
+void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
 /* ---- tuning.c ---- */
 int api_records(cugen_kernel *kernel, cugen_error *err);
 void api_forget_records(cugen_kernel *kernel);
+/* The kernel's best record that is also a variant of `space`, and its index there. The fastest leads, within a tie
+   the one that comes first in the config. The caller frees *record when *found. */
+int api_best(cugen_kernel *kernel, const struct space *space, struct cache_record *record, uint64_t *index,
+             bool *found, cugen_error *err);
+/* The strings in *out are those of *from. */
+void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
+
+/* ---- choose.c ---- */
+
+/* Which variant a plan uses, and why. */
+struct choice {
+  cugen_plan_choice how;
+  uint64_t index;
+  struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
+  struct text problem;        /* the one that the record is of */
+  double distance;
+};
+
+/* Problems up to that distance count. *out is to be freed whatever comes back. */
+int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
+void api_choice_free(struct choice *choice);
 
 #endif

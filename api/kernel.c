@@ -260,7 +260,7 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k->config->argument_count;
 }
 
-static void describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
+void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
   *out = (cugen_argument_info){.name = a->name,
                                .kind = a->kind,
                                .dtype = a->dtype->name,
@@ -291,6 +291,6 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   memcpy(slots + k->config->first_tunable, variant.values, variant.implementation->tunable_count * sizeof *slots);
   status = config_arguments(k->config, slots, arguments, error);
   free(slots);
-  if (!status) describe_argument(&arguments[index], out);
+  if (!status) api_describe_argument(&arguments[index], out);
   return status;
 }

@@ -1,8 +1,10 @@
 /* Tuning, running, and what is remembered. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
+#include "base/system.h"
 #include "tune/roofline.h"
 
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
@@ -113,6 +115,51 @@ int api_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Index of the record to use, count when there is none. Records come fastest first, and only those that can still
+   win are expanded. */
+static size_t find_best(cugen_kernel *k, const struct space *space, const struct cache_record *records, size_t count,
+                        uint64_t *index, int *status, cugen_error *err) {
+  size_t best = count;
+  double limit = INFINITY;
+  for (size_t i = 0; i < count && records[i].outcome == CUGEN_OUTCOME_OK && records[i].seconds <= limit; i++) {
+    uint64_t at;
+    bool current;
+    cugen_error ignored;
+    if (space_find(space, records[i].variant, &at, &ignored) || (best < count && at > *index)) continue;
+    *status = check_current(k, &records[i], &current, err);
+    if (*status) return count;
+    if (!current) continue;
+    if (best == count) limit = records[i].seconds * tie;
+    best = i, *index = at;
+  }
+  return best;
+}
+
+int api_best(cugen_kernel *k, const struct space *space, struct cache_record *record, uint64_t *index, bool *found,
+             cugen_error *err) {
+  struct cache *cache;
+  struct cache_record *records;
+  size_t count;
+  *found = false;
+  int status = api_space(k, err);
+  if (!status) status = api_expander(k, err);
+  if (!status) status = api_cache(k->lib, &cache, err);
+  if (status) return status;
+  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text),
+                                text_get(&k->key_options)};
+  status = cache_load(cache, &key, &records, &count, err);
+  if (status) return status;
+  size_t best = find_best(k, space, records, count, index, &status, err);
+  *found = best < count;
+  for (size_t i = 0; i < count; i++)
+    if (i == best)
+      *record = records[i];
+    else
+      cache_record_free(&records[i]);
+  free(records);
+  return status;
+}
+
 size_t cugen_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
   return api_records(k, &ignored) ? 0 : k->record_count;
@@ -130,7 +177,7 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
   return dtype_find("f32");
 }
 
-static void publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
+void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
   *out = (cugen_record){.variant = r->variant,
                         .reason = r->reason,
                         .outcome = r->outcome,
@@ -160,8 +207,8 @@ int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_
   if (status) return status;
   if (index >= k->record_count)
     return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
-  publish(k, &k->records[index], out);
-  out->from_cache = 1;
+  api_publish(k, &k->records[index], out);
+  out->from_cache = k->tuned_at == 0 || k->records[index].measured_at < k->tuned_at;
   return CUGEN_OK;
 }
 
@@ -178,6 +225,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
                      "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
                      options->size, sizeof *options);
   int status = make_target(k, &target, error);
+  k->tuned_at = clock_unix();
   if (!status) status = tune_run(&target, options, result ? result : &ignored, error);
   api_forget_records(k);
   return status;
@@ -200,6 +248,6 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   }
   k->records[0] = record;
   k->record_count = 1;
-  publish(k, &k->records[0], out);
+  api_publish(k, &k->records[0], out);
   return CUGEN_OK;
 }

@@ -41,7 +41,7 @@ static const struct item environment[] = {
 
 static const struct item files[] = {
     {"~/.cache/cugen/cugen.db", "what is remembered: an SQLite database, described in docs/cache.md"},
-    {"PREFIX/share/cugen", "the shipped configs, templates and device descriptions"},
+    {"PREFIX/share/cugen", "the shipped configs and templates"},
     {"PREFIX/lib/cugen/toolkit", "NVRTC and the CUDA headers when no toolkit is installed"},
     {NULL, NULL},
 };

@@ -114,8 +114,8 @@ void cli_print_head(const struct cli *cli) {
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
   if (cli_on_cpu(cli))
-    printf("the cpu device (%s), with the config's check problem; times are the CPU's own, not a GPU's\n",
-           device->name);
+    printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
+           device->name, cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)\n", device->name, device->id);
   if (why) printf("No CUDA GPU: %s\n", why);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 #include "print.h"
@@ -13,13 +14,22 @@
 /* The one thing that a signal handler may set. */
 static volatile sig_atomic_t stop_signal;
 
+static volatile sig_atomic_t stop_second; /* when it came first */
+
+/* The first one asks for a clean stop; one that comes more than a second later kills. (Sooner it is the same wish: a
+   terminal or a supervisor may signal a process both by itself and with its group.) */
 static void note_signal(int number) {
+  sig_atomic_t now = (sig_atomic_t)(time(NULL) & 0x3fffffff);
+  if (stop_signal && now - stop_second > 1) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+  if (!stop_signal) stop_second = now;
   stop_signal = number;
 }
 
-/* The first one asks for a clean stop; the handler is gone then, so that the second kills. */
 static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);

@@ -13,6 +13,12 @@
 enum { REFERENCE_THREADS = 256 };
 
 struct expander {
+  /* The last references expanded, by what shapes them: a tuner goes to and fro between two problems. */
+  struct proof {
+    struct text key;
+    struct hash hash;
+  } proofs[4];
+  size_t next_proof;
   struct renderer *renderer;
   struct text body, source, normal, parameters, title; /* kept for their memory */
 };
@@ -25,7 +31,8 @@ struct expansion {
   const struct device_facts *facts;
   const struct variant *variant; /* NULL in a reference without shared tunables */
   bool reference;
-  int64_t samples; /* of a reference */
+  int64_t samples;   /* of a reference */
+  struct hash proof; /* of the reference that a variant is compared with */
   struct value *slots;
   size_t slot_count;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
@@ -394,6 +401,18 @@ static void describe_argument(const struct kernel_argument *argument, struct tex
   text_add_char(out, '\n');
 }
 
+/* What a result is held against: with another reference, tolerance or check problem it would have to be proved again. */
+static void describe_proof(const struct expansion *x, struct text *normal) {
+  if (x->reference) return;
+  text_addf(normal, "%s", x->proof.hex);
+  for (size_t i = 0; i < x->argument_count; i++)
+    text_addf(normal, "\n%d %.17g", (int)x->arguments[i].fill, x->arguments[i].tolerance);
+  for (size_t i = 0; i < x->config->problem_count; i++) {
+    text_add_char(normal, '\n');
+    value_print(x->config->problems[i].check, normal);
+  }
+}
+
 static int take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
@@ -404,6 +423,7 @@ static int take_hashes(struct expansion *x) {
   text_add_char(normal, '\0');
   for (size_t i = 0; i < spec->launch_count; i++) describe_launch(&spec->launches[i], normal);
   for (size_t i = 0; i < spec->argument_count; i++) describe_argument(&spec->arguments[i], normal);
+  describe_proof(x, normal);
   if (normal->failed) return error_memory(x->err);
   spec->hash = hash_bytes(text_get(normal), normal->length);
   return CUGEN_OK;
@@ -467,6 +487,46 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   return status;
 }
 
+/* ---- The reference behind a variant ------------------------------------------------------------------------- */
+
+static void proof_key(const struct config *config, const struct problem *problem, const struct variant *variant,
+                      struct text *key) {
+  text_addf(key, "%s\n", config->path);
+  problem_print(config, problem, key);
+  for (size_t i = 0; i < config->shared_tunable_count; i++) {
+    text_add_char(key, '\n');
+    value_print(variant->values[i], key);
+  }
+}
+
+/* The hash of the reference's source; empty when there is none, or none that expands: that is found out when it is
+   needed. One output is asked for, so that no problem is too large. */
+static struct hash find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+                              const struct device_facts *facts, const struct variant *variant) {
+  struct hash none = {0};
+  struct text key = {0};
+  if (!config->reference) return none;
+  proof_key(config, problem, variant, &key);
+  for (size_t i = 0; i < sizeof expander->proofs / sizeof *expander->proofs; i++)
+    if (!key.failed && expander->proofs[i].key.length &&
+        strcmp(text_get(&expander->proofs[i].key), text_get(&key)) == 0) {
+      text_free(&key);
+      return expander->proofs[i].hash;
+    }
+  struct kernel_spec spec;
+  cugen_error ignored;
+  if (expand_reference(expander, config, problem, facts, variant, 1, &spec, &ignored)) {
+    text_free(&key);
+    return none;
+  }
+  struct proof *place =
+      &expander->proofs[expander->next_proof++ % (sizeof expander->proofs / sizeof *expander->proofs)];
+  text_free(&place->key);
+  *place = (struct proof){key, spec.source_hash};
+  kernel_spec_free(&spec);
+  return place->hash;
+}
+
 int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err) {
@@ -475,6 +535,7 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .problem = problem,
                         .facts = facts,
                         .variant = variant,
+                        .proof = find_proof(expander, config, problem, facts, variant),
                         .template_name = variant->implementation->template_name,
                         .template_line = variant->implementation->template_line,
                         .err = err};
@@ -517,6 +578,7 @@ int expander_open(const struct sources *sources, struct expander **out, cugen_er
 void expander_close(struct expander *expander) {
   if (!expander) return;
   renderer_close(expander->renderer);
+  for (size_t i = 0; i < sizeof expander->proofs / sizeof *expander->proofs; i++) text_free(&expander->proofs[i].key);
   text_free(&expander->body);
   text_free(&expander->source);
   text_free(&expander->normal);

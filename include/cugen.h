@@ -288,6 +288,79 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);
 
+/* ---- Plans and calls: launching from an application ------------------------------------------------------------ */
+
+/* A plan is one variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes, and
+   alone among the handles it may be used from several threads at once. It needs its cugen, but not its kernel, and is
+   closed before either the context or the cugen goes. A call is a plan with its arguments, and is closed first. */
+typedef struct cugen_plan cugen_plan;
+typedef struct cugen_call cugen_call;
+
+enum {
+  CUGEN_PLAN_TUNED_ONLY = 1, /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
+  CUGEN_PLAN_PRIMARY = 2     /* the device's primary context, whatever is current */
+};
+
+typedef struct cugen_plan_options {
+  size_t size;
+  unsigned flags;  /* CUGEN_PLAN_... */
+  void *context;   /* a CUcontext of the kernel's device; NULL: the calling thread's current one, else the primary */
+  double distance; /* how far a tuned problem may be from this one, see cugen_plan_open; 0: it must be this one */
+} cugen_plan_options;
+
+#define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
+  { sizeof(cugen_plan_options), 0, NULL, 0.0 }
+
+typedef enum cugen_plan_choice {
+  CUGEN_PLAN_EXACT,  /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,   /* the best remembered for the nearest problem */
+  CUGEN_PLAN_DEFAULT /* nothing is remembered: the config's first valid variant, never measured */
+} cugen_plan_choice;
+
+typedef struct cugen_plan_info {
+  const char *kernel, *problem;
+  const char *variant; /* full text */
+  cugen_plan_choice choice;
+  const char *tuned_for; /* the problem that the record is of; NULL: default */
+  double distance;       /* from this problem to that one */
+  cugen_record record;   /* as it was measured, for tuned_for; default: only variant, flops and bytes */
+  int64_t measured_at;   /* seconds since the epoch, with which driver and NVRTC; default: 0 */
+  int driver_version;
+  int nvrtc_version;
+  const char *source_hash; /* of the source without comments and spacing: equal hashes are the same code */
+  int image_from_cache;    /* 0: it was compiled now */
+  size_t launches;         /* kernels launched by one cugen_call_launch */
+  size_t arguments;        /* that cugen_call_bind takes */
+} cugen_plan_info;
+
+/* Takes the best variant remembered for the kernel's problem. Failing that, with options->distance, of the nearest
+   tuned problem: all sizes may differ, each by a factor of 2^distance at most (the distance is the largest |log2| of
+   a ratio of sizes; 1 allows twice or half), everything else (types, layouts, flags, sizes below 1) is equal; what
+   is best there must be a valid variant here. Failing that, the first valid variant. Compiles it, or takes the image
+   from the cache, where it is kept. CUGEN_ERROR_USAGE: the kernel is for the cpu device, which has no place in the
+   application's process, or the context is of another device. */
+int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
+void cugen_plan_close(cugen_plan *plan);
+const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
+/* As cugen_kernel_argument, with the plan's own variant. */
+int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
+
+/* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
+   - a buffer: its device pointer. Scratch may be NULL: the call then owns memory of its own.
+   - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
+     value. The grid stays the problem's. One that is compiled in takes no other value.
+   - a constant: a pointer to its values, on either side, copied now. They belong to the plan: the last bind counts
+     for all of its calls, and the context is synchronised. */
+int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
+/* What was launched must have ended when a call that owns scratch is closed. */
+void cugen_call_close(cugen_call *call);
+/* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL is the default stream of the current context,
+   which must then be the plan's. Returns before the kernels end. One cuLaunchKernel a planned launch: no lock,
+   allocation or look-up. One call at a time on one stream at a time when it has scratch; for more, bind more. */
+int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
+
+/* ---- Isolated work ------------------------------------------------------------------------------------------- */
+
 /* The process started as options.worker runs this and returns its result from main: it serves its parent over the
    file descriptor named in argv and does nothing else. */
 int cugen_worker_main(int argc, char **argv);

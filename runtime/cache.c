@@ -141,6 +141,21 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
   return CUGEN_OK;
 }
 
+int cache_problems(struct cache *cache, const struct cache_key *key,
+                   int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
+                   cugen_error *err) {
+  sqlite3_stmt *statement = cache->statements[SPACE_LIST];
+  int status = CUGEN_OK;
+  pthread_mutex_lock(&cache->lock);
+  if (bind_string(statement, 1, key->device) && bind_string(statement, 2, key->config) &&
+      bind_string(statement, 4, key->options))
+    while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(context, column_text(statement, 0), err);
+  bool good = sqlite3_reset(statement) == SQLITE_OK;
+  if (!status && !good) status = cache_error(cache, "read", err);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err) {
   sqlite3_stmt *const *statements = cache->statements;
@@ -210,6 +225,12 @@ static int load_image(struct cache *cache, const char *key, struct compiled *out
   int codes = sqlite3_reset(image) | sqlite3_reset(entries);
   if (!memory) return error_memory(err);
   return good && codes == SQLITE_OK ? CUGEN_OK : cache_error(cache, "read a compiled kernel", err);
+}
+
+int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
+                    struct text *out, cugen_error *err) {
+  text_addf(out, "%s %s %s nvrtc %d", spec->source_hash.hex, arch, options, nvrtc_version);
+  return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {

@@ -48,6 +48,11 @@ const char *cache_path(const struct cache *cache);
 /* All current records of the key, ok ones by time, then the rest; the caller frees each and the array. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                cugen_error *err);
+/* Calls visit with each problem that has records under this device, config and options (key->problem is not used), in
+   the order they came; a status it returns ends the walk and is returned. visit may not use the cache. */
+int cache_problems(struct cache *cache, const struct cache_key *key,
+                   int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
+                   cugen_error *err);
 /* Adds the record; an older record of the same variant becomes history. On a read-only cache this keeps it in
    memory for this process. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
@@ -55,6 +60,8 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
 
 /* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
    frees with compiled_free. */
+int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
+                    struct text *out, cugen_error *err);
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);
 int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err);
 

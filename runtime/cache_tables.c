@@ -56,6 +56,8 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
+    [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
+                   "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY id",
     [RECORD_LOAD] = "SELECT %s FROM record WHERE superseded = 0 AND space_id = " SPACE_OF_KEY
                     " ORDER BY outcome <> 0, seconds, id",
     [RECORD_SUPERSEDE] =

@@ -29,11 +29,12 @@ extern const struct cache_column cache_columns[CACHE_COLUMNS];
 
 /* ---- Statements ---- */
 
-/* ?1 to ?4 are the key in every statement about records, ?5 on a record's columns, the variant first. */
+/* ?1 to ?4 are the key in every statement about records and spaces, ?5 on a record's columns, the variant first. */
 enum cache_statement {
   BEGIN,
   COMMIT,
   SPACE_ADD,
+  SPACE_LIST,
   RECORD_LOAD,
   RECORD_SUPERSEDE,
   RECORD_ADD,

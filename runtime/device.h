@@ -2,7 +2,8 @@
    (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from any thread at once and need no open device. An open device
-   belongs to one thread. A device that failed with a sticky error (illegal address, trap) stays failed; its process
+   belongs to one thread; in a row with launch_on, alloc, free, copy_2d, symbol, parameters and launch_on may be
+   called from several at once. A device that failed with a sticky error (illegal address, trap) stays failed; its process
    is expected to end. */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
@@ -90,6 +91,8 @@ struct device_options {
   int ordinal;
   char *fault; /* NULL, or fault_bytes of memory that outlives a crash: what went wrong is written there */
   size_t fault_bytes;
+  /* A context of the application's to work in, which must outlive the device; NULL: the row's own. */
+  void *context;
 };
 
 struct loaded; /* a compiled image on a device */
@@ -140,6 +143,11 @@ struct device_ops {
   /* parameters[i] points at the i-th kernel parameter's value. Asynchronous where DEVICE_CONCURRENT. */
   int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                 cugen_error *err);
+  /* The same on a stream of the application's, from any thread. NULL in a row that shares no process with one. */
+  int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
+                   void *stream, cugen_error *err);
+  /* The calling thread's current context, for device_options.context; NULL when it has none. NULL likewise. */
+  int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
   /* Time that run(context) keeps the device busy, and waits for it. */
   int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,

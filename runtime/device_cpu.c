@@ -95,9 +95,11 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
   struct text name = {0}, compiler = {0}, fingerprint = {0};
   processor_name(&name);
   cpu_compiler_identity(toolkit, &compiler);
+  const char *first_flag = strstr(text_get(&compiler), " -");
+  size_t compiler_length = first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
   /* Flags are long and the fingerprint short: their hash stands for them. */
-  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)strcspn(text_get(&compiler), "-"),
-            text_get(&compiler), hash_bytes(text_get(&compiler), compiler.length).hex);
+  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
+            hash_bytes(text_get(&compiler), compiler.length).hex);
   bool failed = fingerprint.failed || name.failed;
   copy_text(out->name, sizeof out->name, &name);
   copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);

@@ -1,5 +1,5 @@
-/* The cuda row of the device table: a GPU through its driver's primary context, on a stream of its own. Every
-   function makes that context current for its own duration only, so that an embedding application keeps its own. */
+/* The cuda row of the device table: a GPU through its driver's primary context or one that an application gave, on
+   a stream of its own. Every function makes that context current for its own duration only, so that an embedding application keeps its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ struct cuda_device {
   const struct driver *driver;
   CUdevice handle;
   CUcontext context;
+  bool primary; /* context is the primary one, retained */
   CUstream stream;
   CUevent start, stop;
   const struct nvml *nvml;
@@ -166,16 +167,35 @@ static int make_stream(struct cuda_device *cuda, cugen_error *err) {
   return status;
 }
 
-static int start(struct cuda_device *cuda, int ordinal, cugen_error *err) {
+static int retain_primary(struct cuda_device *cuda, cugen_error *err) {
+  int status = CHECK(cuda, err, context_retain, (&cuda->context, cuda->handle));
+  if (status) cuda->context = NULL;
+  cuda->primary = !status;
+  return status;
+}
+
+/* The current context, an application's own, belongs to this device. */
+static int check_context(struct cuda_device *cuda, cugen_error *err) {
+  CUdevice handle = 0;
+  int status = CHECK(cuda, err, context_device, (&handle));
+  if (status || handle == cuda->handle) return status;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "the CUDA context is one of cuda:%d, the kernel is for %s: make a context of that device current, or "
+      "open cugen for the device \"cuda:%d\"",
+      (int)handle, cuda->base.description.id, (int)handle);
+}
+
+static int start(struct cuda_device *cuda, const struct device_options *options, cugen_error *err) {
+  int ordinal = options->ordinal;
   int status = get_handle(cuda->driver, ordinal, &cuda->handle, err);
   if (!status) status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
-  if (!status) status = CHECK(cuda, err, context_retain, (&cuda->context, cuda->handle));
-  if (status) {
-    cuda->context = NULL;
-    return status;
-  }
-  if ((status = enter(cuda, err))) return status;
-  return leave(cuda, make_stream(cuda, err));
+  cuda->context = options->context;
+  if (!status && !cuda->context) status = retain_primary(cuda, err);
+  if (!status) status = enter(cuda, err);
+  if (status) return status;
+  if (!cuda->primary) status = check_context(cuda, err);
+  return leave(cuda, status ? status : make_stream(cuda, err));
 }
 
 static void cuda_close(struct device *device) {
@@ -188,7 +208,7 @@ static void cuda_close(struct device *device) {
     if (cuda->stop) driver->event_destroy(cuda->stop);
     if (cuda->stream) driver->stream_destroy(cuda->stream);
     if (entered) leave(cuda, CUGEN_OK);
-    driver->context_release(cuda->handle);
+    if (cuda->primary) driver->context_release(cuda->handle);
   }
   free(cuda);
 }
@@ -204,7 +224,7 @@ static int cuda_open(const struct device_options *options, struct device **out, 
   cuda->base.ops = &cuda_device_ops;
   cuda->toolkit = options->toolkit;
   cuda->driver = driver;
-  if ((status = start(cuda, options->ordinal, err))) {
+  if ((status = start(cuda, options, err))) {
     cuda_close(&cuda->base);
     return status;
   }
@@ -658,14 +678,28 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 }
 
 /* The stream says which context: nothing has to be made current for a launch. */
-static int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
-                       void **parameters, cugen_error *err) {
+static int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                          void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   CUresult result = cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
                                          launch->block[0], launch->block[1], launch->block[2],
-                                         (unsigned)launch->shared_bytes, cuda->stream, parameters, NULL);
+                                         (unsigned)launch->shared_bytes, stream, parameters, NULL);
   if (result == CUDA_SUCCESS) return CUGEN_OK;
   return explain_launch(entry, launch, driver_check(cuda->driver, result, DRIVER_launch, err), err);
+}
+
+static int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                       void **parameters, cugen_error *err) {
+  return cuda_launch_on(device, entry, launch, parameters, cuda_of(device)->stream, err);
+}
+
+static int cuda_current_context(const struct toolkit *toolkit, void **out, cugen_error *err) {
+  const struct driver *driver;
+  CUcontext context = NULL;
+  int status = driver_open(toolkit, &driver, err);
+  if (!status) status = DRIVER_CALL(driver, err, context_current, (&context));
+  *out = context;
+  return status;
 }
 
 static int cuda_sync(struct device *device, cugen_error *err) {
@@ -736,6 +770,8 @@ const struct device_ops cuda_device_ops = {
     .symbol = cuda_symbol,
     .active_blocks = cuda_active_blocks,
     .launch = cuda_launch,
+    .launch_on = cuda_launch_on,
+    .current_context = cuda_current_context,
     .sync = cuda_sync,
     .time = cuda_time,
     .clock = cuda_clock,

@@ -25,6 +25,8 @@
   X(context_push, cuCtxPushCurrent_v2, true, (CUcontext))                                                            \
   X(context_pop, cuCtxPopCurrent_v2, true, (CUcontext *))                                                            \
   X(context_sync, cuCtxSynchronize, true, (void))                                                                    \
+  X(context_current, cuCtxGetCurrent, true, (CUcontext *))                                                           \
+  X(context_device, cuCtxGetDevice, true, (CUdevice *))                                                              \
   X(stream_create, cuStreamCreate, true, (CUstream *, unsigned))                                                     \
   X(stream_destroy, cuStreamDestroy_v2, true, (CUstream))                                                            \
   X(stream_sync, cuStreamSynchronize, true, (CUstream))                                                              \

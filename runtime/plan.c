@@ -170,13 +170,36 @@ static int copy_constant(struct plan *plan, const struct kernel_argument *argume
   return device->ops->copy_2d(device, symbol, bytes, memory->device, bytes, bytes, 1, err);
 }
 
+static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
+  struct text value = {0};
+  value_print(argument->value, &value);
+  error_set(
+      err, CUGEN_ERROR_USAGE,
+      "scalar '%s' is compiled in as %s and was given another value: pass NULL, or open the kernel for a problem "
+      "with that value",
+      argument->name, text_get(&value));
+  text_free(&value);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* given: NULL, or the value to pass instead of the spec's. */
+static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
+                       cugen_error *err) {
+  size_t bytes = (size_t)argument->dtype->bytes;
+  bool known = (is_passed(argument) && !given) || argument->compiled_in;
+  if (known && !pack_scalar(argument->dtype, argument->value, out))
+    return is_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
+  if (!given) return CUGEN_OK;
+  if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
+  memcpy(out, given, bytes);
+  return CUGEN_OK;
+}
+
 static int bind_argument(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                          cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
-  bool scalar = argument->kind == CUGEN_ARGUMENT_SCALAR;
-  if (scalar && is_passed(argument) && !pack_scalar(argument->dtype, argument->value, call->scalars[index].bytes))
-    return refuse_scalar(argument, err);
-  if (scalar) return CUGEN_OK;
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR)
+    return bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
   if (!memory->device) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, argument, memory, err);
   call->addresses[index] = memory->device;
@@ -276,6 +299,15 @@ int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   for (size_t i = 0; i < call->launch_count; i++) {
     int status = ops->launch(call->device, call->entries[i], &call->launches[i], call->parameters, err);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
+  const struct device_ops *ops = call->device->ops;
+  for (size_t i = 0; i < call->launch_count; i++) {
+    int status = ops->launch_on(call->device, call->entries[i], &call->launches[i], call->parameters, stream, err);
     if (status) return status;
   }
   return CUGEN_OK;

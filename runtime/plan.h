@@ -16,12 +16,15 @@ void plan_close(struct plan *plan);
 /* The parts of a spec that the compiler needs: its distinct entries. Returns how many. */
 size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]);
 
-/* memory[i] belongs to spec->arguments[i] (unused for scalars). A constant argument's memory is copied into its
+/* memory[i] belongs to spec->arguments[i]; of a scalar's only host counts: NULL, or its value instead of the spec's
+   (for one that is compiled in the same value). A constant argument's memory is copied into its
    symbol at each bind. extra/extra_count: parameters passed after the arguments (a reference's samples), each a
    pointer to its value; borrowed until call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
               struct call **out, cugen_error *err);
 void call_free(struct call *call);
 int call_launch(struct call *call, cugen_error *err);
+/* On a stream of the application's, where the device has launch_on. */
+int call_launch_on(const struct call *call, void *stream, cugen_error *err);
 
 #endif

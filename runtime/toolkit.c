@@ -275,6 +275,8 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();
+    size_t own = strlen(library); /* glibc begins with the name again */
+    if (why && strncmp(why, library, own) == 0 && strncmp(why + own, ": ", 2) == 0) why += own + 2;
     return error_set(err, CUGEN_ERROR_MISSING, "%s was not found by the loader (%s)", library,
                      why ? why : "no reason");
   }

@@ -11,7 +11,7 @@
 #include "wire.h"
 
 /* Making a dataset fills buffers and computes the reference, which may take long on a large problem. */
-static const double open_timeout = 60, dataset_timeout = 600, poll_interval = 0.1;
+static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1; /* dataset: times a variant's limit */
 
 struct worker {
   struct worker_options options;
@@ -131,7 +131,7 @@ static int start(struct worker *w, cugen_error *err) {
   return status;
 }
 
-static int give_dataset(struct worker *w, const struct dataset_request *d, cugen_error *err) {
+static int give_dataset(struct worker *w, const struct dataset_request *d, double timeout, cugen_error *err) {
   if (w->known[d->timed] == d->id) return CUGEN_OK;
   struct text payload = {0};
   wire_put_int(&payload, d->id);
@@ -144,7 +144,8 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, cugen
     wire_put_spec(&payload, d->reference);
     wire_put_compiled(&payload, d->reference_compiled);
   }
-  int status = ask(w, MESSAGE_DATASET, &payload, d->results, dataset_timeout, "making the data", err);
+  int status = ask(w, MESSAGE_DATASET, &payload, d->results, timeout * dataset_limit,
+                   "making the data and the reference; a longer --timeout or a smaller problem may help", err);
   text_free(&payload);
   w->known[d->timed] = status ? -1 : d->id;
   return status;
@@ -175,6 +176,9 @@ static void read_result(struct worker *w, struct worker_result *out, bool *dying
 }
 
 static void set_reason(struct worker_result *out, const char *reason) {
+  static const char *const said[] = {"out of bounds: ", "trap: "}; /* by the outcome already */
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+    if (strncmp(reason, said[i], strlen(said[i])) == 0) reason += strlen(said[i]);
   struct text text = {0};
   text_add_n(&text, reason, strnlen(reason, sizeof out->reason - 1));
   memcpy(out->reason, text_get(&text), text.length + 1);
@@ -224,8 +228,8 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
 int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   *out = (struct worker_result){0};
   int status = start(w, err);
-  if (!status && job->check && job->verify) status = give_dataset(w, job->check, err);
-  if (!status) status = give_dataset(w, job->real, err);
+  if (!status && job->check && job->verify) status = give_dataset(w, job->check, job->timeout, err);
+  if (!status) status = give_dataset(w, job->real, job->timeout, err);
   double begin = clock_seconds();
   if (!status) status = run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;

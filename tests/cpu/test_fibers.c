@@ -189,7 +189,10 @@ static int tear_down(void **state) {
 
 static const struct fixture *begin(void **state) {
   const struct fixture *fixture = *state;
-  if (!fixture->compiler.length) skip();
+  if (!fixture->compiler.length) {
+    print_message("skipped: no C++ compiler here\n");
+    skip();
+  }
   return fixture;
 }
 

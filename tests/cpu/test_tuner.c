@@ -65,7 +65,7 @@ static const struct {
     {"unwritten ", CUGEN_OUTCOME_WRONG, "y[99]"},
     {"past_the_end ", CUGEN_OUTCOME_BOUNDS, "past the end"},
     {"far_outside ", CUGEN_OUTCOME_BOUNDS, "block (0"},
-    {"trap ", CUGEN_OUTCOME_TRAP, "trap"},
+    {"trap ", CUGEN_OUTCOME_TRAP, "__trap()"},
     {"endless ", CUGEN_OUTCOME_TIMEOUT, "within 1 s"},
     {"too_much_shared ", CUGEN_OUTCOME_LAUNCH, "shared memory"},
     {"does_not_compile ", CUGEN_OUTCOME_COMPILE, "planted.cu"},

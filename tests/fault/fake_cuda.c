@@ -158,6 +158,20 @@ CUresult cuCtxSynchronize(void) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetCurrent(CUcontext *context) {
+  MAY_FAIL;
+  *context = fake_cuda.application_context;
+  return CUDA_SUCCESS;
+}
+
+#undef cuCtxGetDevice
+CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuCtxGetDevice(CUdevice *device) {
+  MAY_FAIL;
+  *device = fake_cuda.context_device;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   (void)flags;
   MAKE(streams, stream);
@@ -406,10 +420,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,
                         void **extra) {
   (void)function;
-  (void)stream;
   (void)extra;
   MAY_FAIL;
-  struct fake_launch launch = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters};
+  struct fake_launch launch = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters, stream};
   if (fake_cuda.run) fake_cuda.run(&launch);
   return CUDA_SUCCESS;
 }

@@ -8,6 +8,7 @@
 struct fake_launch {
   unsigned grid[3], block[3], shared;
   void **parameters;
+  void *stream;
 };
 
 struct fake_cuda {
@@ -17,6 +18,8 @@ struct fake_cuda {
   long fail_at;                                  /* this call fails, counted from 1; 0: none */
   int fail_with;                                 /* the CUresult it fails with */
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
+  void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
+  int context_device;                            /* the device of whatever is current */
 
   /* Seen by the test. */
   long calls;                                              /* that can fail, so far */

@@ -286,7 +286,10 @@ static void test_copies_between_pitches(void **state) {
 static void test_large_buffer(void **state) {
   (void)state;
   const long long last = (INT64_C(1) << 31) + 5;
-  if (device->description.facts.memory_bytes < INT64_C(12) << 30) skip();
+  if (device->description.facts.memory_bytes < INT64_C(12) << 30) {
+    print_message("skipped: this GPU has less than 12 GiB\n");
+    skip();
+  }
   struct memory memory;
   struct run run;
   float value = 0;

@@ -158,7 +158,7 @@ static void long_paths_stay_whole(void **state) {
 
 static void endless_loops_end(void **state) {
   (void)state;
-  const char *gave_up = "test.lua:2: gave up after 50 million instructions: an endless loop?";
+  const char *gave_up = "test.lua:2: gave up after"; /* so many instructions or, on a slow machine, seconds */
   expect_error("\nwhile true do end", gave_up);
   expect_error("\nlocal function f() return f() end f()", gave_up);
   expect_error("\n::again:: goto again", gave_up);
@@ -302,7 +302,10 @@ static void numbers_ignore_the_locale(void **state) {
   static const char *const locales[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "de_DE.utf8"};
   bool set = false;
   for (size_t i = 0; i < 4 && !set; i++) set = setlocale(LC_ALL, locales[i]) != NULL;
-  if (!set) skip();
+  if (!set) {
+    print_message("skipped: no locale with a decimal comma is installed\n");
+    skip();
+  }
   expect("return 0.5 .. ''", "0.5");
   setlocale(LC_ALL, "C");
 }

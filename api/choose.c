@@ -1,0 +1,185 @@
+/* Which variant a plan uses: the best remembered for its problem, for the nearest problem, or the first valid one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+/* ---- Distances between problems --------------------------------------------------------------------------------- */
+
+static double number(struct value value) {
+  return value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
+}
+
+/* |log2(a / b)| of two sizes; 0 of equal values; infinite where only equal values go together. */
+static double value_distance(struct value a, struct value b) {
+  if (value_equal(a, b)) return 0;
+  return number(a) > 0 && number(b) > 0 ? fabs(log2(number(a) / number(b))) : INFINITY;
+}
+
+struct distance {
+  double largest, sum; /* over the problem's values */
+};
+
+static struct distance problem_distance(const struct problem *a, const struct problem *b) {
+  struct distance distance = {0, 0};
+  for (size_t i = 0; i < a->count; i++) {
+    double one = value_distance(a->values[i], b->values[i]);
+    distance.largest = fmax(distance.largest, one);
+    distance.sum += one;
+  }
+  return distance;
+}
+
+/* ---- Problems that were tuned ------------------------------------------------------------------------------------ */
+
+/* Cuts "M=4 N=8" into "M=4" and "N=8". False: these are not this config's names. */
+static bool cut(const struct config *config, char *text, const char **settings, cugen_error *err, int *status) {
+  struct text mark = {0};
+  char *at = text;
+  for (size_t i = 0; i < config->problem_count && at; i++) {
+    settings[i] = at;
+    if (i + 1 == config->problem_count) break;
+    text_clear(&mark);
+    text_addf(&mark, " %s=", config->problems[i + 1].name);
+    if (mark.failed) *status = error_memory(err);
+    at = mark.failed ? NULL : strstr(at, text_get(&mark));
+    if (at) *at++ = '\0';
+  }
+  text_free(&mark);
+  return at != NULL;
+}
+
+static bool prints_as(const struct config *config, const struct problem *problem, const char *text) {
+  struct text printed = {0};
+  problem_print(config, problem, &printed);
+  bool same = !printed.failed && strcmp(text_get(&printed), text) == 0;
+  text_free(&printed);
+  return same;
+}
+
+/* Reads what problem_print wrote. *known is false, and nothing is to be freed, when the config has changed since. */
+static int read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
+                        cugen_error *err) {
+  char *copy = strdup(text);
+  const char **settings = calloc(config->problem_count + 1, sizeof *settings);
+  int status = copy && settings ? CUGEN_OK : error_memory(err);
+  *known = false;
+  if (!status && cut(config, copy, settings, err, &status)) {
+    cugen_error why;
+    int set = problem_set(config, settings, config->problem_count, false, out, &why);
+    *known = set == CUGEN_OK && prints_as(config, out, text);
+    if (set == CUGEN_OK && !*known) problem_free(out);
+    if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);
+  }
+  free(settings);
+  free(copy);
+  return status;
+}
+
+/* ---- The nearest -------------------------------------------------------------------------------------------------- */
+
+struct tuned {
+  struct problem problem;
+  struct distance distance;
+  size_t order; /* of being tuned */
+};
+
+struct nearby {
+  const cugen_kernel *kernel;
+  double limit;
+  struct tuned *all;
+  size_t count, capacity;
+};
+
+static int add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
+  if (nearby->count == nearby->capacity) {
+    size_t capacity = 2 * nearby->capacity + 8;
+    struct tuned *all = realloc(nearby->all, capacity * sizeof *all);
+    if (!all) return error_memory(err);
+    nearby->all = all;
+    nearby->capacity = capacity;
+  }
+  tuned.order = nearby->count;
+  nearby->all[nearby->count++] = tuned;
+  return CUGEN_OK;
+}
+
+static int visit(void *context, const char *text, cugen_error *err) {
+  struct nearby *nearby = context;
+  struct tuned tuned = {0};
+  bool known;
+  int status = read_problem(nearby->kernel->config, text, &tuned.problem, &known, err);
+  if (status || !known) return status;
+  tuned.distance = problem_distance(&nearby->kernel->problem, &tuned.problem);
+  bool near = tuned.distance.largest > 0 && tuned.distance.largest <= nearby->limit;
+  if (near) status = add_tuned(nearby, tuned, err);
+  if (!near || status) problem_free(&tuned.problem);
+  return status;
+}
+
+/* By the largest ratio, then by all of them together, then the one tuned first. */
+static int compare(const void *left, const void *right) {
+  const struct tuned *a = left, *b = right;
+  if (a->distance.largest != b->distance.largest) return a->distance.largest < b->distance.largest ? -1 : 1;
+  if (a->distance.sum != b->distance.sum) return a->distance.sum < b->distance.sum ? -1 : 1;
+  return a->order < b->order ? -1 : 1;
+}
+
+/* The best of that problem, if it is a variant of the kernel's own space. */
+static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out, bool *found, cugen_error *err) {
+  cugen_kernel other = {.lib = k->lib,
+                        .config = k->config,
+                        .ops = k->ops,
+                        .device = k->device,
+                        .problem = tuned->problem,
+                        .key_options = k->key_options,
+                        .expander = k->expander};
+  problem_print(other.config, &other.problem, &other.problem_text);
+  int status = other.problem_text.failed ? error_memory(err) : CUGEN_OK;
+  *found = false;
+  if (!status) status = api_best(&other, k->space, &out->record, &out->index, found, err);
+  space_close(other.space);
+  free(other.values);
+  if (*found) {
+    out->how = CUGEN_PLAN_NEAR;
+    out->distance = tuned->distance.largest;
+    out->problem = other.problem_text;
+  } else {
+    text_free(&other.problem_text);
+  }
+  return status;
+}
+
+static int choose_near(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
+  struct nearby nearby = {.kernel = k, .limit = limit};
+  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
+  struct cache *cache;
+  int status = api_cache(k->lib, &cache, err);
+  if (!status) status = cache_problems(cache, &key, visit, &nearby, err);
+  if (nearby.count) qsort(nearby.all, nearby.count, sizeof *nearby.all, compare);
+  for (size_t i = 0; i < nearby.count && !status && !*found; i++)
+    status = try_problem(k, &nearby.all[i], out, found, err);
+  for (size_t i = 0; i < nearby.count; i++) problem_free(&nearby.all[i].problem);
+  free(nearby.all);
+  return status;
+}
+
+/* ---- All three ------------------------------------------------------------------------------------------------------ */
+
+int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error *err) {
+  bool found = false;
+  *out = (struct choice){.how = CUGEN_PLAN_EXACT};
+  int status = api_space(k, err);
+  if (!status && space_valid(k->space) == 0) status = space_explain_empty(k->space, err);
+  if (!status) status = api_best(k, k->space, &out->record, &out->index, &found, err);
+  if (found) text_add(&out->problem, text_get(&k->problem_text));
+  if (!status && !found && distance > 0) status = choose_near(k, distance, out, &found, err);
+  if (!status && !found) out->how = CUGEN_PLAN_DEFAULT, out->index = 0;
+  return !status && out->problem.failed ? error_memory(err) : status;
+}
+
+void api_choice_free(struct choice *choice) {
+  cache_record_free(&choice->record);
+  text_free(&choice->problem);
+}

@@ -1,0 +1,258 @@
+/* Plans and calls: a chosen variant loaded into an application's context, and launched on its streams. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "runtime/plan.h"
+
+struct cugen_plan {
+  struct choice choice;
+  struct kernel_spec spec;
+  struct compiled compiled;
+  struct device *device;
+  struct plan *plan;
+  struct text kernel, problem;
+  cugen_plan_info info;
+};
+
+struct cugen_call {
+  struct call *call;
+  struct device *device;
+  struct memory memory[KERNEL_MAX_ARGUMENTS]; /* with a base: the call's own scratch */
+};
+
+/* ---- Opening: where --------------------------------------------------------------------------------------------- */
+
+/* The cpu device runs kernels that may crash or never end, on signals and a stack of its own: nothing to have in an
+   application's process. */
+static int refuse_device(const cugen_kernel *k, cugen_error *err) {
+  const char *why = cugen_kernel_fallback(k);
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "a plan launches on a CUDA GPU, and this kernel is for the %s device%s%s; cugen_kernel_run runs it "
+      "there, in a process of its own",
+      k->ops->kind, why ? ": " : "", why ? why : "");
+}
+
+static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out, cugen_error *err) {
+  *out = options->context;
+  if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
+    return error_set(err, CUGEN_ERROR_USAGE, "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
+  if (options->flags & CUGEN_PLAN_PRIMARY || options->context) return CUGEN_OK;
+  return k->ops->current_context(k->lib->toolkit, out, err);
+}
+
+static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+  const struct device_ops *ops;
+  struct device_options device = {.toolkit = k->lib->toolkit};
+  if (!k->ops->launch_on) return refuse_device(k, err);
+  int status = choose_context(k, options, &device.context, err);
+  if (!status) status = device_find(k->device.id, &ops, &device.ordinal, err);
+  return status ? status : ops->open(&device, &p->device, err);
+}
+
+/* ---- Opening: what ---------------------------------------------------------------------------------------------- */
+
+static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
+  struct text range = {0};
+  if (options->distance > 0) text_addf(&range, " or a problem within a distance of %g", options->distance);
+  error_set(err, CUGEN_ERROR_USAGE,
+            "nothing is remembered for %s %s%s on %s, and the plan is to be tuned (CUGEN_PLAN_TUNED_ONLY); tune it "
+            "first: cugen_kernel_tune, or 'cugen tune'",
+            k->config->name, text_get(&k->problem_text), text_get(&range), k->device.name);
+  text_free(&range);
+  return CUGEN_ERROR_USAGE;
+}
+
+static int expand(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+  struct variant variant;
+  int status = api_expander(k, err);
+  if (status) return status;
+  space_variant(k->space, p->choice.index, &variant, k->values);
+  return expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &p->spec, err);
+}
+
+static int compile(const cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  const struct compile_request request = {.toolkit = k->lib->toolkit,
+                                          .name = p->spec.variant,
+                                          .source = p->spec.source,
+                                          .arch = k->arch,
+                                          .entries = entries,
+                                          .entry_count = plan_entries(&p->spec, entries)};
+  return k->ops->compile(&request, &p->compiled, err);
+}
+
+/* An image that cannot be kept is compiled again the next time: no reason to fail. */
+static int find_image(cugen_kernel *k, const char *key, cugen_plan *p, cugen_error *err) {
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  struct cache *cache;
+  bool found = false;
+  int status = api_cache(k->lib, &cache, err);
+  if (!status) status = cache_image_load(cache, key, &p->compiled, &found, err);
+  if (found && p->compiled.entry_count != plan_entries(&p->spec, entries)) {
+    compiled_free(&p->compiled);
+    found = false;
+  }
+  p->info.image_from_cache = found;
+  if (status || found) return status;
+  status = compile(k, p, err);
+  if (!status) cache_image_store(cache, key, &p->compiled, NULL);
+  return status;
+}
+
+static int make_image(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+  struct text key = {0};
+  int status = cache_image_key(&p->spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, err);
+  if (!status) status = find_image(k, text_get(&key), p, err);
+  text_free(&key);
+  return status;
+}
+
+static void describe_record(cugen_kernel *k, cugen_plan *p) {
+  const struct cache_record *record = &p->choice.record;
+  if (p->choice.how == CUGEN_PLAN_DEFAULT) {
+    p->info.record = (cugen_record){
+        .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
+    p->info.record.throttle = "";
+    return;
+  }
+  api_publish(k, record, &p->info.record);
+  p->info.record.from_cache = 1;
+  p->info.tuned_for = text_get(&p->choice.problem);
+  p->info.measured_at = record->measured_at;
+  p->info.driver_version = record->driver_version;
+  p->info.nvrtc_version = record->nvrtc_version;
+}
+
+static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+  text_add(&p->kernel, k->config->name);
+  text_add(&p->problem, text_get(&k->problem_text));
+  if (p->kernel.failed || p->problem.failed) return error_memory(err);
+  p->info.kernel = text_get(&p->kernel);
+  p->info.problem = text_get(&p->problem);
+  p->info.variant = p->spec.variant;
+  p->info.choice = p->choice.how;
+  p->info.distance = p->choice.distance;
+  p->info.source_hash = p->spec.source_hash.hex;
+  p->info.launches = p->spec.launch_count;
+  p->info.arguments = p->spec.argument_count;
+  describe_record(k, p);
+  return CUGEN_OK;
+}
+
+static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+  int status = open_device(k, options, p, err);
+  if (!status) status = api_choose(k, options->distance, &p->choice, err);
+  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->choice.how == CUGEN_PLAN_DEFAULT)
+    status = refuse_untuned(k, options, err);
+  if (!status) status = expand(k, p, err);
+  if (!status) status = make_image(k, p, err);
+  if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
+  return status ? status : describe(k, p, err);
+}
+
+static int check_options(const cugen_plan_options *options, cugen_error *err) {
+  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY;
+  if (options->size != sizeof *options)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_plan_options.size is %zu, should be %zu: start from CUGEN_PLAN_OPTIONS_INIT",
+                     options->size, sizeof *options);
+  if (options->flags & ~known)
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
+  if (!(options->distance >= 0))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is %g, should be 0 or more",
+                     options->distance);
+  return CUGEN_OK;
+}
+
+int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out, cugen_error *error) {
+  static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  *out = NULL;
+  int status = check_options(options, error);
+  if (status) return status;
+  cugen_plan *p = calloc(1, sizeof *p);
+  if (!p) return error_memory(error);
+  status = open_parts(k, options, p, error);
+  if (status)
+    cugen_plan_close(p);
+  else
+    *out = p;
+  return status;
+}
+
+void cugen_plan_close(cugen_plan *p) {
+  if (!p) return;
+  plan_close(p->plan);
+  if (p->device) p->device->ops->close(p->device);
+  compiled_free(&p->compiled);
+  kernel_spec_free(&p->spec);
+  api_choice_free(&p->choice);
+  text_free(&p->kernel);
+  text_free(&p->problem);
+  free(p);
+}
+
+const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {
+  return &p->info;
+}
+
+int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *out, cugen_error *error) {
+  if (index >= p->spec.argument_count)
+    return error_set(error, CUGEN_ERROR_USAGE, "argument %zu: there are %zu", index, p->spec.argument_count);
+  api_describe_argument(&p->spec.arguments[index], out);
+  return CUGEN_OK;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------ */
+
+static int refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
+  struct text names = {0};
+  for (size_t i = 0; i < p->spec.argument_count; i++)
+    text_addf(&names, "%s%s", i ? ", " : "", p->spec.arguments[i].name);
+  error_set(err, CUGEN_ERROR_USAGE, "%s takes %zu arguments (%s) and was given %zu", p->info.kernel,
+            p->spec.argument_count, text_get(&names), count);
+  text_free(&names);
+  return CUGEN_ERROR_USAGE;
+}
+
+static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *given, cugen_error *err) {
+  const struct kernel_argument *argument = &p->spec.arguments[i];
+  if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given)
+    return p->device->ops->alloc(p->device, argument->memory, (size_t)kernel_argument_bytes(argument), false,
+                                 &call->memory[i], err);
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR)
+    call->memory[i].host = given;
+  else
+    call->memory[i].device = given;
+  return CUGEN_OK;
+}
+
+int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
+  *out = NULL;
+  if (count != p->spec.argument_count) return refuse_count(p, count, error);
+  cugen_call *call = calloc(1, sizeof *call);
+  if (!call) return error_memory(error);
+  call->device = p->device;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++) status = take_argument(p, call, i, arguments[i], error);
+  if (!status) status = call_bind(p->plan, call->memory, NULL, 0, &call->call, error);
+  if (status)
+    cugen_call_close(call);
+  else
+    *out = call;
+  return status;
+}
+
+void cugen_call_close(cugen_call *call) {
+  if (!call) return;
+  call_free(call->call);
+  for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
+    if (call->memory[i].base) call->device->ops->free(call->device, &call->memory[i]);
+  free(call);
+}
+
+int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
+  return call_launch_on(call->call, stream, error);
+}

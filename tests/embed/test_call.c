@@ -1,0 +1,484 @@
+/* Plans and calls through cugen.h over the fake driver, whose kernels run here: which variant is chosen, where it is
+   loaded, and that a launch is nothing but one call of the driver. Images come from the cache. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "tests/fault/fake_cuda.h"
+
+/* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) ---------------- */
+
+static long allocations, locks;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+void *__wrap_malloc(size_t bytes) {
+  allocations++;
+  return __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes) {
+  allocations++;
+  return __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes) {
+  allocations++;
+  return __real_realloc(memory, bytes);
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
+  locks++;
+  return __real_pthread_mutex_lock(mutex);
+}
+
+/* ---- The fake driver ---------------------------------------------------------------------------------------------- */
+
+static struct fake_cuda *fake;
+static cugen *lib;
+static struct fake_launch seen; /* the last launch */
+static int application_context, other_stream;
+
+enum { COUNT = 1000 };
+
+/* wild.cu's kernel: out, x, y, alpha, n. */
+static void run_kernel(const struct fake_launch *launch) {
+  float *out, *x, *y, alpha;
+  int n;
+  memcpy(&out, launch->parameters[0], sizeof out);
+  memcpy(&x, launch->parameters[1], sizeof x);
+  memcpy(&y, launch->parameters[2], sizeof y);
+  memcpy(&alpha, launch->parameters[3], sizeof alpha);
+  memcpy(&n, launch->parameters[4], sizeof n);
+  for (int i = 0; i < n; i++) out[i] = alpha * x[i] + y[i];
+  seen = *launch;
+}
+
+/* Loaded here, it is also what the library finds under that name. */
+static bool find_fake(void) {
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  struct text path = {0};
+  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  return fake != NULL;
+}
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  options.device = "cuda:0";
+  options.cache = "none";
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
+  int status = cugen_open(&options, &lib, &err);
+  if (status) fprintf(stderr, "%s\n", err.message);
+  return status;
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+/* ---- Kernels, their images, and records ------------------------------------------------------------------------------------------- */
+
+/* Something that the fake driver will load. */
+static void keep_image(cugen_kernel *k, uint64_t index) {
+  char name[] = "kernel", empty[] = "";
+  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct variant variant;
+  struct kernel_spec spec;
+  struct cache *cache;
+  struct text key = {0};
+  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  space_variant(k->space, index, &variant, k->values);
+  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  struct compiled kept;
+  bool found;
+  assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);
+  if (!found) assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
+  compiled_free(&kept);
+  text_free(&key);
+  kernel_spec_free(&spec);
+}
+
+/* With images of its first variants in the cache: no compiler is needed. */
+static cugen_kernel *open_any(const char *config, const char *const *settings, size_t count) {
+  cugen_kernel *kernel;
+  cugen_error err;
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &err)) fail_msg("%s", err.message);
+  assert_int_equal(api_space(kernel, NULL), CUGEN_OK);
+  for (uint64_t i = 0; i < 4; i++) keep_image(kernel, i);
+  return kernel;
+}
+
+static cugen_kernel *open_kernel(const char *size) {
+  return open_any("tests/configs/wild.lua", &size, 1);
+}
+
+/* Remembers the variant as the device would after measuring it; stale: of another source. */
+static void remember(const char *size, const char *text, double seconds, bool stale) {
+  cugen_kernel *k = open_kernel(size);
+  struct variant variant;
+  struct kernel_spec spec;
+  struct cache *cache;
+  uint64_t index;
+  assert_int_equal(api_find_variant(k, text, &index, NULL), CUGEN_OK);
+  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
+  space_variant(k->space, index, &variant, k->values);
+  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
+  struct cache_record record = {.variant = spec.variant,
+                                .hash = stale ? hash_bytes("other", 5) : spec.hash,
+                                .reason = (char *)(uintptr_t) "",
+                                .seconds = seconds,
+                                .samples = 3,
+                                .driver_version = 12080,
+                                .nvrtc_version = 12090,
+                                .measured_at = 1234567};
+  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text),
+                                text_get(&k->key_options)};
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+  kernel_spec_free(&spec);
+  cugen_kernel_close(k);
+}
+
+/* The kernel is closed again: a plan does not need it. */
+static int open_plan(const char *size, unsigned flags, double distance, cugen_plan **out, cugen_error *err) {
+  cugen_kernel *kernel = open_kernel(size);
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  options.flags = flags;
+  options.distance = distance;
+  int status = cugen_plan_open(kernel, &options, out, err);
+  cugen_kernel_close(kernel);
+  return status;
+}
+
+static cugen_plan *must_open(const char *size, double distance) {
+  cugen_plan *plan;
+  cugen_error err;
+  if (open_plan(size, 0, distance, &plan, &err)) fail_msg("%s", err.message);
+  return plan;
+}
+
+static void expect(const char *size, double distance, cugen_plan_choice choice, const char *variant,
+                   const char *tuned_for) {
+  cugen_plan *plan = must_open(size, distance);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_int_equal(info->choice, choice);
+  assert_string_equal(info->variant, variant);
+  if (tuned_for)
+    assert_string_equal(info->tuned_for, tuned_for);
+  else
+    assert_null(info->tuned_for);
+  cugen_plan_close(plan);
+}
+
+/* ---- Which variant ------------------------------------------------------------------------------------------------- */
+
+static const char first[] = "wild BLOCK_SIZE=128 ITEMS=1", best[] = "wild BLOCK_SIZE=256 ITEMS=4",
+                  other[] = "wild BLOCK_SIZE=256 ITEMS=1";
+
+static void test_default(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 1);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
+  assert_string_equal(info->kernel, "scale_add");
+  assert_string_equal(info->problem, "n=1000");
+  assert_string_equal(info->variant, first);
+  assert_string_equal(info->record.variant, first);
+  assert_null(info->tuned_for);
+  assert_true(info->record.seconds == 0 && info->record.bytes == 12000);
+  assert_int_equal(info->launches, 1);
+  assert_int_equal(info->arguments, 5);
+  assert_int_equal(strlen(info->source_hash), 32);
+  cugen_plan_close(plan);
+}
+
+static void test_tuned_only(void **state) {
+  (void)state;
+  cugen_plan *plan;
+  cugen_error err;
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_null(plan);
+  assert_non_null(strstr(err.message, "nothing is remembered for scale_add n=1000 on NVIDIA Pretended"));
+  assert_int_equal(fake->contexts, 0);
+  remember("n=1000", best, 1e-3, false);
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_OK);
+  cugen_plan_close(plan);
+  assert_int_equal(open_plan("n=2000", CUGEN_PLAN_TUNED_ONLY, 1, &plan, &err), CUGEN_OK);
+  cugen_plan_close(plan);
+}
+
+static void test_exact(void **state) {
+  (void)state;
+  remember("n=1000", other, 2e-3, false);
+  remember("n=1000", best, 1e-3, false);
+  remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-4, true);
+  cugen_plan *plan = must_open("n=1000", 0);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
+  assert_string_equal(info->variant, best);
+  assert_string_equal(info->tuned_for, "n=1000");
+  assert_true(info->distance == 0 && info->record.seconds == 1e-3 && info->record.from_cache);
+  assert_int_equal(info->measured_at, 1234567);
+  assert_int_equal(info->driver_version, 12080);
+  assert_int_equal(info->nvrtc_version, 12090);
+  cugen_plan_close(plan);
+}
+
+/* As in the list of records: half a percent is a tie, which the config's order settles. */
+static void test_tie(void **state) {
+  (void)state;
+  remember("n=1000", best, 1.000e-3, false);
+  remember("n=1000", other, 1.004e-3, false);
+  remember("n=1000", first, 1.010e-3, false);
+  expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
+}
+
+static void test_near(void **state) {
+  (void)state;
+  remember("n=1000", best, 1e-3, false);
+  remember("n=4000", other, 1e-3, false);
+  remember("n=1500", other, 1e-3, true);
+  expect("n=1500", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=1500", 0.5, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=1500", 0.6, CUGEN_PLAN_NEAR, best, "n=1000");
+  expect("n=1500", 10, CUGEN_PLAN_NEAR, best, "n=1000");
+  expect("n=3000", 1, CUGEN_PLAN_NEAR, other, "n=4000");
+  expect("n=2000", 1, CUGEN_PLAN_NEAR, best, "n=1000"); /* as far from both: the one tuned first */
+  expect("n=4000", 10, CUGEN_PLAN_EXACT, other, "n=4000");
+  cugen_plan *plan = must_open("n=2000", 1);
+  assert_true(cugen_plan_about(plan)->distance == 1);
+  cugen_plan_close(plan);
+}
+
+static void test_image(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 0);
+  assert_int_equal(cugen_plan_about(plan)->image_from_cache, 1);
+  cugen_plan_close(plan);
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------------------------------ */
+
+static void test_options(void **state) {
+  (void)state;
+  static const cugen_plan_options good = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_kernel *kernel = open_kernel("n=1000");
+  cugen_plan *plan;
+  cugen_plan_options bad[4] = {good, good, good, good};
+  bad[0].size--;
+  bad[1].flags = 64;
+  bad[2].distance = -1;
+  bad[3].flags = CUGEN_PLAN_PRIMARY, bad[3].context = &application_context;
+  for (size_t i = 0; i < 4; i++) {
+    cugen_error err;
+    assert_int_equal(cugen_plan_open(kernel, &bad[i], &plan, &err), CUGEN_ERROR_USAGE);
+    assert_null(plan);
+  }
+  cugen_kernel_close(kernel);
+}
+
+static void test_cpu(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen *own;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_error err;
+  options.device = "cpu";
+  options.cache = "none";
+  assert_int_equal(cugen_open(&options, &own, &err), CUGEN_OK);
+  if (cugen_kernel_open(own, "tests/configs/wild.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "a plan launches on a CUDA GPU, and this kernel is for the cpu device"));
+  assert_null(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(own);
+}
+
+/* ---- Contexts ------------------------------------------------------------------------------------------------------ */
+
+static void test_contexts(void **state) {
+  (void)state;
+  cugen_plan *plan;
+  cugen_error err;
+  plan = must_open("n=1000", 0); /* none is current */
+  assert_int_equal(fake->contexts, 1);
+  cugen_plan_close(plan);
+  assert_int_equal(fake->contexts, 0);
+  fake->application_context = &application_context;
+  plan = must_open("n=1000", 0);
+  assert_int_equal(fake->contexts, 0);
+  cugen_plan_close(plan);
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_PRIMARY, 0, &plan, &err), CUGEN_OK);
+  assert_int_equal(fake->contexts, 1);
+  cugen_plan_close(plan);
+  fake->context_device = 1;
+  assert_int_equal(open_plan("n=1000", 0, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  assert_int_equal(fake->current, 0);
+}
+
+/* ---- Calls --------------------------------------------------------------------------------------------------------- */
+
+static float x[COUNT], y[COUNT], out[COUNT];
+
+static void fill(void) {
+  for (int i = 0; i < COUNT; i++) x[i] = (float)i, y[i] = 1, out[i] = -1;
+}
+
+static void test_launch(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 0);
+  cugen_call *call;
+  cugen_error err;
+  void *arguments[] = {out, x, y, NULL, NULL};
+  fill();
+  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  long calls = fake->calls, allocated = allocations, locked = locks;
+  for (int i = 0; i < 100; i++)
+    if (cugen_call_launch(call, &other_stream, &err)) fail_msg("%s", err.message);
+  allocated = allocations - allocated, locked = locks - locked;
+  assert_int_equal(fake->calls - calls, 100);
+  assert_int_equal(allocated, 0);
+  assert_int_equal(locked, 0);
+  assert_true(allocations > 0 && locks > 0); /* they do count */
+  assert_ptr_equal(seen.stream, &other_stream);
+  assert_int_equal(seen.grid[0], 8);
+  assert_int_equal(seen.block[0], 128);
+  for (int i = 0; i < COUNT; i++) assert_true(out[i] == 2.5f * x[i] + 1);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  assert_int_equal(fake->images, 0);
+  assert_int_equal(fake->streams, 0);
+}
+
+/* A scalar's own value, copied at bind. */
+static void test_scalars(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 0);
+  cugen_call *call;
+  cugen_argument_info info;
+  float alpha = -2;
+  int n = 10;
+  void *arguments[] = {out, x, y, &alpha, &n};
+  fill();
+  assert_int_equal(cugen_plan_argument(plan, 4, &info, NULL), CUGEN_OK);
+  assert_string_equal(info.dtype, "i32");
+  assert_int_equal(cugen_plan_argument(plan, 5, &info, NULL), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  alpha = 7, n = 0;
+  assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
+  assert_null(seen.stream);
+  for (int i = 0; i < COUNT; i++) assert_true(out[i] == (i < 10 ? -2 * x[i] + 1 : -1));
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+static void test_bind_refuses(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 0);
+  cugen_call *call;
+  cugen_error err;
+  void *arguments[] = {out, NULL, y, NULL, NULL};
+  assert_int_equal(cugen_call_bind(plan, arguments, 4, &call, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "scale_add takes 5 arguments (out, x, y, alpha, n) and was given 4");
+  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "argument 'x' was given no memory");
+  assert_null(call);
+  cugen_call_close(NULL);
+  cugen_plan_close(plan);
+  cugen_plan_close(NULL);
+}
+
+/* matmul's sizes compiled in: the same value passes, another does not. */
+static void test_compiled_in(void **state) {
+  (void)state;
+  const char *settings[] = {"M=64", "N=64", "K=64", "specialize=true"};
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_call *call;
+  cugen_error err;
+  int32_t same = 64, different = 65;
+  void *arguments[] = {out, x, y, &same, NULL, NULL};
+  kernel = open_any("matmul", settings, 4);
+  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  cugen_call_close(call);
+  arguments[3] = &different;
+  assert_int_equal(cugen_call_bind(plan, arguments, 6, &call, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "scalar 'M' is compiled in as 64"));
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+}
+
+/* ---- Faults -------------------------------------------------------------------------------------------------------- */
+
+static int use(cugen_kernel *kernel) {
+  cugen_plan *plan;
+  cugen_call *call = NULL;
+  cugen_error err = {0};
+  void *arguments[] = {out, x, y, NULL, NULL};
+  int status = cugen_plan_open(kernel, NULL, &plan, &err);
+  assert_true((plan != NULL) == (status == CUGEN_OK));
+  if (!status) status = cugen_call_bind(plan, arguments, 5, &call, &err);
+  if (!status) status = cugen_call_launch(call, NULL, &err);
+  if (status) assert_true(err.status == status && err.message[0]);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  return status;
+}
+
+/* Whichever call of the driver fails, that is said, and nothing stays behind. */
+static void test_faults(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_kernel("n=1000");
+  assert_int_equal(use(kernel), CUGEN_OK);
+  long failures = 0;
+  for (long at = 1;; at++) {
+    fake->calls = 0, fake->failed_call = NULL;
+    fake->fail_at = at, fake->fail_with = 2; /* out of memory */
+    int status = use(kernel);
+    assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory, 0);
+    if (!fake->failed_call) break;
+    failures += status != CUGEN_OK;
+  }
+  assert_true(failures > 20);
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
+  const struct CMUnitTest tests[] = {
+      TEST(test_default),      TEST(test_tuned_only), TEST(test_exact),       TEST(test_tie),      TEST(test_near),
+      TEST(test_image),        TEST(test_options),    TEST(test_cpu),         TEST(test_contexts), TEST(test_launch),
+      TEST(test_bind_refuses), TEST(test_scalars),    TEST(test_compiled_in), TEST(test_faults),
+  };
+  return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+}
