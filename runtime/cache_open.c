@@ -14,7 +14,8 @@ static int open_database(struct cache *cache, const char *name, cugen_error *err
   sqlite3_extended_result_codes(cache->db, 0);
   sqlite3_busy_timeout(cache->db, CACHE_BUSY_SECONDS * 1000);
   /* The file may come from a stranger: nothing in its schema is to run, and its pages are not to be trusted. */
-  if (!cache_sql(cache->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"))
+  if (!cache_sql(cache->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
+                            "PRAGMA foreign_keys = ON"))
     return cache_error(cache, "open", err);
   return CUGEN_OK;
 }
@@ -26,7 +27,7 @@ static bool set_journal(sqlite3 *db, bool network) {
   if (network && !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;"
                                 "PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
     return false;
-  return cache_sql(db, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON");
+  return cache_sql(db, "PRAGMA synchronous = EXTRA");
 }
 
 static int open_file(struct cache *cache, const char *folder, cugen_error *err) {

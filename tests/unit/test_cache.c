@@ -399,6 +399,17 @@ static void a_later_image_replaces_the_earlier(void **state) {
   assert_sql(fixture, "SELECT count(*) FROM image_entry", "2");
 }
 
+static void images_are_replaced_in_memory_too(void **state) {
+  (void)state;
+  struct cache *cache;
+  struct compiled old = image_of("old"), new = image_of("new");
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(cache, "key", &old, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(cache, "key", &new, NULL), CUGEN_OK);
+  assert_image(cache, "key", "new");
+  cache_close(cache);
+}
+
 /* It would be loaded onto a device: damage that SQLite cannot see must not get that far. */
 static void a_damaged_image_is_compiled_again(void **state) {
   struct fixture *fixture = *state;
@@ -422,6 +433,7 @@ int main(void) {
       WITH_CACHE(nothing_known_is_no_error),
       cmocka_unit_test(without_a_path_nothing_is_written),
       cmocka_unit_test(closing_nothing_is_allowed),
+      cmocka_unit_test(images_are_replaced_in_memory_too),
       WITH_CACHE(folders_are_made_and_names_may_be_odd),
       WITH_CACHE(an_empty_file_is_a_new_cache),
       WITH_CACHE(two_handles_of_one_process_agree),
