@@ -225,8 +225,11 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
                      "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
                      options->size, sizeof *options);
   int status = make_target(k, &target, error);
-  k->tuned_at = clock_unix();
-  if (!status) status = tune_run(&target, options, result ? result : &ignored, error);
+  int64_t begin = clock_unix();
+  if (!result) result = &ignored;
+  *result = (cugen_tune_result){0};
+  if (!status) status = tune_run(&target, options, result, error);
+  k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;
 }
