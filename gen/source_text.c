@@ -182,13 +182,15 @@ void source_skip_line(struct source_reader *reader) {
 struct normaliser {
   char *to;
   char last;       /* the last character written; '\n' at a line's start */
+  int last_melts;  /* what the last token could melt with: a number takes in what follows, `1e+` also */
   bool line_start; /* nothing but blanks since the last newline of the input */
   bool in_directive;
   bool open_quote; /* the line has a quote without its other half: what follows must not become that */
   bool gap;        /* blanks or comments were skipped */
 };
 
-/* Characters of one kind may melt: those of words, numbers and literals, and those of operators. */
+/* Without a blank between them, tokens whose characters are of one kind could melt into one, or into a comment: words,
+   numbers and literals, and operators. */
 enum { MELTS_WORD = 1, MELTS_OPERATOR = 2 };
 
 static const unsigned char mark_melts[256] = {
@@ -208,22 +210,19 @@ static int melts(char c) {
   return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
 }
 
-/* Could `last` and `first` melt into one token, or into a comment, without a blank between them? */
-static bool could_melt(char last, char first) {
-  return (melts(last) & melts(first)) != 0;
-}
-
 static void put_newline(struct normaliser *n) {
   if (n->last != '\n') *n->to++ = n->last = '\n';
 }
 
 static void put(struct normaliser *n, const struct source_token *token) {
   /* Blanks mean something inside a directive: `#define f (x)`. */
-  bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : could_melt(n->last, *token->at));
+  bool melt = (n->last_melts & melts(*token->at)) != 0;
+  bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : melt);
   if (blank) *n->to++ = ' ';
   memcpy(n->to, token->at, token->length);
   n->to += token->length;
   n->last = token->at[token->length - 1];
+  n->last_melts = melts(n->last) | (token->kind == SOURCE_NUMBER ? MELTS_WORD : 0);
   n->open_quote |= token->kind == SOURCE_MARK && (n->last == '"' || n->last == '\'');
   n->gap = n->line_start = false;
 }
