@@ -51,6 +51,9 @@ struct kernel_spec {
   struct hash hash;        /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
                        are the same kernel */
   struct hash source_hash; /* of the normalised source alone: equal hashes share a compile */
+  /* The rest of what `hash` covers, so that it can be told what changed; empty: not known. What is passed (arguments,
+     scalars) and what a result is held against (reference, tolerances, fills, check problem). */
+  struct hash launches_hash, arguments_hash, proof_hash;
   struct kernel_argument *arguments;
   size_t argument_count;
   struct kernel_launch *launches;

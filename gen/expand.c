@@ -413,6 +413,11 @@ static void describe_proof(const struct expansion *x, struct text *normal) {
   }
 }
 
+/* Of what was added since `from`. */
+static struct hash hash_since(const struct text *text, size_t from) {
+  return hash_bytes(text_get(text) + from, text->length - from);
+}
+
 static int take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
@@ -421,11 +426,17 @@ static int take_hashes(struct expansion *x) {
   if (normal->failed) return error_memory(x->err);
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
+  size_t launches = normal->length;
   for (size_t i = 0; i < spec->launch_count; i++) describe_launch(&spec->launches[i], normal);
+  spec->launches_hash = hash_since(normal, launches);
+  size_t arguments = normal->length;
   for (size_t i = 0; i < spec->argument_count; i++) describe_argument(&spec->arguments[i], normal);
+  spec->arguments_hash = hash_since(normal, arguments);
+  size_t proof = normal->length;
   describe_proof(x, normal);
+  spec->proof_hash = hash_since(normal, proof);
   if (normal->failed) return error_memory(x->err);
-  spec->hash = hash_bytes(text_get(normal), normal->length);
+  spec->hash = hash_since(normal, 0);
   return CUGEN_OK;
 }
 

@@ -43,9 +43,18 @@ void cache_record_free(struct cache_record *record) {
   record->variant = record->reason = NULL;
 }
 
+void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
+  record->hash = spec->hash;
+  record->source_hash = spec->source_hash;
+  record->launches_hash = spec->launches_hash;
+  record->arguments_hash = spec->arguments_hash;
+  record->proof_hash = spec->proof_hash;
+}
+
 static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
   switch (column->type) {
   case COLUMN_TEXT: return bind_string(statement, place, *(char *const *)(const void *)from);
+  case COLUMN_HASH:
   case COLUMN_CHARS: return bind_string(statement, place, from);
   case COLUMN_INT: return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
   case COLUMN_INT64: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
@@ -69,6 +78,7 @@ static const char *column_text(sqlite3_stmt *statement, int i) {
 static bool read_column(sqlite3_stmt *statement, int i, char *to) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT: return (*(char **)(void *)to = strdup(column_text(statement, i)));
+  case COLUMN_HASH:
   case COLUMN_CHARS: strncat(to, column_text(statement, i), cache_columns[i].size - 1); break;
   case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
   case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;

@@ -19,6 +19,7 @@ struct cache_key {
 struct cache_record {
   char *variant;
   struct hash hash; /* kernel_spec.hash: a record whose variant now has another hash is stale */
+  struct hash source_hash, launches_hash, arguments_hash, proof_hash; /* its parts; empty: not known */
   cugen_outcome outcome;
   char *reason;
   int samples;
@@ -37,6 +38,7 @@ struct cache_record {
 };
 
 void cache_record_free(struct cache_record *record);
+void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 
 /* path "" or "none": a cache in memory. A folder that cannot be written: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,

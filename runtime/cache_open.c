@@ -38,6 +38,7 @@ static int open_file(struct cache *cache, const char *folder, cugen_error *err) 
   if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
   status = cache_check_tables(cache->db, "main", text_get(&cache->path), err);
   if (status != CUGEN_OK) return status;
+  if (!cache_migrate(cache->db)) return cache_error(cache, "bring it up to date", err);
   /* Last, so that the application id stands in the file itself from the first commit and a damaged file is left as
      it is. It is a matter of speed: when another process is in the way, a later open does it. */
   if (!network) cache_sql(cache->db, "PRAGMA journal_mode = WAL");
@@ -89,10 +90,7 @@ static int open_read_only(struct cache *cache, cugen_error *err) {
     return cache_error(cache, "read", err);
   status = cache_check_tables(cache->db, "disk", path, err);
   if (status != CUGEN_OK) return status;
-  if (!cache_make_tables(cache->db) ||
-      !cache_sql(cache->db, "INSERT INTO main.space SELECT * FROM disk.space;"
-                            "INSERT INTO main.record SELECT * FROM disk.record WHERE superseded = 0"))
-    return cache_error(cache, "read", err);
+  if (!cache_make_tables(cache->db) || !cache_copy_disk(cache->db)) return cache_error(cache, "read", err);
   return cache_prepare(cache, true, err);
 }
 

@@ -8,16 +8,18 @@
 
 /* ---- The columns of a record: read, written and created from this one table ---------------------------------- */
 
-static const char *const column_sql[] = {"TEXT NOT NULL", "TEXT NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL",
-                                         "REAL"}; /* a REAL that is no number is NULL */
+static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",    "TEXT NOT NULL",
+                                         "INTEGER NOT NULL", "INTEGER NOT NULL", "REAL"};
+/* A REAL that is no number is NULL. */
 
-#define COLUMN(type, name, member)                                                                                   \
-  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member) }
+#define COLUMN_TO(most, type, name, member)                                                                          \
+  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member), most }
+#define COLUMN(type, name, member) COLUMN_TO(0, type, name, member)
 
 const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_TEXT, "variant", variant),
-    COLUMN(COLUMN_CHARS, "hash", hash.hex),
-    COLUMN(COLUMN_INT, "outcome", outcome),
+    COLUMN(COLUMN_HASH, "hash", hash.hex),
+    COLUMN_TO(CUGEN_OUTCOME_TIMEOUT, COLUMN_INT, "outcome", outcome),
     COLUMN(COLUMN_TEXT, "reason", reason),
     COLUMN(COLUMN_INT, "samples", samples),
     COLUMN(COLUMN_REAL, "seconds", seconds),
@@ -33,7 +35,7 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_INT64, "local_bytes", resources.local_bytes),
     COLUMN(COLUMN_INT64, "spill_bytes", resources.spill_bytes),
     COLUMN(COLUMN_INT64, "constant_bytes", resources.constant_bytes),
-    COLUMN(COLUMN_REAL, "occupancy", occupancy),
+    COLUMN_TO(1, COLUMN_REAL, "occupancy", occupancy),
     COLUMN(COLUMN_CHARS, "limiter", limiter),
     COLUMN(COLUMN_REAL, "flops", flops),
     COLUMN(COLUMN_REAL, "bytes", bytes),
@@ -43,6 +45,11 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_INT, "driver_version", driver_version),
     COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
     COLUMN(COLUMN_INT64, "measured_at", measured_at),
+    /* Since format 2; '' in what was remembered before. */
+    COLUMN(COLUMN_HASH, "source_hash", source_hash.hex),
+    COLUMN(COLUMN_HASH, "launches_hash", launches_hash.hex),
+    COLUMN(COLUMN_HASH, "arguments_hash", arguments_hash.hex),
+    COLUMN(COLUMN_HASH, "proof_hash", proof_hash.hex),
 };
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
@@ -109,7 +116,9 @@ bool cache_sql(sqlite3 *db, const char *sql) {
 static bool query_text(sqlite3 *db, const char *sql, struct text *out) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-  if (got) text_add(out, (const char *)sqlite3_column_text(statement, 0));
+  const char *text = got ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+  if (text) text_add(out, text);
+  got = text != NULL; /* before finalize, which the text belongs to */
   return sqlite3_finalize(statement) == SQLITE_OK && got;
 }
 
@@ -120,15 +129,27 @@ static bool query_is(sqlite3 *db, const char *sql, const char *want) {
   return is;
 }
 
-/* Puts the columns into a statement's text: "%s" the names, "%t" with types, "%v" the places. */
+/* -1: there is none. */
+static int query_number(sqlite3 *db, const char *sql) {
+  sqlite3_stmt *statement = NULL;
+  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  int number = got ? sqlite3_column_int(statement, 0) : -1;
+  return sqlite3_finalize(statement) == SQLITE_OK ? number : -1;
+}
+
+/* Puts the columns into a statement's text: "%s" the names, "%t" with types, "%v" the places, "%o" what tables of
+   format 1 have for them. */
 static void write_columns(char how, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     if (i) text_add(out, ", ");
     if (how == 'v')
       text_addf(out, "?%d", 5 + i);
+    else if (how == 'o' && i >= CACHE_COLUMNS_1)
+      text_add(out, "''");
     else
       text_add(out, cache_columns[i].name);
     if (how == 't') text_addf(out, " %s", column_sql[cache_columns[i].type]);
+    if (how == 't' && i >= CACHE_COLUMNS_1) text_add(out, " DEFAULT ''");
   }
 }
 
@@ -155,6 +176,44 @@ bool cache_make_tables(sqlite3 *db) {
   made = made && cache_sql(db, "COMMIT");
   text_free(&sql);
   return made;
+}
+
+static const char migrate_1_sql[] = "ALTER TABLE record ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';"
+                                    "ALTER TABLE record ADD COLUMN launches_hash TEXT NOT NULL DEFAULT '';"
+                                    "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT '';"
+                                    "ALTER TABLE record ADD COLUMN proof_hash TEXT NOT NULL DEFAULT '';"
+                                    "PRAGMA user_version = 2";
+
+static const char copy_sql[] = "INSERT INTO main.space SELECT * FROM disk.space;"
+                               "INSERT INTO main.record (id, space_id, superseded, %s) "
+                               "SELECT id, space_id, superseded, %s FROM disk.record";
+static const char copy_1_sql[] = "INSERT INTO main.space SELECT * FROM disk.space;"
+                                 "INSERT INTO main.record (id, space_id, superseded, %s) "
+                                 "SELECT id, space_id, superseded, %o FROM disk.record";
+
+/* From each format to the next. */
+static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql};
+
+static bool is_current(sqlite3 *db) {
+  return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
+}
+
+bool cache_migrate(sqlite3 *db) {
+  if (is_current(db)) return true;
+  bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on nobody else migrates */
+  while (good && !is_current(db)) {
+    int version = query_number(db, "PRAGMA user_version");
+    good = version > 0 && version < CACHE_FORMAT_VERSION && cache_sql(db, migrations[version]);
+  }
+  return good && cache_sql(db, "COMMIT");
+}
+
+bool cache_copy_disk(sqlite3 *db) {
+  struct text sql = {0};
+  write_sql(query_number(db, "PRAGMA disk.user_version") == 1 ? copy_1_sql : copy_sql, &sql);
+  bool good = !sql.failed && cache_sql(db, text_get(&sql));
+  text_free(&sql);
+  return good;
 }
 
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {

@@ -10,21 +10,23 @@
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 1,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_FORMAT_VERSION = 2,          /* in its header at byte 60; any change of the tables raises it */
   CACHE_BUSY_SECONDS = 5
 };
 
 /* ---- A record's columns ---- */
 
-enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
+enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_HASH, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
 
 struct cache_column {
   const char *name;
   enum cache_column_type type;
   size_t offset, size;
+  double most; /* numbers lie between 0 and this; 0: what the type holds */
 };
 
-enum { CACHE_COLUMNS = 28 };
+/* Columns that came with a later format stand last, as ALTER TABLE puts them. */
+enum { CACHE_COLUMNS = 32, CACHE_COLUMNS_1 = 28 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 
 /* ---- Statements ---- */
@@ -58,6 +60,10 @@ struct cache {
 bool cache_sql(sqlite3 *db, const char *sql);
 /* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
 bool cache_make_tables(sqlite3 *db);
+/* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
+bool cache_migrate(sqlite3 *db);
+/* Copies what a read-only database attached as disk remembers, of whatever format. */
+bool cache_copy_disk(sqlite3 *db);
 /* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* The statements. with_disk: images are also looked for in the database attached as disk. */

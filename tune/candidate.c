@@ -297,12 +297,12 @@ struct hash candidate_image(const struct candidate *c) {
 
 static int record_begin(const struct bench *bench, const struct candidate *c, struct cache_record *out,
                         cugen_error *err) {
-  *out = (struct cache_record){.hash = c->real.hash,
-                               .flops = c->real.flops,
+  *out = (struct cache_record){.flops = c->real.flops,
                                .bytes = c->real.bytes,
                                .driver_version = bench->target->device->driver_version,
                                .nvrtc_version = bench->target->nvrtc_version,
                                .measured_at = clock_unix()};
+  cache_record_take_hashes(out, &c->real);
   out->variant = strdup(c->real.variant);
   return out->variant ? CUGEN_OK : error_memory(err);
 }

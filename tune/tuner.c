@@ -157,7 +157,7 @@ static const struct cache_record *find_equal(const struct tuner *t, struct hash 
 static int copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
                        cugen_error *err) {
   *out = *from;
-  out->hash = spec->hash;
+  cache_record_take_hashes(out, spec);
   out->variant = strdup(spec->variant);
   out->reason = strdup(from->reason);
   if (out->variant && out->reason) return CUGEN_OK;

@@ -157,8 +157,8 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct fixture *fixture = *state;
   make_cache(fixture);
-  run_sql(fixture, "PRAGMA user_version = 2");
-  assert_refused(fixture, "newer cugen (format 2, this one reads up to 1)");
+  run_sql(fixture, "PRAGMA user_version = 3");
+  assert_refused(fixture, "newer cugen (format 3, this one reads up to 2)");
 }
 
 static void other_tables_under_our_number(void **state) {
@@ -295,6 +295,21 @@ static int use_read_only(struct fixture *fixture) {
   text_free(&warning);
   CHECK(strcmp(file_hash(text_get(&fixture->path)).hex, before.hex) == 0);
   return 0;
+}
+
+/* What format 1 lacked goes; SQLite then writes the tables as they were. */
+static void back_to_format_1(struct fixture *fixture) {
+  run_sql(fixture, "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN launches_hash;"
+                   "ALTER TABLE record DROP COLUMN arguments_hash; ALTER TABLE record DROP COLUMN proof_hash;"
+                   "PRAGMA user_version = 1");
+}
+
+static void a_read_only_file_of_format_1(void **state) {
+  struct fixture *fixture = *state;
+  make_cache(fixture);
+  back_to_format_1(fixture);
+  assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
+  in_child(use_read_only, fixture);
 }
 
 static void a_folder_that_cannot_be_written(void **state) {
@@ -527,6 +542,46 @@ static void processes_write_at_once(void **state) {
 
 /* ---- Being killed ---- */
 
+static int format_of(struct fixture *fixture) {
+  sqlite3 *db;
+  sqlite3_stmt *statement;
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db,
+                                      "SELECT user_version, (SELECT count(*) FROM pragma_table_info('record')) "
+                                      "FROM pragma_user_version",
+                                      -1, &statement, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+  int version = sqlite3_column_int(statement, 0), columns = sqlite3_column_int(statement, 1);
+  sqlite3_finalize(statement);
+  sqlite3_close(db);
+  assert_int_equal(columns, version == 1 ? 31 : 35);
+  return version;
+}
+
+/* Killed at odd moments of the first open: the tables are of one format or of the other. */
+static void killed_migrations(void **state) {
+  struct fixture *fixture = *state;
+  make_cache(fixture);
+  uint64_t seed = 7;
+  int of_format[3] = {0};
+  for (int round = 0; round < 60; round++) {
+    if (format_of(fixture) == 2) back_to_format_1(fixture);
+    pid_t pid = fork();
+    struct cache *cache;
+    if (pid == 0) _exit(cache_open(text_get(&fixture->path), &cache, NULL, NULL) != CUGEN_OK);
+    usleep((useconds_t)(random_next(&seed) % 12000));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    of_format[format_of(fixture)]++;
+  }
+  assert_true(of_format[1] > 0 && of_format[2] > 0);
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(count_records(cache), 100);
+  cache_close(cache);
+}
+
 /* Stores from `first` on and says after each that it is stored. */
 static void store_and_tell(struct fixture *fixture, int first, int tell) {
   struct cache *cache;
@@ -664,6 +719,7 @@ int main(void) {
       WITH_FOLDER(a_folder_in_its_place),
       WITH_FOLDER(a_folder_that_cannot_be_written),
       WITH_FOLDER(a_file_that_cannot_be_written),
+      WITH_FOLDER(a_read_only_file_of_format_1),
       WITH_FOLDER(no_cache_and_no_right_to_make_one),
       WITH_FOLDER(a_file_that_cannot_be_read),
       WITH_FOLDER(a_file_size_limit),
@@ -673,6 +729,7 @@ int main(void) {
       WITH_FOLDER(a_long_lock_is_an_error),
       WITH_FOLDER(processes_write_at_once),
       WITH_FOLDER(killed_writers),
+      WITH_FOLDER(killed_migrations),
       WITH_FOLDER(allocations_fail),
   };
   return cmocka_run_group_tests_name("cache faults", tests, NULL, NULL);

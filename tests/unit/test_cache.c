@@ -104,6 +104,10 @@ static void assert_sql(struct fixture *fixture, const char *sql, const char *wan
 static const struct cache_record full = {
     .variant = (char *)(uintptr_t) "tiled tile=16 pad=1",
     .hash = {"0123456789abcdef0123456789abcdef"},
+    .source_hash = {"1123456789abcdef0123456789abcdef"},
+    .launches_hash = {"2123456789abcdef0123456789abcdef"},
+    .arguments_hash = {"3123456789abcdef0123456789abcdef"},
+    .proof_hash = {"4123456789abcdef0123456789abcdef"},
     .outcome = CUGEN_OUTCOME_WRONG,
     .reason = (char *)(uintptr_t) "B[3, 4]: got 1, want 2 \xe2\x80\x94 'quoted'",
     .samples = 1,
@@ -130,6 +134,10 @@ static const struct cache_record full = {
 static void assert_record(const struct cache_record *got, const struct cache_record *want) {
   assert_string_equal(got->variant, want->variant);
   assert_string_equal(got->hash.hex, want->hash.hex);
+  assert_string_equal(got->source_hash.hex, want->source_hash.hex);
+  assert_string_equal(got->launches_hash.hex, want->launches_hash.hex);
+  assert_string_equal(got->arguments_hash.hex, want->arguments_hash.hex);
+  assert_string_equal(got->proof_hash.hex, want->proof_hash.hex);
   assert_int_equal(got->outcome, want->outcome);
   assert_string_equal(got->reason, want->reason);
   assert_int_equal(got->samples, want->samples);
@@ -311,18 +319,106 @@ static void threads_may_share_one(void **state) {
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "1");
+  assert_sql(fixture, "PRAGMA user_version", "2");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
       fixture, "SELECT group_concat(name) FROM pragma_table_info('record')",
       "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
-      "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at");
+      "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
+      "source_hash,launches_hash,arguments_hash,proof_hash");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
              "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,constant_bytes");
+}
+
+/* ---- Format 1, as cugen 0.1.0's first builds made it ---- */
+
+static const char format_1_sql[] =
+    "PRAGMA application_id = 1668638574; PRAGMA user_version = 1;"
+    "CREATE TABLE space (\n"
+    "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL,\n"
+    "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
+    "CREATE TABLE record (\n"
+    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
+    "  variant TEXT NOT NULL, hash TEXT NOT NULL, outcome INTEGER NOT NULL, reason TEXT NOT NULL, samples INTEGER "
+    "NOT "
+    "NULL, seconds REAL, seconds_min REAL, seconds_p20 REAL, seconds_p80 REAL, error REAL, threads INTEGER NOT NULL, "
+    "registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL, dynamic_shared "
+    "INTEGER "
+    "NOT NULL, local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL, "
+    "occupancy "
+    "REAL, limiter TEXT NOT NULL, flops REAL, bytes REAL, clock_mhz INTEGER NOT NULL, power_watts INTEGER NOT NULL, "
+    "throttle TEXT NOT NULL, driver_version INTEGER NOT NULL, nvrtc_version INTEGER NOT NULL, measured_at INTEGER "
+    "NOT "
+    "NULL) STRICT;\n"
+    "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;\n"
+    "CREATE TABLE image (\n"
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
+    "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
+    "CREATE TABLE image_entry (\n"
+    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
+    "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
+    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
+    "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n"
+    "INSERT INTO space VALUES (1, 'NVIDIA H200 sm_90 132 SMs', 'matmul', 'M=64 N=64', '-arch=sm_90a');"
+    "INSERT INTO record VALUES (1, 1, 1, 'v', 'old hash', 0, '', 9, 4.0, 1.0, 2.0, 3.0, NULL, 1, 2, 3, 4, 5, 6, 7, "
+    "8, "
+    "0.5, 'threads', 10.0, 11.0, 12, 13, '', 14, 15, 16);"
+    "INSERT INTO record VALUES (2, 1, 0, 'v', '0123456789abcdef0123456789abcdef', 0, 'why', 9, 3.0, 1.0, 2.0, 3.0, "
+    "NULL, 1, 2, 3, 4, 5, 6, 7, 8, 0.5, 'threads', 10.0, 11.0, 12, 13, 'heat', 14, 15, 16);"
+    "INSERT INTO image VALUES (1, 'key', 'ignored', 'hash', 0, 'log', x'00');";
+
+static void make_format_1(struct fixture *fixture, const char *more) {
+  sqlite3 *db;
+  cache_close(fixture->cache);
+  fixture->cache = NULL;
+  assert_int_equal(unlink(text_get(&fixture->path)), 0);
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, format_1_sql, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, more, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static const char everything_sql[] =
+    "SELECT id, space_id, superseded, variant, hash, outcome, reason, samples, seconds, seconds_min, seconds_p20, "
+    "seconds_p80, error IS NULL, threads, registers, max_threads, static_shared, dynamic_shared, local_bytes, "
+    "spill_bytes, constant_bytes, occupancy, limiter, flops, bytes, clock_mhz, power_watts, throttle, "
+    "driver_version, "
+    "nvrtc_version, measured_at FROM record ORDER BY id";
+static const char everything[] =
+    "1|1|1|v|old hash|0||9|4.0|1.0|2.0|3.0|1|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13||14|15|16|"
+    "2|1|0|v|0123456789abcdef0123456789abcdef|0|why|9|3.0|1.0|2.0|3.0|1|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13|"
+    "heat|14|15|16";
+
+static void format_1_is_brought_up_to_date(void **state) {
+  struct fixture *fixture = *state;
+  make_format_1(fixture, "");
+  assert_sql(fixture, everything_sql, everything);
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
+  assert_sql(fixture, "PRAGMA user_version", "2");
+  assert_sql(fixture, everything_sql, everything);
+  assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
+  assert_sql(fixture, "SELECT count(*) FROM image", "1");
+  the_format_is_pinned(state); /* the same tables as new ones */
+  assert_variants(fixture->cache, &key, "v");
+  store(fixture->cache, &key, full);
+  assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
+}
+
+/* The third of four new columns is there already, so that the migration fails halfway. */
+static void a_failed_migration_leaves_format_1(void **state) {
+  struct fixture *fixture = *state;
+  cugen_error err = {0};
+  make_format_1(fixture, "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT ''");
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err), CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(err.message, "cannot bring it up to date"));
+  assert_non_null(strstr(err.message, text_get(&fixture->path)));
+  assert_sql(fixture, "PRAGMA user_version", "1");
+  assert_sql(fixture, "SELECT count(*) FROM pragma_table_info('record') WHERE name LIKE '%\\_hash' ESCAPE '\\'", "1");
+  assert_sql(fixture, everything_sql, everything);
 }
 
 /* NFS, SMB2, FUSE: no write-ahead log there, and an existing one is given up. */
@@ -439,6 +535,8 @@ int main(void) {
       WITH_CACHE(two_handles_of_one_process_agree),
       WITH_CACHE(threads_may_share_one),
       WITH_CACHE(the_format_is_pinned),
+      WITH_CACHE(format_1_is_brought_up_to_date),
+      WITH_CACHE(a_failed_migration_leaves_format_1),
       WITH_CACHE(network_file_systems_get_no_log),
       WITH_CACHE(images_come_back),
       WITH_CACHE(a_later_image_replaces_the_earlier),
