@@ -14,7 +14,8 @@ struct cugen {
   struct toolkit *toolkit;
   struct cache *cache; /* opened when first needed */
   struct text where, why;
-  struct text warning; /* of the cache: that it cannot be written */
+  struct text warning;         /* of the cache: that it cannot be written */
+  struct api_listing *listing; /* what cache.c handed out */
 };
 
 struct cugen_kernel {
@@ -37,13 +38,14 @@ struct cugen_kernel {
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
-  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
+  struct api_stored *stored; /* what stored.c handed out */
+  int64_t tuned_at;          /* when this handle last began to tune; 0: never. Records since then are its own */
 };
 
 /* ---- library.c ---- */
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 void api_device_info(const struct cugen *lib, const struct device_description *from, cugen_device_info *out);
-/* NVRTC's version, or 0; NVRTC is not loaded for it where the files beside it tell. */
+/* Version of the compiler behind that device: NVRTC's, or 0. */
 int api_nvrtc_version(const cugen *lib);
 
 /* ---- kernel.c ---- */
@@ -53,7 +55,30 @@ int api_expander(cugen_kernel *kernel, cugen_error *err);
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
+/* ---- cache.c ---- */
+void api_listing_close(struct api_listing *listing);
+
+/* ---- stored.c ---- */
+void api_stored_close(struct api_stored *stored);
+
 /* ---- tuning.c ---- */
+
+/* What the kernel's records are looked up by. Its strings are the kernel's own. */
+struct cache_key api_key(const cugen_kernel *kernel);
+
+/* What a record is to this kernel now. */
+struct judgement {
+  enum {
+    JUDGED_CURRENT, /* its variant still expands to the kernel that was measured */
+    JUDGED_CHANGED, /* to another one, spec's hashes */
+    JUDGED_GONE,    /* no variant of the space is called that; why says what rules it out */
+    JUDGED_BROKEN   /* it no longer expands; why */
+  } how;
+  struct cache_record now; /* only its hashes */
+  cugen_error why;
+};
+/* The kernel's space and expander are open. Fails for want of memory only. */
+int api_judge(cugen_kernel *kernel, const struct cache_record *record, struct judgement *out, cugen_error *err);
 int api_records(cugen_kernel *kernel, cugen_error *err);
 void api_forget_records(cugen_kernel *kernel);
 /* The kernel's best record that is also a variant of `space`, and its index there. The fastest leads, within a tie

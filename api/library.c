@@ -105,6 +105,7 @@ void cugen_close(cugen *lib) {
   char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir,
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
+  api_listing_close(lib->listing);
   cache_close(lib->cache);
   toolkit_close(lib->toolkit);
   text_free(&lib->where);
@@ -119,15 +120,10 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   return status;
 }
 
-static int ask_nvrtc(const cugen *lib) {
+int api_nvrtc_version(const cugen *lib) {
   const struct nvrtc *nvrtc;
   cugen_error ignored;
   return nvrtc_open(lib->toolkit, &nvrtc, &ignored) ? 0 : nvrtc_version(nvrtc);
-}
-
-int api_nvrtc_version(const cugen *lib) {
-  int told = toolkit_nvrtc_version(lib->toolkit);
-  return told ? told : ask_nvrtc(lib);
 }
 
 /* ---- What is where ---- */
@@ -146,7 +142,7 @@ const char *cugen_where(cugen *lib) {
   else
     text_addf(&lib->where, "driver: %s\n", err.message);
   text_addf(&lib->where, "nvrtc: %s\n", lib->toolkit->nvrtc.length ? text_get(&lib->toolkit->nvrtc) : "not found");
-  add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
+  add_version(&lib->where, "nvrtc version", api_nvrtc_version(lib));
   text_addf(&lib->where, "headers: %s\n",
             lib->toolkit->include.length ? text_get(&lib->toolkit->include) : "not found");
   text_addf(&lib->where, "compiler: %s\n",

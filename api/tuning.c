@@ -13,21 +13,20 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   if (!status) status = api_space(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
-  *out = (struct tune_target){
-      .config = k->config,
-      .problem = &k->problem,
-      .space = k->space,
-      .sources = &k->lib->sources,
-      .ops = k->ops,
-      .device = &k->device,
-      .arch = k->arch,
-      .toolkit = k->lib->toolkit,
-      .toolkit_options = k->lib->toolkit_options,
-      .worker = k->lib->worker,
-      .cache = cache,
-      .key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text), text_get(&k->key_options)},
-      .nvrtc_version = k->nvrtc_version,
-      .problem_is_check = k->on_check && k->setting_count == 0};
+  *out = (struct tune_target){.config = k->config,
+                              .problem = &k->problem,
+                              .space = k->space,
+                              .sources = &k->lib->sources,
+                              .ops = k->ops,
+                              .device = &k->device,
+                              .arch = k->arch,
+                              .toolkit = k->lib->toolkit,
+                              .toolkit_options = k->lib->toolkit_options,
+                              .worker = k->lib->worker,
+                              .cache = cache,
+                              .key = api_key(k),
+                              .nvrtc_version = k->nvrtc_version,
+                              .problem_is_check = k->on_check && k->setting_count == 0};
   return CUGEN_OK;
 }
 
@@ -41,23 +40,37 @@ void api_forget_records(cugen_kernel *k) {
   k->records_loaded = false;
 }
 
+struct cache_key api_key(const cugen_kernel *k) {
+  return (struct cache_key){k->device.fingerprint, k->config->name, text_get(&k->problem_text),
+                            text_get(&k->key_options)};
+}
+
 /* A record counts only while its variant still expands to the kernel that was measured: a changed template makes it
-   stale. Sets *current. */
-static int check_current(cugen_kernel *k, const struct cache_record *record, bool *current, cugen_error *err) {
+   stale. */
+int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgement *out, cugen_error *err) {
   uint64_t index;
-  cugen_error ignored;
   struct variant variant;
   struct kernel_spec spec;
-  *current = space_find(k->space, record->variant, &index, &ignored) == CUGEN_OK;
-  if (!*current) return CUGEN_OK;
+  *out = (struct judgement){.how = JUDGED_GONE};
+  if (space_find(k->space, record->variant, &index, &out->why)) return CUGEN_OK;
   space_variant(k->space, index, &variant, k->values);
-  int status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &ignored);
+  int status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  *current = status == CUGEN_OK && strcmp(spec.hash.hex, record->hash.hex) == 0;
   /* A launch that the config describes but no device accepts has no source; its record stands. */
-  if (status == CUGEN_ERROR_CONFIG) *current = record->outcome == CUGEN_OUTCOME_LAUNCH;
-  if (status == CUGEN_OK) kernel_spec_free(&spec);
+  bool refused = status == CUGEN_ERROR_CONFIG && record->outcome == CUGEN_OUTCOME_LAUNCH;
+  out->how = refused ? JUDGED_CURRENT : JUDGED_BROKEN;
+  if (status) return CUGEN_OK;
+  cache_record_take_hashes(&out->now, &spec);
+  out->how = strcmp(spec.hash.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_CHANGED;
+  kernel_spec_free(&spec);
   return CUGEN_OK;
+}
+
+static int check_current(cugen_kernel *k, const struct cache_record *record, bool *current, cugen_error *err) {
+  struct judgement judgement;
+  int status = api_judge(k, record, &judgement, err);
+  *current = !status && judgement.how == JUDGED_CURRENT;
+  return status;
 }
 
 static int drop_stale(cugen_kernel *k, cugen_error *err) {
@@ -95,16 +108,14 @@ static void settle_ties(cugen_kernel *k) {
 }
 
 int api_records(cugen_kernel *k, cugen_error *err) {
-  struct tune_target target;
   if (k->records_loaded) return CUGEN_OK;
   struct cache *cache;
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
-  target.key = (struct cache_key){k->device.fingerprint, k->config->name, text_get(&k->problem_text),
-                                  text_get(&k->key_options)};
-  status = cache_load(cache, &target.key, &k->records, &k->record_count, err);
+  const struct cache_key key = api_key(k);
+  status = cache_load(cache, &key, &k->records, &k->record_count, err);
   if (!status) status = drop_stale(k, err);
   if (status) {
     api_forget_records(k);
@@ -145,8 +156,7 @@ int api_best(cugen_kernel *k, const struct space *space, struct cache_record *re
   if (!status) status = api_expander(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
-  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text),
-                                text_get(&k->key_options)};
+  const struct cache_key key = api_key(k);
   status = cache_load(cache, &key, &records, &count, err);
   if (status) return status;
   size_t best = find_best(k, space, records, count, index, &status, err);

@@ -23,6 +23,12 @@
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
   X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s)")                \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
+  X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
+  X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
+  X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
+  X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
+  X(ALL, "all", 0, NULL, "everything")                                                                               \
+  X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
   X(DEVICE, "device", 'd', "ID", "cuda:0, cuda:1, cpu (default: the first GPU, else cpu)")                           \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
@@ -53,8 +59,8 @@ struct cli;
 
 /* A row of the table of commands in main.c. */
 struct cli_command {
-  const char *name;
-  const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none */
+  const char *name;               /* "tune", or with its group "cache ls" */
+  const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": one or two */
   const char *summary;            /* one line, after the name */
   const char *details;            /* paragraphs for its help; lines of at most 78 characters */
   const enum cli_option *options; /* its own, ended by OPTION_COUNT */
@@ -71,6 +77,7 @@ struct cli {
   const char **settings;            /* the values of --set */
   size_t setting_count;
   const char *operand; /* NULL: not given */
+  const char *second;  /* likewise, where there are two */
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
@@ -92,10 +99,15 @@ bool options_read_seconds(const char *text, bool unit_required, double *out);
 
 void help_all(FILE *out);
 void help_command(const struct cli_command *command, FILE *out);
+/* Others than --help. */
+bool help_takes_options(const struct cli_command *command);
+/* The commands of a group such as "cache"; false: there is no such group. */
+bool help_group(const char *name, FILE *out);
 void help_man(FILE *out);
-const struct cli_command *help_find_command(const char *name);
+/* The command "name", or "name second" (NULL: no second word); *words is how many words its name has. */
+const struct cli_command *help_find_command(const char *name, const char *second, int *words);
 /* Sets the error for an unknown command, with the nearest. */
-int help_unknown_command(struct cli *cli, const char *name);
+int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
 /* ---- main.c ---- */
 
@@ -105,6 +117,8 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);
 int cli_open_kernel(struct cli *cli); /* and what comes before */
+/* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
+int cli_open_cache(struct cli *cli);
 /* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
 int cli_load_records(struct cli *cli);
 bool cli_on_cpu(const struct cli *cli);
@@ -130,6 +144,10 @@ int command_show(struct cli *cli);
 int command_run(struct cli *cli);
 int command_tune(struct cli *cli);
 int command_devices(struct cli *cli);
+int command_cache_ls(struct cli *cli);
+int command_cache_show(struct cli *cli);
+int command_cache_rm(struct cli *cli);
+int command_cache_verify(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
 

@@ -48,6 +48,23 @@ static const struct item files[] = {
 
 /* ---- For the terminal ---- */
 
+/* What follows "group " in a command's name; NULL: it is not of that group. */
+static const char *name_in_group(const struct cli_command *command, const char *group) {
+  size_t length = strlen(group);
+  return strncmp(command->name, group, length) == 0 && command->name[length] == ' ' ? command->name + length + 1
+                                                                                    : NULL;
+}
+
+static void print_commands(const char *group, FILE *out) {
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    if (group && !name_in_group(command, group)) continue;
+    char text[32];
+    snprintf(text, sizeof text, "%s%s%s", command->name, command->operand ? " " : "",
+             command->operand ? command->operand : "");
+    fprintf(out, "  %-28s %s\n", text, command->summary);
+  }
+}
+
 static void print_items(const struct item *items, FILE *out) {
   for (; items->name; items++) fprintf(out, "  %-28s %s\n", items->name, items->what);
 }
@@ -69,10 +86,14 @@ static void print_options(const char *title, const enum cli_option *options, FIL
   }
 }
 
+bool help_takes_options(const struct cli_command *command) {
+  return command->common || *command->options != OPTION_HELP;
+}
+
 void help_command(const struct cli_command *command, FILE *out) {
   const char *operand = command->operand;
   fprintf(out, "Usage: cugen %s%s%s%s\n", command->name, operand ? " " : "", operand ? operand : "",
-          command->common ? " [OPTION]..." : "");
+          help_takes_options(command) ? " [OPTION]..." : "");
   if (*command->details) fprintf(out, "\n%s\n", command->details);
   if (operand && strcmp(operand, "CONFIG") == 0)
     fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
@@ -86,11 +107,7 @@ void help_all(FILE *out) {
           "cugen %s: specialised CUDA kernels from a Lua config and a .cu template; generated, proved\n"
           "right, tuned, and remembered per device.\n\nUsage: cugen COMMAND [OPTION]...\n\nCommands:\n",
           CUGEN_VERSION);
-  for (const struct cli_command *command = cli_commands; command->name; command++) {
-    char text[32];
-    snprintf(text, sizeof text, "%s %s", command->name, command->operand ? command->operand : "");
-    fprintf(out, "  %-28s %s\n", text, command->summary);
-  }
+  print_commands(NULL, out);
   fprintf(out, "\nEnvironment:\n");
   print_items(environment, out);
   fprintf(out, "\nExit codes:\n");
@@ -100,24 +117,43 @@ void help_all(FILE *out) {
 
 /* ---- Commands by name ---- */
 
-const struct cli_command *help_find_command(const char *name) {
-  for (const struct cli_command *command = cli_commands; command->name; command++)
-    if (strcmp(command->name, name) == 0) return command;
+const struct cli_command *help_find_command(const char *name, const char *second, int *words) {
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    const char *rest = second ? name_in_group(command, name) : NULL;
+    *words = rest ? 2 : 1;
+    if (strcmp(rest ? rest : command->name, rest ? second : name) == 0) return command;
+  }
   return NULL;
 }
 
-int help_unknown_command(struct cli *cli, const char *name) {
+static bool is_group(const char *name) {
+  for (const struct cli_command *command = cli_commands; command->name; command++)
+    if (name_in_group(command, name)) return true;
+  return false;
+}
+
+bool help_group(const char *name, FILE *out) {
+  if (!is_group(name)) return false;
+  fprintf(out, "Usage: cugen %s COMMAND [OPTION]...\n\nCommands:\n", name);
+  print_commands(name, out);
+  fprintf(out, "\n'cugen help %s COMMAND' prints a command's options.\n", name);
+  return true;
+}
+
+int help_unknown_command(struct cli *cli, const char *name, const char *second) {
+  if (is_group(name) && !second)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s: a command is missing; 'cugen help %s' lists them", name, name);
   if (name[0] == '-')
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "options follow the command: cugen COMMAND ... %s; 'cugen help' lists all", name);
-  const char *names[16], *nearest;
+  enum { MOST = 64 };
+  const char *names[MOST], *nearest;
+  char whole[80];
   size_t count = 0;
-  while (cli_commands[count].name && count < 16) {
-    names[count] = cli_commands[count].name;
-    count++;
-  }
-  nearest = print_nearest(name, names, count);
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", name,
+  snprintf(whole, sizeof whole, "%.32s%s%.32s", name, is_group(name) ? " " : "", is_group(name) ? second : "");
+  for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
+  nearest = print_nearest(whole, names, count);
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", whole,
                   nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
@@ -126,8 +162,10 @@ int command_help(struct cli *cli) {
     help_all(stdout);
     return CUGEN_OK;
   }
-  const struct cli_command *command = help_find_command(cli->operand);
-  if (!command) return help_unknown_command(cli, cli->operand);
+  int words;
+  const struct cli_command *command = help_find_command(cli->operand, cli->second, &words);
+  if (!command && !cli->second && help_group(cli->operand, stdout)) return CUGEN_OK;
+  if (!command || (cli->second && words == 1)) return help_unknown_command(cli, cli->operand, cli->second);
   help_command(command, stdout);
   return CUGEN_OK;
 }
@@ -180,7 +218,7 @@ static void man_options(const enum cli_option *options, FILE *out) {
 
 static void man_command(const struct cli_command *command, FILE *out) {
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
-          command->operand ? command->operand : "", command->common ? " [OPTION]..." : "");
+          command->operand ? command->operand : "", help_takes_options(command) ? " [OPTION]..." : "");
   man_text(*command->details ? command->details : command->summary, out);
   fputc('\n', out);
   man_options(command->options, out);
@@ -199,7 +237,7 @@ void help_man(FILE *out) {
           ".SH COMMANDS\n",
           CUGEN_VERSION);
   for (const struct cli_command *command = cli_commands; command->name; command++) man_command(command, out);
-  fprintf(out, ".SH COMMON OPTIONS\nOf every command but version and help.\n");
+  fprintf(out, ".SH COMMON OPTIONS\nOf every command whose own list does not end with \\-\\-help.\n");
   man_options(cli_common, out);
   man_items("ENVIRONMENT", environment, out);
   man_items("FILES", files, out);

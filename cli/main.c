@@ -15,6 +15,14 @@ static const enum cli_option tune_options[] = {OPTION_BUDGET,         OPTION_STR
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
+static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
+static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
+                                                   OPTION_JSON,    OPTION_QUIET,  OPTION_HELP,  OPTION_COUNT};
+static const enum cli_option cache_rm_options[] = {
+    OPTION_PROBLEM, OPTION_DEVICE,     OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
+    OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,       OPTION_QUIET,  OPTION_HELP, OPTION_COUNT};
+static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
+                                                       OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 
@@ -45,8 +53,26 @@ const struct cli_command cli_commands[] = {
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
      "the cache were found or looked for.",
      no_options, true, command_devices},
+    {"cache ls", "[CONFIG]", "what is remembered: a line for each kernel, problem and device",
+     "Lists the sets of records in the cache, of every kernel or of the CONFIG's: how many, the\n"
+     "best, when it was last measured. CONFIG is a kernel's name or a config; --device is an\n"
+     "identifier such as cuda:0, or part of a device's text in the list.",
+     cache_ls_options, false, command_cache_ls},
+    {"cache show", "CONFIG", "every record of one kernel for this problem and device",
+     "Shows all that is remembered of the kernel for this problem, device and options, also what\n"
+     "a look-up does not take because the kernel has changed since (stale).",
+     cache_show_options, true, command_cache_show},
+    {"cache rm", "[CONFIG]", "remove records, and compiled kernels that nothing needs any more",
+     "Removes the records that all the given options mean, with their history, and each compiled\n"
+     "kernel that no remaining record can want. On a terminal it says what would go, and asks;\n"
+     "otherwise --yes is needed. CONFIG and --device are as in 'cugen cache ls'.",
+     cache_rm_options, false, command_cache_rm},
+    {"cache verify", NULL, "check the whole cache: the file, every record, every compiled kernel",
+     "Reads all of the database, and compares every compiled kernel with its checksum. Exit code\n"
+     "9 when something is wrong, with a line for each thing.",
+     cache_verify_options, false, command_cache_verify},
     {"version", NULL, "print the version", "", help_only, false, command_version},
-    {"help", "[COMMAND]", "print help, on a command when one is given", "", help_only, false, command_help},
+    {"help", "[COMMAND]...", "print help, on a command when one is given", "", help_only, false, command_help},
     {0},
 };
 
@@ -68,6 +94,13 @@ void cli_remark(const struct cli *cli, const char *format, ...) {
   vfprintf(stderr, format, args);
   fputc('\n', stderr);
   va_end(args);
+}
+
+int cli_open_cache(struct cli *cli) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  return cugen_open(&options, &cli->lib, &cli->error);
 }
 
 int cli_open(struct cli *cli) {
@@ -192,8 +225,13 @@ static int run(struct cli *cli, int argc, char **argv) {
     help_all(stderr);
     return cli_fail(cli, CUGEN_ERROR_USAGE, "a command is missing");
   }
-  cli->command = help_find_command(word);
-  return cli->command ? run_command(cli, argc - 1, argv + 1) : help_unknown_command(cli, word);
+  int words;
+  const char *second = argc > 2 ? argv[2] : NULL;
+  cli->command = help_find_command(word, second, &words);
+  if (cli->command) return run_command(cli, argc - words, argv + words);
+  if (second && (strcmp(second, "--help") == 0 || strcmp(second, "-h") == 0) && help_group(word, stdout))
+    return CUGEN_OK;
+  return help_unknown_command(cli, word, second);
 }
 
 /* A full disk or a closed pipe behind stdout shows at the latest here. */

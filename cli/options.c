@@ -91,13 +91,16 @@ static const char *optional_number(const char *const *argv, int argc) {
 static int take_operands(struct cli *cli, char **argv, int count) {
   const struct cli_command *command = cli->command;
   const char *wanted = command->operand;
+  int most = !wanted ? 0 : strstr(wanted, "...") ? 2 : 1;
   if (count == 0 && wanted && *wanted != '[' && !options_given(cli, OPTION_HELP))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s %s: the %s is missing; 'cugen help %s' says more",
                     command->name, wanted, wanted, command->name);
-  if (count > (wanted != NULL))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[wanted != NULL],
-                    command->name, wanted ? " " : "", wanted ? wanted : "", command->common ? " [OPTION]..." : "");
+  if (count > most)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[most],
+                    command->name, wanted ? " " : "", wanted ? wanted : "",
+                    help_takes_options(command) ? " [OPTION]..." : "");
   cli->operand = count ? argv[0] : NULL;
+  cli->second = count > 1 ? argv[1] : NULL;
   return CUGEN_OK;
 }
 
@@ -147,7 +150,7 @@ bool options_read_seconds(const char *text, bool unit_required, double *out) {
   static const struct {
     const char *name;
     double seconds;
-  } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
   char *end;
   double value = strtod(text, &end);
   if (!isdigit((unsigned char)*text) || !(value > 0) || value > 1e9) return false;

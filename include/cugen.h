@@ -288,6 +288,65 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);
 
+/* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------- */
+
+/* Which records are meant; what is NULL or 0 does not matter. */
+typedef struct cugen_cache_filter {
+  size_t size;
+  const char *config;  /* a kernel's name, or a config as for cugen_kernel_open, whose kernel is meant */
+  const char *problem; /* "M=4096 dtype=f32": problems with these values */
+  const char *device;  /* "cuda:0", or part of a device's text in the cache, such as "H200" or "cpu" */
+  int64_t before;      /* measured before that; seconds since the epoch */
+  int failed;          /* only those that failed */
+} cugen_cache_filter;
+
+#define CUGEN_CACHE_FILTER_INIT                                                                                      \
+  { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0 }
+
+/* The records of one kernel for one problem on one device with one set of options. */
+typedef struct cugen_cache_set {
+  const char *config, *problem, *device, *options;
+  size_t records;      /* variants measured or failed */
+  size_t failed;       /* of them */
+  size_t history;      /* earlier records of the same variants */
+  const char *best;    /* the fastest variant, whether or not the config still has it; "": none was right */
+  double seconds;      /* its time */
+  double flops, bytes; /* of the problem; 0: not declared */
+  int64_t measured_at; /* the latest; seconds since the epoch */
+} cugen_cache_set;
+
+typedef struct cugen_cache_counts {
+  size_t sets, records, history;
+  size_t images; /* compiled kernels */
+  int64_t image_bytes;
+} cugen_cache_counts;
+
+/* *out lives until the next call. filter (may be NULL): its first three. */
+int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
+                     cugen_error *error);
+
+/* Removes the records meant, and each image that no remaining record can want, in one transaction; whoever reads
+   meanwhile is not disturbed. really 0: only counts what would go. CUGEN_ERROR_IO: the cache can only be read. */
+int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
+                       cugen_error *error);
+
+/* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong;
+   *wrong (may be NULL) then has a line for each thing, and lives until the next call. */
+int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
+
+typedef struct cugen_stored_record {
+  cugen_record record;
+  int current;         /* a look-up takes it: its variant still is the kernel that was measured */
+  int superseded;      /* history: a later record of the variant has replaced it */
+  int64_t measured_at; /* seconds since the epoch */
+  int driver_version, nvrtc_version;
+} cugen_stored_record;
+
+/* All that the cache holds for this kernel, problem, device and options, current or not; the right ones by time, then
+   the failed ones, then, with history, the superseded ones, the latest first. *out lives until the next call. */
+int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
+                        cugen_error *error);
+
 /* ---- Plans and calls: launching from an application ------------------------------------------------------------ */
 
 /* A plan is one variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes, and

@@ -11,29 +11,27 @@
 
 /* ---- Transactions -------------------------------------------------------------------------------------------- */
 
-/* Runs a statement that gives no rows. */
-static bool step(struct cache *cache, enum cache_statement which) {
-  if (which == BEGIN && !cache_before_writing(cache)) return false;
+bool cache_step(struct cache *cache, enum cache_statement which) {
   sqlite3_stmt *statement = cache->statements[which];
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* Ends what BEGIN began; the message of a failure is taken before the rollback overwrites it. */
-static int finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
-  if (good && step(cache, COMMIT)) return CUGEN_OK;
+/* The message of a failure is taken before the rollback overwrites it. */
+int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
+  if (good && cache_step(cache, COMMIT)) return CUGEN_OK;
   int status = cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_sql(cache->db, "ROLLBACK");
   return status;
 }
 
-static bool bind_string(sqlite3_stmt *statement, int place, const char *string) {
+bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string) {
   return sqlite3_bind_text(statement, place, string ? string : "", -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
-static bool bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
-  return bind_string(statement, 1, key->device) && bind_string(statement, 2, key->config) &&
-         bind_string(statement, 3, key->problem) && bind_string(statement, 4, key->options);
+bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
+  return cache_bind_text(statement, 1, key->device) && cache_bind_text(statement, 2, key->config) &&
+         cache_bind_text(statement, 3, key->problem) && cache_bind_text(statement, 4, key->options);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------------- */
@@ -54,9 +52,9 @@ void cache_record_take_hashes(struct cache_record *record, const struct kernel_s
 
 static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
   switch (column->type) {
-  case COLUMN_TEXT: return bind_string(statement, place, *(char *const *)(const void *)from);
+  case COLUMN_TEXT: return cache_bind_text(statement, place, *(char *const *)(const void *)from);
   case COLUMN_HASH:
-  case COLUMN_CHARS: return bind_string(statement, place, from);
+  case COLUMN_CHARS: return cache_bind_text(statement, place, from);
   case COLUMN_INT: return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
   case COLUMN_INT64: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
   case COLUMN_REAL: return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
@@ -64,23 +62,23 @@ static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_c
   return false;
 }
 
-static bool bind_record(sqlite3_stmt *statement, const struct cache_record *record) {
+bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (!bind_column(statement, 5 + i, &cache_columns[i], (const char *)record + cache_columns[i].offset))
       return false;
   return true;
 }
 
-static const char *column_text(sqlite3_stmt *statement, int i) {
+const char *cache_column_text(sqlite3_stmt *statement, int i) {
   const unsigned char *text = sqlite3_column_text(statement, i);
   return text ? (const char *)text : "";
 }
 
 static bool read_column(sqlite3_stmt *statement, int i, char *to) {
   switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(column_text(statement, i)));
+  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(cache_column_text(statement, i)));
   case COLUMN_HASH:
-  case COLUMN_CHARS: strncat(to, column_text(statement, i), cache_columns[i].size - 1); break;
+  case COLUMN_CHARS: strncat(to, cache_column_text(statement, i), cache_columns[i].size - 1); break;
   case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
   case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;
   case COLUMN_REAL:
@@ -91,7 +89,7 @@ static bool read_column(sqlite3_stmt *statement, int i, char *to) {
   return true;
 }
 
-static bool read_record(sqlite3_stmt *statement, struct cache_record *out) {
+bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
   *out = (struct cache_record){0};
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (!read_column(statement, i, (char *)out + cache_columns[i].offset)) {
@@ -123,33 +121,50 @@ static void records_free(struct records *records) {
   free(records->data);
 }
 
-static int load_all(struct cache *cache, const struct cache_key *key, struct records *records, cugen_error *err) {
-  sqlite3_stmt *statement = cache->statements[RECORD_LOAD];
+/* statement NULL: it could not be prepared. */
+static int load_all(struct cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
+                    struct records *records, cugen_error *err) {
   bool memory = true;
-  if (bind_key(statement, key)) {
+  if (statement && cache_bind_key(statement, key)) {
     while (memory && sqlite3_step(statement) == SQLITE_ROW) {
       struct cache_record *next = records_next(records);
-      memory = next && read_record(statement, next);
+      memory = next && cache_read_record(statement, next);
       if (memory) records->count++;
     }
   }
-  bool good = sqlite3_reset(statement) == SQLITE_OK;
+  bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
   return !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
+}
+
+static int hand_out(int status, struct records *records, struct cache_record **out, size_t *count) {
+  if (status != CUGEN_OK) {
+    records_free(records);
+    *records = (struct records){0};
+  }
+  *out = records->data, *count = records->count;
+  return status;
 }
 
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                cugen_error *err) {
   struct records records = {0};
-  *out = NULL, *count = 0;
   pthread_mutex_lock(&cache->lock);
-  int status = load_all(cache, key, &records, err);
+  int status = load_all(cache, cache->statements[RECORD_LOAD], key, &records, err);
   pthread_mutex_unlock(&cache->lock);
-  if (status != CUGEN_OK) {
-    records_free(&records);
-    return status;
-  }
-  *out = records.data, *count = records.count;
-  return CUGEN_OK;
+  return hand_out(status, &records, out, count);
+}
+
+int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
+                  cugen_error *err) {
+  struct records records = {0};
+  pthread_mutex_lock(&cache->lock);
+  sqlite3_stmt *statement = cache_query(
+      cache, "SELECT %s FROM record WHERE superseded = 1 AND space_id = (SELECT id FROM space WHERE device = ?1 "
+             "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
+  int status = load_all(cache, statement, key, &records, err);
+  sqlite3_finalize(statement);
+  pthread_mutex_unlock(&cache->lock);
+  return hand_out(status, &records, out, count);
 }
 
 int cache_problems(struct cache *cache, const struct cache_key *key,
@@ -158,9 +173,10 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
   sqlite3_stmt *statement = cache->statements[SPACE_LIST];
   int status = CUGEN_OK;
   pthread_mutex_lock(&cache->lock);
-  if (bind_string(statement, 1, key->device) && bind_string(statement, 2, key->config) &&
-      bind_string(statement, 4, key->options))
-    while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(context, column_text(statement, 0), err);
+  if (cache_bind_text(statement, 1, key->device) && cache_bind_text(statement, 2, key->config) &&
+      cache_bind_text(statement, 4, key->options))
+    while (!status && sqlite3_step(statement) == SQLITE_ROW)
+      status = visit(context, cache_column_text(statement, 0), err);
   bool good = sqlite3_reset(statement) == SQLITE_OK;
   if (!status && !good) status = cache_error(cache, "read", err);
   pthread_mutex_unlock(&cache->lock);
@@ -171,12 +187,12 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
                 cugen_error *err) {
   sqlite3_stmt *const *statements = cache->statements;
   pthread_mutex_lock(&cache->lock);
-  bool good = bind_key(statements[SPACE_ADD], key) && bind_key(statements[RECORD_SUPERSEDE], key) &&
-              bind_string(statements[RECORD_SUPERSEDE], 5, record->variant) &&
-              bind_key(statements[RECORD_ADD], key) && bind_record(statements[RECORD_ADD], record) &&
-              step(cache, BEGIN) && step(cache, SPACE_ADD) && step(cache, RECORD_SUPERSEDE) &&
-              step(cache, RECORD_ADD);
-  int status = finish(cache, good, "remember a measurement", err);
+  bool good = cache_bind_key(statements[SPACE_ADD], key) && cache_bind_key(statements[RECORD_SUPERSEDE], key) &&
+              cache_bind_text(statements[RECORD_SUPERSEDE], 5, record->variant) &&
+              cache_bind_key(statements[RECORD_ADD], key) && cache_bind_record(statements[RECORD_ADD], record) &&
+              cache_step(cache, BEGIN) && cache_step(cache, SPACE_ADD) && cache_step(cache, RECORD_SUPERSEDE) &&
+              cache_step(cache, RECORD_ADD);
+  int status = cache_finish(cache, good, "remember a measurement", err);
   pthread_mutex_unlock(&cache->lock);
   return status;
 }
@@ -206,10 +222,10 @@ static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resource
 static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *found) {
   const void *data = sqlite3_column_blob(statement, 3);
   size_t length = data ? (size_t)sqlite3_column_bytes(statement, 3) : 0;
-  *found = strcmp(hash_bytes(data ? data : "", length).hex, column_text(statement, 0)) == 0;
+  *found = strcmp(hash_bytes(data ? data : "", length).hex, cache_column_text(statement, 0)) == 0;
   if (!*found) return true;
-  strncat(out->image_hash.hex, column_text(statement, 1), sizeof out->image_hash.hex - 1);
-  out->log = strdup(column_text(statement, 2));
+  strncat(out->image_hash.hex, cache_column_text(statement, 1), sizeof out->image_hash.hex - 1);
+  out->log = strdup(cache_column_text(statement, 2));
   out->image = malloc(length ? length : 1);
   if (!out->log || !out->image) return false;
   if (data) memcpy(out->image, data, length);
@@ -219,7 +235,7 @@ static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *foun
 
 static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
   while (out->entry_count < KERNEL_MAX_LAUNCHES && sqlite3_step(statement) == SQLITE_ROW) {
-    char *name = strdup(column_text(statement, 0));
+    char *name = strdup(cache_column_text(statement, 0));
     if (!name) return false;
     read_resources(statement, &out->resources[out->entry_count]);
     out->entries[out->entry_count++] = name;
@@ -230,7 +246,7 @@ static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
 static int load_image(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
   sqlite3_stmt *image = cache->statements[IMAGE_LOAD], *entries = cache->statements[IMAGE_ENTRIES];
   bool memory = true;
-  bool good = bind_string(image, 1, key) && bind_string(entries, 1, key);
+  bool good = cache_bind_text(image, 1, key) && cache_bind_text(entries, 1, key);
   if (good && sqlite3_step(image) == SQLITE_ROW) memory = read_image(image, out, found);
   if (memory && *found) memory = read_entries(entries, out);
   int codes = sqlite3_reset(image) | sqlite3_reset(entries);
@@ -261,9 +277,9 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
 static bool store_entries(struct cache *cache, const char *key, const struct compiled *compiled) {
   sqlite3_stmt *statement = cache->statements[IMAGE_ENTRY_ADD];
   for (size_t i = 0; i < compiled->entry_count; i++)
-    if (!bind_string(statement, 1, key) || sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
-        !bind_string(statement, 3, compiled->entries[i]) || !bind_resources(statement, &compiled->resources[i]) ||
-        !step(cache, IMAGE_ENTRY_ADD))
+    if (!cache_bind_text(statement, 1, key) || sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
+        !cache_bind_text(statement, 3, compiled->entries[i]) || !bind_resources(statement, &compiled->resources[i]) ||
+        !cache_step(cache, IMAGE_ENTRY_ADD))
       return false;
   return true;
 }
@@ -272,13 +288,13 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
   sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
   pthread_mutex_lock(&cache->lock);
   struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
-  bool good = bind_string(drop, 1, key) && bind_string(add, 1, key) && bind_string(add, 2, checksum.hex) &&
-              bind_string(add, 3, compiled->image_hash.hex) &&
-              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK && bind_string(add, 5, compiled->log) &&
+  bool good = cache_bind_text(drop, 1, key) && cache_bind_text(add, 1, key) &&
+              cache_bind_text(add, 2, checksum.hex) && cache_bind_text(add, 3, compiled->image_hash.hex) &&
+              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK && cache_bind_text(add, 5, compiled->log) &&
               sqlite3_bind_blob64(add, 6, compiled->image, compiled->image_length, SQLITE_STATIC) == SQLITE_OK &&
-              step(cache, BEGIN) && step(cache, IMAGE_DROP) && step(cache, IMAGE_ADD) &&
+              cache_step(cache, BEGIN) && cache_step(cache, IMAGE_DROP) && cache_step(cache, IMAGE_ADD) &&
               store_entries(cache, key, compiled);
-  int status = finish(cache, good, "keep a compiled kernel", err);
+  int status = cache_finish(cache, good, "keep a compiled kernel", err);
   sqlite3_clear_bindings(add); /* it pointed at the caller's memory */
   pthread_mutex_unlock(&cache->lock);
   return status;

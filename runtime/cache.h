@@ -60,6 +60,51 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
 
+/* ---- Looking through and tidying up ---- */
+
+/* One set of records. The strings belong to it. */
+struct cache_space {
+  int64_t id;
+  char *device, *config, *problem, *options;
+  char *best;                      /* the fastest right variant; "": none */
+  double seconds, flops, bytes;    /* its */
+  size_t records, failed, history; /* current ones, those of them that failed, superseded ones */
+  int64_t measured_at;             /* the latest */
+};
+
+/* All of them, by config, device, options, problem; the caller frees with cache_spaces_free. */
+int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err);
+void cache_spaces_free(struct cache_space *spaces, size_t count);
+/* As cache_load, but what was superseded, the latest first. */
+int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
+                  cugen_error *err);
+
+/* Which records are meant. */
+struct cache_filter {
+  const char *config, *device; /* NULL: any. device is part of a fingerprint */
+  const char *problem;         /* "M=64 N=32": these are among the problem's values; NULL: any */
+  int64_t before;              /* measured before that; 0: whenever */
+  bool failed;                 /* only those that failed */
+};
+bool cache_filter_takes(const struct cache_filter *filter, const struct cache_space *space);
+
+struct cache_removal {
+  size_t spaces, records, history, images;
+  int64_t image_bytes;
+};
+/* Removes them, and every image that no remaining record can want, in one transaction. really false: counts only. */
+int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
+                 cugen_error *err);
+
+struct cache_checked {
+  size_t spaces, records, history, images;
+  int64_t image_bytes;
+};
+/* Adds a line for each thing that is wrong to *wrong; the status is about the checking itself. */
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, cugen_error *err);
+
+/* ---- Images ---- */
+
 /* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
    frees with compiled_free. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,

@@ -1,6 +1,7 @@
 /* The tables of the cache and every statement on them; see cache_tables.h and docs/cache.md. */
 #include "cache_tables.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -52,6 +53,15 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_HASH, "proof_hash", proof_hash.hex),
 };
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
+
+bool cache_column_holds(const struct cache_column *column, double number) {
+  double most = column->type == COLUMN_INT ? INT32_MAX : column->type == COLUMN_INT64 ? (double)INT64_MAX : HUGE_VAL;
+  return number >= 0 && number <= (column->most > 0 ? column->most : most); /* NaN is neither */
+}
+
+bool cache_is_hash(const char *text) {
+  return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+}
 
 /* ---- The statements ------------------------------------------------------------------------------------------ */
 
@@ -194,14 +204,14 @@ static const char copy_1_sql[] = "INSERT INTO main.space SELECT * FROM disk.spac
 /* From each format to the next. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql};
 
-bool cache_is_current(sqlite3 *db) {
+static bool is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
 }
 
 bool cache_migrate(sqlite3 *db) {
-  if (cache_is_current(db)) return true;
+  if (is_current(db)) return true;
   bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on nobody else migrates */
-  while (good && !cache_is_current(db)) {
+  while (good && !is_current(db)) {
     int version = query_number(db, "PRAGMA user_version");
     good = version > 0 && version < CACHE_FORMAT_VERSION && cache_sql(db, migrations[version]);
   }
@@ -236,7 +246,17 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
   return status;
 }
 
+sqlite3_stmt *cache_query(struct cache *cache, const char *sql) {
+  struct text text = {0};
+  sqlite3_stmt *statement = NULL;
+  write_sql(sql, &text);
+  if (!text.failed && sqlite3_prepare_v2(cache->db, text_get(&text), -1, &statement, NULL)) statement = NULL;
+  text_free(&text);
+  return statement;
+}
+
 int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
+  cache->schema = with_disk ? "disk" : "main";
   if (!cache_sql(cache->db, with_disk ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);
   struct text sql = {0};
   int status = CUGEN_OK;

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/system.h"
 #include "runtime/cache.h"
 
@@ -428,7 +429,7 @@ static void network_file_systems_get_no_log(void **state) {
   store(fixture->cache, &key, record_of("v", 1));
   for (int i = 0; i < 3; i++) {
     pretended_type = 0;
-    store(reopen(fixture), &key, record_of("v", 1)); /* the first write changes it */
+    reopen(fixture);
     assert_sql(fixture, "PRAGMA journal_mode", "wal");
     pretended_type = types[i];
     struct cache *cache = reopen(fixture);
@@ -517,6 +518,193 @@ static void a_damaged_image_is_compiled_again(void **state) {
   assert_image(fixture->cache, "key", "cubin");
 }
 
+/* ---- Looking through, removing, checking ---- */
+
+/* "config problem: records failed history best;" of each set, in order. */
+static void assert_spaces(struct cache *cache, const char *want) {
+  struct cache_space *spaces;
+  size_t count;
+  struct text got = {0};
+  assert_int_equal(cache_spaces(cache, &spaces, &count, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++)
+    text_addf(&got, "%s %s: %zu %zu %zu %s;", spaces[i].config, spaces[i].problem, spaces[i].records,
+              spaces[i].failed, spaces[i].history, spaces[i].best);
+  cache_spaces_free(spaces, count);
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+/* Two problems of matmul, one of reduce; measured at 100, 200, ... */
+static void store_some(struct cache *cache) {
+  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a"},
+                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a"},
+                                          {"A100", "reduce", "n=64", "arch sm_80"}};
+  for (int i = 0; i < 3; i++) {
+    for (int variant = 0; variant < 3; variant++) {
+      struct text name = {0};
+      text_addf(&name, "v%d", variant);
+      struct cache_record record = record_of(text_get(&name), 3 - variant);
+      if (variant == 2) record.outcome = CUGEN_OUTCOME_WRONG;
+      record.hash = hash_bytes(&i, sizeof i);
+      record.source_hash = hash_bytes(&variant, sizeof variant);
+      record.measured_at = 100 * (variant + 1);
+      store(cache, &keys[i], record);
+      text_free(&name);
+    }
+  }
+  struct cache_record again = record_of("v0", 1.5);
+  again.hash = again.source_hash = hash_bytes("", 0);
+  again.measured_at = 400;
+  store(cache, &keys[0], again);
+}
+
+static void sets_are_listed(void **state) {
+  struct fixture *fixture = *state;
+  assert_spaces(fixture->cache, "");
+  store_some(fixture->cache);
+  assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a"};
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_true(records->seconds == 3);
+  cache_record_free(records);
+  free(records);
+}
+
+static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces, size_t records,
+                           size_t history, const char *left) {
+  struct cache_removal counted, removed;
+  assert_int_equal(cache_remove(fixture->cache, &filter, false, &counted, NULL), CUGEN_OK);
+  assert_int_equal(cache_remove(fixture->cache, &filter, true, &removed, NULL), CUGEN_OK);
+  assert_memory_equal(&counted, &removed, sizeof removed);
+  assert_int_equal(removed.spaces, spaces);
+  assert_int_equal(removed.records, records);
+  assert_int_equal(removed.history, history);
+  assert_spaces(reopen(fixture), left);
+}
+
+static void records_are_removed_by_what_they_are(void **state) {
+  struct fixture *fixture = *state;
+  store_some(fixture->cache);
+  assert_removed(fixture, (struct cache_filter){.config = "matmu"}, 0, 0, 0,
+                 "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.problem = "M=6"}, 0, 0, 0,
+                 "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.before = 200}, 0, 2, 1,
+                 "matmul M=128 N=64: 2 1 0 v1;matmul M=64 N=64: 3 1 0 v0;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.config = "matmul", .failed = true}, 0, 2, 0,
+                 "matmul M=128 N=64: 1 0 0 v1;matmul M=64 N=64: 2 0 0 v0;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.problem = " N=64  M=64 "}, 1, 2, 0,
+                 "matmul M=128 N=64: 1 0 0 v1;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.device = "A1"}, 1, 2, 0, "matmul M=128 N=64: 1 0 0 v1;");
+  assert_removed(fixture, (struct cache_filter){0}, 1, 1, 0, "");
+}
+
+/* An image stays while a record wants its source, or may want it. */
+static void unwanted_images_go(void **state) {
+  struct fixture *fixture = *state;
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a"}, {"H200", "old", "", "arch sm_90a"}};
+  struct cache_record record = record_of("v", 1);
+  struct compiled image = image_of("cubin");
+  struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
+  struct text wanted = {0}, unwanted = {0};
+  struct cache_removal removed;
+  record.source_hash = spec.source_hash;
+  store(fixture->cache, &keys[0], record);
+  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &wanted, NULL), CUGEN_OK);
+  spec.source_hash = hash_bytes("b", 1);
+  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &unwanted, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, text_get(&wanted), &image, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, text_get(&unwanted), &image, NULL), CUGEN_OK);
+  store(fixture->cache, &keys[1], record_of("of unknown source", 1));
+  const struct cache_filter nothing = {.config = "nothing"}, old = {.config = "old"}, all = {0};
+  assert_int_equal(cache_remove(fixture->cache, &nothing, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 0); /* it might be of unknown source */
+  assert_int_equal(cache_remove(fixture->cache, &old, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 1);
+  assert_int_equal(removed.image_bytes, 6);
+  assert_image(fixture->cache, text_get(&wanted), "cubin");
+  assert_image(fixture->cache, text_get(&unwanted), NULL);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 1);
+  assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
+  text_free(&wanted);
+  text_free(&unwanted);
+}
+
+/* Whoever has read the records goes on; the images that went are compiled again. */
+static void a_reader_outlives_removal(void **state) {
+  struct fixture *fixture = *state;
+  struct cache *reader;
+  struct cache_removal removed;
+  const struct cache_filter all = {0};
+  store_some(fixture->cache);
+  assert_int_equal(cache_open(text_get(&fixture->path), &reader, NULL, NULL), CUGEN_OK);
+  assert_spaces(reader, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_spaces(reader, "");
+  store(reader, &key, record_of("v", 1));
+  assert_variants(fixture->cache, &key, "v");
+  cache_close(reader);
+}
+
+static void assert_verified(struct fixture *fixture, const char *wrong) {
+  struct cache_checked checked;
+  struct text got = {0};
+  assert_int_equal(cache_verify(reopen(fixture), &checked, &got, NULL), CUGEN_OK);
+  if (*wrong)
+    assert_non_null(strstr(text_get(&got), wrong));
+  else
+    assert_string_equal(text_get(&got), "");
+  text_free(&got);
+}
+
+/* Each thing is put wrong, found, and put right again. */
+static void what_is_wrong_is_found(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const cases[][3] = {
+      {"UPDATE record SET outcome = 7 WHERE id = 1", "outcome is out of range: '7'",
+       "UPDATE record SET outcome = 0 WHERE id = 1"},
+      {"UPDATE record SET seconds = -1 WHERE id = 1", "seconds is out of range",
+       "UPDATE record SET seconds = 1 WHERE id = 1"},
+      {"UPDATE record SET seconds = 0 WHERE id = 1", "came out right but has no time",
+       "UPDATE record SET seconds = 1 WHERE id = 1"},
+      {"UPDATE record SET occupancy = 1.5 WHERE id = 1", "occupancy is out of range",
+       "UPDATE record SET occupancy = 0 WHERE id = 1"},
+      {"UPDATE record SET registers = 3000000000 WHERE id = 1", "registers is out of range",
+       "UPDATE record SET registers = 3 WHERE id = 1"},
+      {"UPDATE record SET hash = 'x' WHERE id = 1", "hash is not a hash",
+       "UPDATE record SET hash = '0123456789abcdef0123456789abcdef' WHERE id = 1"},
+      {"UPDATE record SET proof_hash = 'x' WHERE id = 1", "proof_hash is not a hash",
+       "UPDATE record SET proof_hash = '' WHERE id = 1"},
+      {"UPDATE record SET superseded = 2 WHERE id = 1", "superseded is neither 0 nor 1",
+       "UPDATE record SET superseded = 1 WHERE id = 1"},
+      {"UPDATE record SET space_id = 99 WHERE id = 1", "a row of record belongs to no row of space",
+       "UPDATE record SET space_id = 1 WHERE id = 1"},
+      {"UPDATE image SET data = x'01'", "image 'key' is not what was stored", "DELETE FROM image"},
+      {"CREATE TABLE photos (name)", "table 'photos' is not cugen's", "DROP TABLE photos"},
+      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't' is not cugen's",
+       "DROP TRIGGER t"},
+      {"ALTER TABLE record ADD COLUMN colour TEXT", "column 'colour' of table 'record' is not known",
+       "ALTER TABLE record DROP COLUMN colour"},
+      {"DROP INDEX record_current", "index 'record_current' is missing",
+       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"},
+  };
+  struct compiled image = image_of("cubin");
+  store_some(fixture->cache);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_verified(fixture, "");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_sql(fixture, cases[i][0], "");
+    assert_verified(fixture, cases[i][1]);
+    assert_sql(fixture, cases[i][2], "");
+    if (strncmp(cases[i][0], "UPDATE image", 12) == 0) assert_sql(fixture, "DELETE FROM image_entry", "");
+    assert_verified(fixture, "");
+  }
+}
+
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -540,6 +728,11 @@ int main(void) {
       WITH_CACHE(network_file_systems_get_no_log),
       WITH_CACHE(images_come_back),
       WITH_CACHE(a_later_image_replaces_the_earlier),
+      WITH_CACHE(sets_are_listed),
+      WITH_CACHE(records_are_removed_by_what_they_are),
+      WITH_CACHE(unwanted_images_go),
+      WITH_CACHE(a_reader_outlives_removal),
+      WITH_CACHE(what_is_wrong_is_found),
       WITH_CACHE(a_damaged_image_is_compiled_again),
   };
   return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

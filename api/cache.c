@@ -1,0 +1,179 @@
+/* The cache as a whole: what is in it, removing from it, checking it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+/* What was handed out last; the strings of sets are those of spaces. */
+struct api_listing {
+  struct cache_space *spaces;
+  size_t count;
+  cugen_cache_set *sets;
+  struct text wrong;
+};
+
+static void clear_listing(struct api_listing *listing) {
+  cache_spaces_free(listing->spaces, listing->count);
+  free(listing->sets);
+  listing->spaces = NULL;
+  listing->sets = NULL;
+  listing->count = 0;
+}
+
+void api_listing_close(struct api_listing *listing) {
+  if (!listing) return;
+  clear_listing(listing);
+  text_free(&listing->wrong);
+  free(listing);
+}
+
+static int open_listing(cugen *lib, struct cache **cache, cugen_error *err) {
+  if (!lib->listing) lib->listing = calloc(1, sizeof *lib->listing);
+  return lib->listing ? api_cache(lib, cache, err) : error_memory(err);
+}
+
+/* ---- What a filter means -------------------------------------------------------------------------------------- */
+
+/* A filter with the names in it found out. */
+struct meant {
+  struct cache_filter filter;
+  struct text config;
+  struct device_description device;
+};
+
+static bool is_remembered(const char *config, const struct cache_space *spaces, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(spaces[i].config, config) == 0) return true;
+  return false;
+}
+
+static int name_nearest(const char *config, const struct cache_space *spaces, size_t count, cugen_error *err) {
+  const char **names = calloc(count + 1, sizeof *names);
+  if (!names) return error_memory(err);
+  for (size_t i = 0; i < count; i++) names[i] = spaces[i].config;
+  const char *nearest = text_nearest(config, names, count);
+  if (nearest) error_append(err, "; something is remembered of '%s'", nearest);
+  free(names);
+  return err ? err->status : CUGEN_ERROR_MISSING;
+}
+
+/* A kernel that is remembered, else the one that this config describes. */
+static int find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count, struct text *out,
+                       cugen_error *err) {
+  struct config *config;
+  if (is_remembered(name, spaces, count)) {
+    text_add(out, name);
+  } else {
+    int status = config_open(&lib->sources, name, &config, err);
+    if (status == CUGEN_ERROR_MISSING) return name_nearest(name, spaces, count, err);
+    if (status) return status;
+    text_add(out, config->name);
+    config_close(config);
+  }
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int find_device(cugen *lib, const char *id, struct device_description *out, cugen_error *err) {
+  const struct device_ops *ops;
+  int ordinal;
+  int status = device_find(id, &ops, &ordinal, err);
+  return status ? status : ops->describe(lib->toolkit, ordinal, out, err);
+}
+
+static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
+                       cugen_error *err) {
+  static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
+  struct cache_space *spaces;
+  size_t count;
+  *out = (struct meant){0};
+  if (!from) from = &all;
+  if (from->size != sizeof *from)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_cache_filter.size is %zu, should be %zu: start from CUGEN_CACHE_FILTER_INIT", from->size,
+                     sizeof *from);
+  out->filter = (struct cache_filter){NULL, from->device, from->problem, from->before, from->failed != 0};
+  if (from->device && strncmp(from->device, "cuda:", 5) == 0) {
+    int status = find_device(lib, from->device, &out->device, err);
+    if (status) return status;
+    out->filter.device = out->device.fingerprint;
+  }
+  if (!from->config) return CUGEN_OK;
+  int status = cache_spaces(cache, &spaces, &count, err);
+  if (!status) status = find_config(lib, from->config, spaces, count, &out->config, err);
+  cache_spaces_free(spaces, count);
+  out->filter.config = text_get(&out->config);
+  return status;
+}
+
+/* ---- Listing -------------------------------------------------------------------------------------------------- */
+
+static void describe_set(const struct cache_space *space, cugen_cache_set *out) {
+  *out = (cugen_cache_set){.config = space->config,
+                           .problem = space->problem,
+                           .device = space->device,
+                           .options = space->options,
+                           .records = space->records,
+                           .failed = space->failed,
+                           .history = space->history,
+                           .best = space->best,
+                           .seconds = space->seconds,
+                           .flops = space->flops,
+                           .bytes = space->bytes,
+                           .measured_at = space->measured_at};
+}
+
+int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
+                     cugen_error *error) {
+  struct cache *cache;
+  struct meant meant = {0};
+  *out = NULL, *count = 0;
+  int status = open_listing(lib, &cache, error);
+  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  struct api_listing *listing = lib->listing;
+  if (!status) clear_listing(listing);
+  if (!status) status = cache_spaces(cache, &listing->spaces, &listing->count, error);
+  if (!status) listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
+  if (!status && !listing->sets) status = error_memory(error);
+  for (size_t i = 0; !status && i < listing->count; i++)
+    if (cache_filter_takes(&meant.filter, &listing->spaces[i]))
+      describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+  text_free(&meant.config);
+  if (!status) *out = listing->sets;
+  return status;
+}
+
+/* ---- Removing and checking ------------------------------------------------------------------------------------- */
+
+int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
+                       cugen_error *error) {
+  struct cache *cache;
+  struct meant meant = {0};
+  struct cache_removal removed = {0};
+  *out = (cugen_cache_counts){0};
+  int status = api_cache(lib, &cache, error);
+  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status && lib->warning.length)
+    status = error_set(error, CUGEN_ERROR_IO, "%s: cannot be written: nothing was removed", lib->cache_path);
+  if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
+  text_free(&meant.config);
+  *out = (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes};
+  return status;
+}
+
+int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error) {
+  struct cache *cache;
+  struct cache_checked checked = {0};
+  if (wrong) *wrong = NULL;
+  *out = (cugen_cache_counts){0};
+  int status = open_listing(lib, &cache, error);
+  if (status) return status;
+  text_free(&lib->listing->wrong);
+  status = cache_verify(cache, &checked, &lib->listing->wrong, error);
+  *out = (cugen_cache_counts){checked.spaces, checked.records, checked.history, checked.images, checked.image_bytes};
+  if (status || !lib->listing->wrong.length) return status;
+  const char *lines = text_get(&lib->listing->wrong);
+  if (wrong) *wrong = lines;
+  return error_set(error, CUGEN_ERROR_CACHE,
+                   "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",
+                   lib->cache_path, lines);
+}

@@ -1,0 +1,73 @@
+/* What the cache holds for one kernel, whether or not a look-up takes it. */
+#include <stdlib.h>
+
+#include "api.h"
+
+struct api_stored {
+  struct cache_record *records, *history; /* what `out` has its strings from */
+  size_t record_count, history_count;
+  cugen_stored_record *out;
+};
+
+static void free_records(struct cache_record *records, size_t count) {
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+}
+
+static void clear(struct api_stored *stored) {
+  free_records(stored->records, stored->record_count);
+  free_records(stored->history, stored->history_count);
+  free(stored->out);
+  *stored = (struct api_stored){0};
+}
+
+void api_stored_close(struct api_stored *stored) {
+  if (stored) clear(stored);
+  free(stored);
+}
+
+static int describe(cugen_kernel *k, const struct cache_record *record, bool superseded, cugen_stored_record *out,
+                    cugen_error *err) {
+  struct judgement judgement = {.how = JUDGED_GONE};
+  int status = superseded ? CUGEN_OK : api_judge(k, record, &judgement, err);
+  *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
+                               .superseded = superseded,
+                               .measured_at = record->measured_at,
+                               .driver_version = record->driver_version,
+                               .nvrtc_version = record->nvrtc_version};
+  api_publish(k, record, &out->record);
+  out->record.from_cache = 1;
+  return status;
+}
+
+static int load(cugen_kernel *k, bool history, struct api_stored *stored, cugen_error *err) {
+  const struct cache_key key = api_key(k);
+  struct cache *cache;
+  int status = api_space(k, err);
+  if (!status) status = api_expander(k, err);
+  if (!status) status = api_cache(k->lib, &cache, err);
+  if (!status) status = cache_load(cache, &key, &stored->records, &stored->record_count, err);
+  if (!status && history) status = cache_history(cache, &key, &stored->history, &stored->history_count, err);
+  size_t count = stored->record_count + stored->history_count;
+  if (!status) stored->out = calloc(count + 1, sizeof *stored->out);
+  if (!status && !stored->out) status = error_memory(err);
+  for (size_t i = 0; !status && i < count; i++) {
+    bool old = i >= stored->record_count;
+    const struct cache_record *record = old ? &stored->history[i - stored->record_count] : &stored->records[i];
+    status = describe(k, record, old, &stored->out[i], err);
+  }
+  return status;
+}
+
+int cugen_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **out, size_t *count,
+                        cugen_error *error) {
+  *out = NULL, *count = 0;
+  if (!k->stored) k->stored = calloc(1, sizeof *k->stored);
+  if (!k->stored) return error_memory(error);
+  clear(k->stored);
+  int status = load(k, history != 0, k->stored, error);
+  if (status) return status;
+  *out = k->stored->out;
+  *count = k->stored->record_count + k->stored->history_count;
+  return CUGEN_OK;
+}

@@ -1,0 +1,260 @@
+/* cugen cache ls, show, rm, verify: what is remembered, as a whole. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "print.h"
+
+static int take_filter(struct cli *cli, cugen_cache_filter *out) {
+  double age = 0;
+  *out = (cugen_cache_filter)CUGEN_CACHE_FILTER_INIT;
+  int status = options_seconds(cli, OPTION_OLDER_THAN, &age);
+  out->config = cli->operand;
+  out->problem = cli->values[OPTION_PROBLEM];
+  out->device = cli->values[OPTION_DEVICE];
+  out->failed = options_given(cli, OPTION_FAILED);
+  if (age > 0) out->before = (int64_t)time(NULL) - (int64_t)age;
+  return status;
+}
+
+/* "2027-03-01 14:05", here. */
+static struct shown print_moment(int64_t seconds) {
+  struct shown shown = {"-"};
+  time_t moment = (time_t)seconds;
+  struct tm local;
+  if (seconds > 0 && localtime_r(&moment, &local)) strftime(shown.text, sizeof shown.text, "%Y-%m-%d %H:%M", &local);
+  return shown;
+}
+
+/* "13.0" from 13000; "-" for none. */
+static struct shown print_version(int version) {
+  struct shown shown = {"-"};
+  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
+  return shown;
+}
+
+static json_t *integer(int64_t value) {
+  return json_integer((json_int_t)value);
+}
+
+static json_t *path_json(struct cli *cli) {
+  int length;
+  const char *path = cli_where(cli, "cache", &length);
+  return json_stringn(path, (size_t)length);
+}
+
+/* ---- ls --------------------------------------------------------------------------------------------------------- */
+
+static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
+  static const char *const headers[] = {"kernel",  "problem",   ">records", ">failed", ">best",
+                                        "variant", "last time", "options",  "device"};
+  struct table table;
+  table_open(&table, headers, 9);
+  for (size_t i = 0; i < count; i++) {
+    const cugen_cache_set *set = &sets[i];
+    table_cell(&table, set->config);
+    table_cell(&table, set->problem);
+    table_cell(&table, print_count(set->records).text);
+    table_cell(&table, print_count(set->failed).text);
+    table_cell(&table, *set->best ? print_seconds(set->seconds).text : "-");
+    table_cell(&table, *set->best ? set->best : "-");
+    table_cell(&table, print_moment(set->measured_at).text);
+    table_cell(&table, set->options);
+    table_cell(&table, set->device);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+static json_t *set_json(const cugen_cache_set *set) {
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(set->config));
+  json_object_set_new(object, "problem", json_string(set->problem));
+  json_object_set_new(object, "device", json_string(set->device));
+  json_object_set_new(object, "options", json_string(set->options));
+  json_object_set_new(object, "records", integer((int64_t)set->records));
+  json_object_set_new(object, "failed", integer((int64_t)set->failed));
+  json_object_set_new(object, "history", integer((int64_t)set->history));
+  json_object_set_new(object, "best", json_optional_string(set->best));
+  json_object_set_new(object, "seconds", *set->best ? json_number(set->seconds) : json_null());
+  json_object_set_new(object, "measured_at", integer(set->measured_at));
+  return object;
+}
+
+int command_cache_ls(struct cli *cli) {
+  cugen_cache_filter filter;
+  const cugen_cache_set *sets;
+  size_t count;
+  int status = take_filter(cli, &filter);
+  if (!status) status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_list(cli->lib, &filter, &sets, &count, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) {
+    json_t *object = json_object(), *array = json_array();
+    json_object_set_new(object, "cache", path_json(cli));
+    json_object_set_new(object, "sets", array);
+    for (size_t i = 0; i < count; i++) json_array_append_new(array, set_json(&sets[i]));
+    return json_print(object, stdout, &cli->error);
+  }
+  int length;
+  const char *path = cli_where(cli, "cache", &length);
+  if (count) return print_sets(cli, sets, count);
+  cli_remark(cli, "nothing of that is remembered in %.*s", length, path);
+  return CUGEN_OK;
+}
+
+/* ---- show ------------------------------------------------------------------------------------------------------- */
+
+static const char *state_of(const cugen_stored_record *stored) {
+  return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
+}
+
+static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
+  static const char *const headers[] = {">time", "state", "measured", ">driver", ">NVRTC", "variant"};
+  struct table table;
+  table_open(&table, headers, 6);
+  for (size_t i = 0; i < count; i++) {
+    const cugen_record *record = &all[i].record;
+    bool right = record->outcome == CUGEN_OUTCOME_OK;
+    table_cell(&table, right ? print_seconds(record->seconds).text : cugen_outcome_text((int)record->outcome));
+    table_cell(&table, state_of(&all[i]));
+    table_cell(&table, print_moment(all[i].measured_at).text);
+    table_cell(&table, print_version(all[i].driver_version).text);
+    table_cell(&table, print_version(all[i].nvrtc_version).text);
+    table_cell(&table, record->variant);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
+  json_t *object = json_object(), *array = json_array();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "records", array);
+  for (size_t i = 0; i < count; i++) {
+    json_t *record = json_record(&all[i].record);
+    json_object_set_new(record, "state", json_string(state_of(&all[i])));
+    json_object_set_new(record, "measured_at", integer(all[i].measured_at));
+    json_object_set_new(record, "driver_version", integer(all[i].driver_version));
+    json_object_set_new(record, "nvrtc_version", integer(all[i].nvrtc_version));
+    json_array_append_new(array, record);
+  }
+  return json_print(object, stdout, &cli->error);
+}
+
+int command_cache_show(struct cli *cli) {
+  const cugen_stored_record *all;
+  size_t count, stale = 0;
+  int status = cli_open_kernel(cli);
+  if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status)
+    status = cugen_kernel_stored(cli->kernel, options_given(cli, OPTION_HISTORY), &all, &count, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) return stored_json(cli, all, count);
+  if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
+  for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
+  if (count) status = print_stored(cli, all, count);
+  if (!count || stale)
+    cli_remark(cli, "%s; 'cugen cache why %s' says why",
+               count ? "stale records are of another kernel than the config's now: none of them is used"
+                     : "nothing is remembered for this problem and device",
+               cli->operand);
+  return status;
+}
+
+/* ---- rm --------------------------------------------------------------------------------------------------------- */
+
+static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag, bool value) {
+  json_t *object = json_object();
+  json_object_set_new(object, "cache", path_json(cli));
+  json_object_set_new(object, flag, json_boolean(value));
+  json_object_set_new(object, "sets", integer((int64_t)counts->sets));
+  json_object_set_new(object, "records", integer((int64_t)counts->records));
+  json_object_set_new(object, "history", integer((int64_t)counts->history));
+  json_object_set_new(object, "images", integer((int64_t)counts->images));
+  json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
+  return json_print(object, stdout, &cli->error);
+}
+
+/* "12 records, 3 in history, 2 compiled kernels (1.2 MiB)" */
+static void print_counts(const cugen_cache_counts *counts) {
+  printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
+  if (counts->history) printf(", %s in history", print_count(counts->history).text);
+  if (!counts->images) return;
+  printf(", %s compiled kernel%s", print_count(counts->images).text, counts->images == 1 ? "" : "s");
+  printf(" (%s)", print_bytes(counts->image_bytes).text);
+}
+
+/* On a terminal: y. */
+static bool agreed(void) {
+  char answer[16];
+  printf("Remove them? [y/N] ");
+  fflush(stdout);
+  return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+static int check_meaning(struct cli *cli) {
+  static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_OLDER_THAN, OPTION_FAILED};
+  bool narrowed = cli->operand != NULL;
+  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) narrowed = narrowed || options_given(cli, narrow[i]);
+  if (narrowed && options_given(cli, OPTION_ALL))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--all is everything: it goes with nothing that means less");
+  if (narrowed || options_given(cli, OPTION_ALL)) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "say what to remove: a CONFIG, --problem, --device, --older-than, --failed, or --all");
+}
+
+static int remove_records(struct cli *cli, const cugen_cache_filter *filter, const cugen_cache_counts *planned) {
+  cugen_cache_counts counts;
+  bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON), terminal = isatty(STDIN_FILENO);
+  int length;
+  const char *path = cli_where(cli, "cache", &length);
+  if (!yes && !json) {
+    printf("This removes ");
+    print_counts(planned);
+    printf(" from %.*s.\n", length, path);
+  }
+  if (!yes && (json || !terminal))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
+  if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
+  int status = cugen_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
+  if (status || json) return status ? status : counts_json(cli, &counts, "removed", true);
+  if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
+  printf("Removed ");
+  print_counts(&counts);
+  puts(".");
+  return CUGEN_OK;
+}
+
+int command_cache_rm(struct cli *cli) {
+  cugen_cache_filter filter;
+  cugen_cache_counts counts;
+  int status = check_meaning(cli);
+  if (!status) status = take_filter(cli, &filter);
+  if (!status) status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
+  if (status) return status;
+  if (counts.records || counts.history || counts.images) return remove_records(cli, &filter, &counts);
+  if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
+  if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
+  return CUGEN_OK;
+}
+
+/* ---- verify ------------------------------------------------------------------------------------------------------ */
+
+int command_cache_verify(struct cli *cli) {
+  cugen_cache_counts counts;
+  int length;
+  int status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_verify(cli->lib, &counts, NULL, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "good", true);
+  if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
+  const char *path = cli_where(cli, "cache", &length);
+  printf("%.*s: ", length, path);
+  print_counts(&counts);
+  puts(": all as it should be.");
+  return CUGEN_OK;
+}

@@ -1,0 +1,176 @@
+/* Whether everything in the cache is as cugen writes it: the file itself, the tables, every record, every image. See
+   cache.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cache_tables.h"
+
+struct check {
+  struct cache *cache;
+  struct cache_checked *out;
+  struct text *wrong; /* a line for each thing */
+};
+
+static void add_line(struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
+static void add_line(struct check *check, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  text_vaddf(check->wrong, format, args);
+  va_end(args);
+  text_add_char(check->wrong, '\n');
+}
+
+/* Calls visit with each row of the statement; "%S" is the schema of the file. */
+static bool each_row(struct check *check, const char *sql, void (*visit)(struct check *check, sqlite3_stmt *row)) {
+  struct text text = {0};
+  for (const char *mark; (mark = strstr(sql, "%S")); sql = mark + 2) {
+    text_add_n(&text, sql, (size_t)(mark - sql));
+    text_add(&text, check->cache->schema);
+  }
+  text_add(&text, sql);
+  sqlite3_stmt *statement = text.failed ? NULL : cache_query(check->cache, text_get(&text));
+  while (statement && sqlite3_step(statement) == SQLITE_ROW) visit(check, statement);
+  text_free(&text);
+  return statement && sqlite3_finalize(statement) == SQLITE_OK;
+}
+
+/* ---- The file and its tables --------------------------------------------------------------------------------- */
+
+static void visit_integrity(struct check *check, sqlite3_stmt *row) {
+  if (strcmp(cache_column_text(row, 0), "ok") != 0) add_line(check, "%s", cache_column_text(row, 0));
+}
+
+static void visit_reference(struct check *check, sqlite3_stmt *row) {
+  add_line(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0), cache_column_text(row, 2));
+}
+
+static void visit_thing(struct check *check, sqlite3_stmt *row) {
+  add_line(check, "%s '%s' is not cugen's", cache_column_text(row, 0), cache_column_text(row, 1));
+}
+
+static void visit_column(struct check *check, sqlite3_stmt *row) {
+  const char *table = cache_column_text(row, 0), *name = cache_column_text(row, 1);
+  bool known = false;
+  for (int i = 0; i < CACHE_COLUMNS && strcmp(table, "record") == 0; i++)
+    known = known || strcmp(name, cache_columns[i].name) == 0;
+  if (!known) add_line(check, "column '%s' of table '%s' is not known to this cugen", name, table);
+}
+
+static void visit_missing_index(struct check *check, sqlite3_stmt *row) {
+  (void)row;
+  add_line(check, "index 'record_current' is missing: nothing keeps a variant from having two records");
+}
+
+static void visit_double(struct check *check, sqlite3_stmt *row) {
+  add_line(check, "variant '%s' has %s records that are not superseded", cache_column_text(row, 0),
+           cache_column_text(row, 1));
+}
+
+/* ---- Records -------------------------------------------------------------------------------------------------- */
+
+/* What is wrong with a value; NULL: nothing. */
+static const char *value_wrong(sqlite3_stmt *row, int i) {
+  const struct cache_column *column = &cache_columns[i];
+  const char *text = cache_column_text(row, i);
+  bool part = i >= CACHE_COLUMNS_1; /* which may be missing */
+  switch (column->type) {
+  case COLUMN_TEXT: return NULL;
+  case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
+  case COLUMN_HASH: return cache_is_hash(text) || (part && !*text) ? NULL : "is not a hash";
+  case COLUMN_REAL:
+    if (sqlite3_column_type(row, i) == SQLITE_NULL) return NULL;
+    break;
+  case COLUMN_INT:
+  case COLUMN_INT64: break;
+  }
+  return cache_column_holds(column, sqlite3_column_double(row, i)) ? NULL : "is out of range";
+}
+
+static void visit_record(struct check *check, sqlite3_stmt *row) {
+  long long id = sqlite3_column_int64(row, CACHE_COLUMNS);
+  struct cache_record record;
+  if (sqlite3_column_int(row, CACHE_COLUMNS + 1))
+    check->out->history++;
+  else
+    check->out->records++;
+  for (int i = 0; i < CACHE_COLUMNS; i++) {
+    const char *wrong = value_wrong(row, i);
+    if (wrong)
+      add_line(check, "record %lld ('%s'): %s %s: '%s'", id, cache_column_text(row, 0), cache_columns[i].name, wrong,
+               cache_column_text(row, i));
+  }
+  if (!cache_read_record(row, &record)) {
+    check->wrong->failed = true;
+    return;
+  }
+  if (record.outcome == CUGEN_OUTCOME_OK && !(record.seconds > 0 && isfinite(record.seconds)))
+    add_line(check, "record %lld ('%s'): came out right but has no time", id, record.variant);
+  cache_record_free(&record);
+}
+
+static void visit_flag(struct check *check, sqlite3_stmt *row) {
+  add_line(check, "record %s: superseded is neither 0 nor 1", cache_column_text(row, 0));
+}
+
+static void count_spaces(struct check *check, sqlite3_stmt *row) {
+  check->out->spaces = (size_t)sqlite3_column_int64(row, 0);
+}
+
+/* ---- Images --------------------------------------------------------------------------------------------------- */
+
+static void visit_image(struct check *check, sqlite3_stmt *row) {
+  const void *data = sqlite3_column_blob(row, 2);
+  size_t length = data ? (size_t)sqlite3_column_bytes(row, 2) : 0;
+  check->out->images++;
+  check->out->image_bytes += (int64_t)length;
+  if (strcmp(hash_bytes(data ? data : "", length).hex, cache_column_text(row, 1)) != 0)
+    add_line(check, "image '%s' is not what was stored; it will be compiled again when it is needed",
+             cache_column_text(row, 0));
+  int entries = sqlite3_column_int(row, 3);
+  if (entries < 1 || entries > KERNEL_MAX_LAUNCHES)
+    add_line(check, "image '%s' has %d kernels", cache_column_text(row, 0), entries);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *sql;
+  void (*visit)(struct check *check, sqlite3_stmt *row);
+} checks[] = {
+    {"PRAGMA %S.integrity_check(20)", visit_integrity},
+    {"PRAGMA %S.foreign_key_check", visit_reference},
+    {"SELECT type, name FROM %S.sqlite_schema WHERE substr(name, 1, 7) <> 'sqlite_' AND name NOT IN ('space', "
+     "'record', 'record_current', 'image', 'image_entry')",
+     visit_thing},
+    {"SELECT s.name, c.name FROM %S.sqlite_schema s, pragma_table_info(s.name, '%S') c WHERE s.name IN "
+     "('space', 'record', 'image', 'image_entry') AND "
+     "s.name || '.' || c.name NOT IN ('space.id', 'space.device', 'space.config', 'space.problem', 'space.options', "
+     "'record.id', 'record.space_id', 'record.superseded', 'image.id', 'image.key', 'image.checksum', 'image.hash', "
+     "'image.made_at', 'image.log', 'image.data', 'image_entry.key', 'image_entry.position', 'image_entry.name', "
+     "'image_entry.registers', 'image_entry.max_threads', 'image_entry.static_shared', 'image_entry.local_bytes', "
+     "'image_entry.spill_bytes', 'image_entry.constant_bytes')",
+     visit_column},
+    {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM %S.sqlite_schema WHERE name = 'record_current' AND type = 'index')",
+     visit_missing_index},
+    {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant HAVING count(*) > 1",
+     visit_double},
+    {"SELECT count(*) FROM %S.space", count_spaces},
+    {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},
+    {"SELECT %s, id, superseded FROM main.record", visit_record},
+    {"SELECT key, checksum, data, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) FROM images i",
+     visit_image},
+};
+
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, cugen_error *err) {
+  struct check check = {cache, out, wrong};
+  int status = CUGEN_OK;
+  *out = (struct cache_checked){0};
+  pthread_mutex_lock(&cache->lock);
+  for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) {
+    if (each_row(&check, checks[i].sql, checks[i].visit)) continue;
+    status = cache_error(cache, "check", err);
+  }
+  pthread_mutex_unlock(&cache->lock);
+  return status || !wrong->failed ? status : error_memory(err);
+}
