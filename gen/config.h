@@ -89,6 +89,22 @@ struct config_implementation {
   size_t launch_count;
 };
 
+/* Which tuned problem serves one that was not tuned: none, the nearest, or that of its bucket. */
+enum policy_kind { POLICY_EXACT, POLICY_NEAREST, POLICY_BUCKETS };
+
+struct policy_bucket { /* M = { 64, 256, 1024 } */
+  size_t problem;      /* index */
+  int64_t *bounds;     /* rising, from 1 up */
+  size_t count;
+};
+
+struct config_policy { /* policy "nearest" { distance = 1 } */
+  enum policy_kind kind;
+  double distance;               /* nearest: how far, see problem_distance */
+  struct policy_bucket *buckets; /* buckets: in the order of the problems */
+  size_t bucket_count;
+};
+
 struct config {
   const char *name; /* kernel "matmul" */
   const char *path; /* for messages */
@@ -96,6 +112,7 @@ struct config {
   size_t problem_count;
   const struct config_tunable *shared_tunables;
   size_t shared_tunable_count;
+  struct config_policy policy;
   const struct config_argument *arguments;
   size_t argument_count;
   const struct config_implementation *implementations;
@@ -126,6 +143,12 @@ int problem_set(const struct config *config, const char *const *settings, size_t
                 struct problem *out, cugen_error *err);
 /* The check { } values over `base`, which keeps what check does not name (dtype, layouts). */
 int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
+/* Every size that has buckets rounded up to the next bound, above the last one to the last. */
+int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
+/* The bucket that a size is in: its upper bound. Sizes below 1 are in none and stay. */
+int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
+/* "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }" */
+void policy_print(const struct config *config, struct text *out);
 void problem_free(struct problem *problem);
 /* "M=4096 N=4096 dtype=f32" */
 void problem_print(const struct config *config, const struct problem *problem, struct text *out);

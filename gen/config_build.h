@@ -110,6 +110,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+/* config_policy.c */
+int read_policy(struct build *build, const struct list *list);
 /* config_kernel.c */
 int read_kernel(struct build *build);
 

@@ -9,7 +9,7 @@
 enum { VALUE_NAME = 1, VALUE_VALUE = 2 };
 
 const struct keyword config_keywords[KEYWORD_COUNT] = {
-#define X(name, named, repeats, places, example) {#name, KEYWORD_##name, named, repeats, places, example},
+#define X(name, naming, repeats, places, example) {#name, KEYWORD_##name, naming, repeats, places, example},
     CONFIG_KEYWORDS(X)
 #undef X
 };
@@ -47,10 +47,11 @@ static struct declaration *push_declaration(lua_State *L, const struct keyword *
 static int declare(lua_State *L) {
   const struct keyword *keyword = lua_touserdata(L, lua_upvalueindex(1));
   if (lua_gettop(L) != 1) return refuse(L, keyword, "takes one value, a list stands in braces");
-  if (keyword->named && lua_type(L, 1) != LUA_TSTRING) return refuse(L, keyword, "takes a name first");
+  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING) return refuse(L, keyword, "takes a name first");
   if (lua_isnil(L, 1)) return refuse(L, keyword, "has the value nil");
-  struct declaration *declaration = push_declaration(L, keyword, keyword->named ? VALUE_NAME : VALUE_VALUE);
-  declaration->complete = !keyword->named;
+  struct declaration *declaration = push_declaration(L, keyword, keyword->naming == PLAIN ? VALUE_VALUE : VALUE_NAME);
+  declaration->valued = keyword->naming == PLAIN;
+  declaration->complete = keyword->naming != NAMED;
   return 1;
 }
 
@@ -58,10 +59,10 @@ static int declare(lua_State *L) {
 static int complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
-  if (declaration->complete) return refuse(L, keyword, "has its value already; is a comma missing?");
+  if (declaration->valued) return refuse(L, keyword, "has its value already; is a comma missing?");
   if (lua_gettop(L) != 2) return refuse(L, keyword, "takes one value, a list stands in braces");
   if (lua_isnil(L, 2)) return refuse(L, keyword, "has the value nil");
-  declaration->complete = true;
+  declaration->valued = declaration->complete = true;
   lua_setiuservalue(L, 1, VALUE_VALUE);
   return 1;
 }

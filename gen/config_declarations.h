@@ -8,34 +8,38 @@
 
 enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
 
-/* name, takes a name before its value, may stand more than once, places, example */
+/* What follows a keyword: a value; a name and a value; a name, and a value only where the name needs one. */
+enum naming { PLAIN, NAMED, NAMED_ALONE };
+
+/* name, naming, may stand more than once, places, example */
 #define CONFIG_KEYWORDS(X)                                                                                           \
-  X(kernel, true, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                    \
-  X(problem, true, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                       \
-  X(check, false, false, PLACE_KERNEL, "check { M = 96 }")                                                           \
-  X(input, true, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                    \
-  X(output, true, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                  \
-  X(inout, true, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                    \
-  X(scratch, true, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")           \
-  X(scalar, true, true, PLACE_KERNEL, "scalar \"M\" {}")                                                             \
-  X(constant, true, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                   \
-  X(reference, false, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
-  X(flops, false, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
-  X(bytes, false, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
-  X(implementation, true, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                    \
-  X(tunable, true, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                         \
-  X(derive, true, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                   \
-  X(where, false, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
-  X(requires, false, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
-  X(template, false, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
-  X(launch, false, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
-  X(grid, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
-  X(block, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
-  X(shared, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
-  X(entry, false, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
+  X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
+  X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
+  X(check, PLAIN, false, PLACE_KERNEL, "check { M = 96 }")                                                           \
+  X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")                                 \
+  X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
+  X(output, NAMED, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                 \
+  X(inout, NAMED, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
+  X(scratch, NAMED, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")          \
+  X(scalar, NAMED, true, PLACE_KERNEL, "scalar \"M\" {}")                                                            \
+  X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
+  X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
+  X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
+  X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
+  X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                   \
+  X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
+  X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
+  X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
+  X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
+  X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
+  X(launch, PLAIN, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
+  X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
+  X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
+  X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
+  X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
 
 enum keyword_id {
-#define X(name, named, repeats, places, example) KEYWORD_##name,
+#define X(name, naming, repeats, places, example) KEYWORD_##name,
   CONFIG_KEYWORDS(X)
 #undef X
       KEYWORD_COUNT
@@ -44,7 +48,8 @@ enum keyword_id {
 struct keyword {
   const char *name;
   enum keyword_id id;
-  bool named, repeats;
+  enum naming naming;
+  bool repeats;
   unsigned places;
   const char *example;
 };
@@ -55,7 +60,8 @@ extern const struct keyword config_keywords[KEYWORD_COUNT];
 struct declaration {
   const struct keyword *keyword;
   int line;
-  bool complete; /* it has its value */
+  bool complete; /* it has its value, or may do without */
+  bool valued;   /* it has its value */
   bool attached; /* it stands in a list that belongs to the kernel */
 };
 

@@ -241,6 +241,7 @@ static int read_body(struct build *build, int table, int line) {
   text_free(&owner);
   if (!status) status = read_problems(build, &list);
   if (!status) status = read_check(build, &list);
+  if (!status) status = read_policy(build, &list);
   if (!status) status = read_shared(build, &list);
   if (!status) status = read_arguments(build, &list);
   if (!status) status = read_reference(build, &list);

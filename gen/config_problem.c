@@ -186,9 +186,10 @@ int problem_set(const struct config *config, const char *const *settings, size_t
   return status;
 }
 
-/* ---- The check problem ---- */
+/* ---- The check problem, buckets ---- */
 
-int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+static int problem_copy(const struct config *config, const struct problem *base, struct problem *out,
+                        cugen_error *err) {
   int status = problem_new(config, out, err);
   if (status) return status;
   text_add_n(&out->strings, text_get(&base->strings), base->strings.length);
@@ -197,15 +198,30 @@ int problem_check(const struct config *config, const struct problem *base, struc
     return error_memory(err);
   }
   const char *old = text_get(&base->strings), *new = text_get(&out->strings);
-  for (size_t i = 0; i < config->problem_count; i++) {
-    const struct config_problem *problem = &config->problems[i];
-    struct value value = problem->check.type != VALUE_NIL ? problem->check : base->values[i];
+  for (size_t i = 0; i < base->count; i++) {
+    struct value value = base->values[i];
     /* A string in base's own text moves to the copy. */
     if (value.type == VALUE_STRING && value.string >= old && value.string < old + base->strings.length)
       value.string = new + (value.string - old);
     out->values[i] = value;
   }
   return CUGEN_OK;
+}
+
+int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+  int status = problem_copy(config, base, out, err);
+  for (size_t i = 0; i < config->problem_count && !status; i++)
+    if (config->problems[i].check.type != VALUE_NIL) out->values[i] = config->problems[i].check;
+  return status;
+}
+
+int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+  int status = problem_copy(config, base, out, err);
+  for (size_t i = 0; i < config->policy.bucket_count && !status; i++) {
+    struct value *value = &out->values[config->policy.buckets[i].problem];
+    *value = value_int(policy_bound(&config->policy.buckets[i], value->integer));
+  }
+  return status;
 }
 
 /* ---- Text ---- */

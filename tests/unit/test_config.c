@@ -259,6 +259,96 @@ static void lua_helps(void **state) {
             "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }"));
 }
 
+/* ---- Policies ---- */
+
+static void expect_policy(const char *policy, const char *want) {
+  struct text body = {0}, printed = {0};
+  text_addf(&body, "problem \"M\" (64), problem \"N\" { 8, 16, 32 }, problem \"dtype\" { \"f32\" }, %s", policy);
+  struct config *c = parse_body(text_get(&body));
+  policy_print(c, &printed);
+  assert_string_equal(text_get(&printed), want);
+  config_close(c);
+  text_free(&body);
+  text_free(&printed);
+}
+
+static void policies(void **state) {
+  (void)state;
+  expect_policy("", "exact");
+  expect_policy("policy \"exact\"", "exact");
+  expect_policy("policy \"nearest\" { distance = 1 }", "nearest { distance = 1.0 }");
+  expect_policy("policy \"nearest\" { distance = 0.25 }", "nearest { distance = 0.25 }");
+  expect_policy("policy \"buckets\" { N = { 8, 32 }, M = { 1 } }", "buckets { M = { 1 }, N = { 8, 32 } }");
+}
+
+static void expect_bucket(const struct config *c, const char *size, const char *want) {
+  const char *settings[] = {size, "dtype=f64"};
+  struct problem problem, bucket;
+  struct text printed = {0};
+  assert_int_equal(problem_set(c, settings, 2, false, &problem, NULL), CUGEN_OK);
+  assert_int_equal(problem_bucket(c, &problem, &bucket, NULL), CUGEN_OK);
+  problem_free(&problem);
+  problem_print(c, &bucket, &printed);
+  assert_string_equal(text_get(&printed), want);
+  problem_free(&bucket);
+  text_free(&printed);
+}
+
+static void sizes_round_up_to_their_bucket(void **state) {
+  (void)state;
+  struct config *c = parse_body("problem \"M\" (64), problem \"K\" (7), problem \"dtype\" { \"f32\", \"f64\" },\n"
+                                "policy \"buckets\" { M = { 64, 256, 1024 } },");
+  assert_int_equal(c->policy.kind, POLICY_BUCKETS);
+  expect_bucket(c, "M=1", "M=64 K=7 dtype=f64");
+  expect_bucket(c, "M=64", "M=64 K=7 dtype=f64");
+  expect_bucket(c, "M=65", "M=256 K=7 dtype=f64");
+  expect_bucket(c, "M=1024", "M=1024 K=7 dtype=f64");
+  expect_bucket(c, "M=9223372036854775807", "M=1024 K=7 dtype=f64");
+  expect_bucket(c, "M=0", "M=0 K=7 dtype=f64");
+  expect_bucket(c, "K=100", "M=64 K=100 dtype=f64");
+  config_close(c);
+}
+
+static void expect_policy_error(const char *policy, const char *want) {
+  struct text body = {0};
+  text_addf(&body, "problem \"M\" (64), problem \"N\" { 8, 16 }, problem \"x\" (0.5),\n%s", policy);
+  expect_body_error(text_get(&body), want);
+  text_free(&body);
+}
+
+static void wrong_policies(void **state) {
+  (void)state;
+  expect_policy_error("policy \"nearst\" {}",
+                      "c.lua:3: policy 'nearst' is none of exact, nearest, buckets (nearest 'nearest')");
+  expect_policy_error("policy \"exact\" {}", "c.lua:3: policy \"exact\" takes nothing more: policy \"exact\"");
+  expect_policy_error("policy \"exact\", policy \"exact\"", "c.lua:3: policy stands here twice");
+  expect_policy_error("policy \"nearest\"",
+                      "c.lua:3: policy \"nearest\" needs its values in braces: policy \"nearest\" { distance = 1 }");
+  expect_policy_error("policy \"nearest\" {}", "c.lua:3: policy \"nearest\" has no distance: policy \"nearest\"");
+  expect_policy_error("policy \"nearest\" { distanse = 1 }",
+                      "c.lua:3: unknown field 'distanse' of policy \"nearest\" (nearest 'distance')");
+  expect_policy_error("policy \"nearest\" { distance = 0 }",
+                      "c.lua:3: distance of policy \"nearest\" is a number above 0, the largest |log2| of a ratio");
+  expect_policy_error("policy \"nearest\" { distance = 1 / 0 }",
+                      "c.lua:3: distance of policy \"nearest\" has a value that is no finite number");
+  expect_policy_error("policy \"buckets\"", "c.lua:3: policy \"buckets\" needs its values in braces: policy");
+  expect_policy_error("policy \"buckets\" {}", "c.lua:3: policy \"buckets\" names no problem: policy \"buckets\" {");
+  expect_policy_error("policy \"buckets\" { MM = { 1 } }",
+                      "c.lua:3: policy names 'MM', which is no problem of this kernel (nearest 'M')");
+  expect_policy_error("policy \"buckets\" { x = { 1 } }",
+                      "c.lua:3: policy names problem \"x\", which is no whole number: only sizes have buckets");
+  expect_policy_error("policy \"buckets\" { M = 64 }",
+                      "c.lua:3: policy's list for problem \"M\" needs its values in braces: { 16, 32 }");
+  expect_policy_error("policy \"buckets\" { M = { 4, 8, 7 } }",
+                      "c.lua:3: policy gives problem \"M\" the bound 7 after 8: bounds rise");
+  expect_policy_error("policy \"buckets\" { M = { 0, 8 } }",
+                      "c.lua:3: policy gives problem \"M\" the bound 0: bounds are whole numbers from 1 up");
+  expect_policy_error("policy \"buckets\" { M = { 1.5 } }",
+                      "c.lua:3: policy gives problem \"M\" the bound 1.5: bounds are whole numbers from 1 up");
+  expect_policy_error("policy \"buckets\" { N = { 8, 12 } }",
+                      "c.lua:3: policy gives problem \"N\" the bound 12, which is not in its list at line 2");
+}
+
 /* The first example of docs/config.md. */
 static void the_manual_is_right(void **state) {
   (void)state;
@@ -823,6 +913,9 @@ int main(void) {
       cmocka_unit_test(shared_parts_come_first),
       cmocka_unit_test(several_launches),
       cmocka_unit_test(lua_helps),
+      cmocka_unit_test(policies),
+      cmocka_unit_test(sizes_round_up_to_their_bucket),
+      cmocka_unit_test(wrong_policies),
       cmocka_unit_test(the_manual_is_right),
       cmocka_unit_test(lua_errors),
       cmocka_unit_test(names_not_known),
