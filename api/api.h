@@ -45,7 +45,7 @@ struct cugen_kernel {
 /* ---- library.c ---- */
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 void api_device_info(const struct cugen *lib, const struct device_description *from, cugen_device_info *out);
-/* Version of the compiler behind that device: NVRTC's, or 0. */
+/* NVRTC's version, or 0; NVRTC is not loaded for it where the files beside it tell. */
 int api_nvrtc_version(const cugen *lib);
 
 /* ---- kernel.c ---- */

@@ -22,7 +22,6 @@ static int choose_device(cugen_kernel *k, cugen_error *err) {
   }
   if (!status) status = k->ops->describe(lib->toolkit, ordinal, &k->device, err);
   if (status) return status;
-  if (!lib->device && k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(lib);
   if (k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(lib);
   return CUGEN_OK;
 }
@@ -215,10 +214,11 @@ int api_expander(cugen_kernel *k, cugen_error *err) {
 }
 
 static int best_variant(cugen_kernel *k, bool required, uint64_t *index, cugen_error *err) {
-  int status = api_records(k, err);
-  if (status) return status;
-  bool known = k->record_count && k->records[0].outcome == CUGEN_OUTCOME_OK;
-  if (known) return space_find(k->space, k->records[0].variant, index, err);
+  struct cache_record record = {0};
+  bool known;
+  int status = api_best(k, k->space, &record, index, &known, err);
+  cache_record_free(&record);
+  if (status || known) return status;
   *index = 0;
   if (!required) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,

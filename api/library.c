@@ -120,10 +120,15 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   return status;
 }
 
-int api_nvrtc_version(const cugen *lib) {
+static int ask_nvrtc(const cugen *lib) {
   const struct nvrtc *nvrtc;
   cugen_error ignored;
   return nvrtc_open(lib->toolkit, &nvrtc, &ignored) ? 0 : nvrtc_version(nvrtc);
+}
+
+int api_nvrtc_version(const cugen *lib) {
+  int told = toolkit_nvrtc_version(lib->toolkit);
+  return told ? told : ask_nvrtc(lib);
 }
 
 /* ---- What is where ---- */
@@ -142,7 +147,7 @@ const char *cugen_where(cugen *lib) {
   else
     text_addf(&lib->where, "driver: %s\n", err.message);
   text_addf(&lib->where, "nvrtc: %s\n", lib->toolkit->nvrtc.length ? text_get(&lib->toolkit->nvrtc) : "not found");
-  add_version(&lib->where, "nvrtc version", api_nvrtc_version(lib));
+  add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
   text_addf(&lib->where, "headers: %s\n",
             lib->toolkit->include.length ? text_get(&lib->toolkit->include) : "not found");
   text_addf(&lib->where, "compiler: %s\n",

@@ -24,17 +24,15 @@ static int write_source(struct cli *cli, const char *source) {
 /* On the cpu device what is remembered is of the check problem: its best variant is the one to print, for the problem
    asked for. *variant lives with *check, which the caller closes. */
 static int find_best_on_check(struct cli *cli, bool required, cugen_kernel **check, const char **variant) {
-  cugen_record record;
+  const char *source;
   *check = NULL;
   if (!cli_on_cpu(cli)) return CUGEN_OK;
   int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check, &cli->error);
   if (!status) status = cugen_kernel_use_check(*check, &cli->error);
   if (status) return status;
-  status = cugen_kernel_record(*check, 0, &record, &cli->error);
-  if (status && status != CUGEN_ERROR_USAGE) return status; /* usage: there are no records */
-  bool known = status == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK;
-  if (known) *variant = record.variant;
-  return known || !required
+  status = cugen_kernel_source(*check, "best", &source, variant, &cli->error);
+  if (status && status != CUGEN_ERROR_USAGE) return status; /* usage: nothing is remembered */
+  return !status || !required
              ? CUGEN_OK
              : cli_fail(cli, CUGEN_ERROR_USAGE,
                         "nothing is remembered for %s %s on the cpu device; run 'cugen tune' first, or "

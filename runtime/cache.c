@@ -12,6 +12,7 @@
 /* ---- Transactions -------------------------------------------------------------------------------------------- */
 
 bool cache_step(struct cache *cache, enum cache_statement which) {
+  if (which == BEGIN && !cache_before_writing(cache)) return false;
   sqlite3_stmt *statement = cache->statements[which];
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;

@@ -50,6 +50,11 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
 }
 
 int cache_error(struct cache *cache, const char *doing, cugen_error *err) {
+  if (cache->refusal_status) {
+    int status = cache->refusal_status;
+    cache->refusal_status = CUGEN_OK;
+    return cache->refusal.failed ? error_memory(err) : error_set(err, status, "%s", text_get(&cache->refusal));
+  }
   return cache_error_database(cache->db, text_get(&cache->path), doing, err);
 }
 

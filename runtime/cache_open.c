@@ -36,13 +36,28 @@ static int open_file(struct cache *cache, const char *folder, cugen_error *err) 
   if (status != CUGEN_OK) return status;
   if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
   if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
-  status = cache_check_tables(cache->db, "main", text_get(&cache->path), err);
-  if (status != CUGEN_OK) return status;
-  if (!cache_migrate(cache->db)) return cache_error(cache, "bring it up to date", err);
-  /* Last, so that the application id stands in the file itself from the first commit and a damaged file is left as
-     it is. It is a matter of speed: when another process is in the way, a later open does it. */
-  if (!network) cache_sql(cache->db, "PRAGMA journal_mode = WAL");
+  cache->checked = false;
+  cache->log_wanted = !network;
+  if (!cache_is_current(cache->db) && !(cache_before_writing(cache) && cache_migrate(cache->db)))
+    return cache_error(cache, "bring it up to date", err);
   return cache_prepare(cache, false, err);
+}
+
+bool cache_before_writing(struct cache *cache) {
+  cugen_error err;
+  if (cache->checked) return true;
+  int status = cache_check_tables(cache->db, "main", text_get(&cache->path), &err);
+  if (status != CUGEN_OK) {
+    text_clear(&cache->refusal);
+    text_add(&cache->refusal, err.message);
+    cache->refusal_status = status;
+    return false;
+  }
+  cache->checked = true;
+  /* Only now, so that the application id stands in the file itself from the first commit and a damaged file is left
+     as it is. It is a matter of speed: when another process is in the way, a later handle does it. */
+  if (cache->log_wanted) cache_sql(cache->db, "PRAGMA journal_mode = WAL");
+  return true;
 }
 
 static int open_memory(struct cache *cache, cugen_error *err) {
@@ -120,6 +135,7 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   struct cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->lock, NULL);
+  cache->checked = true; /* of memory; open_file knows better */
   bool memory = !path || !*path || strcmp(path, "none") == 0;
   text_add(&cache->path, memory ? "none" : path);
   int status = cache->path.failed ? error_memory(err)
@@ -138,6 +154,7 @@ void cache_close(struct cache *cache) {
   sqlite3_close(cache->db);
   pthread_mutex_destroy(&cache->lock);
   text_free(&cache->path);
+  text_free(&cache->refusal);
   free(cache);
 }
 

@@ -204,14 +204,14 @@ static const char copy_1_sql[] = "INSERT INTO main.space SELECT * FROM disk.spac
 /* From each format to the next. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql};
 
-static bool is_current(sqlite3 *db) {
+bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
 }
 
 bool cache_migrate(sqlite3 *db) {
-  if (is_current(db)) return true;
+  if (cache_is_current(db)) return true;
   bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on nobody else migrates */
-  while (good && !is_current(db)) {
+  while (good && !cache_is_current(db)) {
     int version = query_number(db, "PRAGMA user_version");
     good = version > 0 && version < CACHE_FORMAT_VERSION && cache_sql(db, migrations[version]);
   }

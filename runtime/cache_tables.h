@@ -56,6 +56,10 @@ struct cache {
   pthread_mutex_t lock;
   const char *schema; /* where the file is: "main", or "disk" when it can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
+  bool checked;        /* what is in the tables may be added to; see cache_before_writing */
+  bool log_wanted;     /* the file has not been given its write-ahead log by this handle */
+  struct text refusal; /* why it may not, until cache_error has told */
+  int refusal_status;
 };
 
 /* ---- cache_tables.c ---- */
@@ -63,11 +67,13 @@ struct cache {
 bool cache_sql(sqlite3 *db, const char *sql);
 /* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
 bool cache_make_tables(sqlite3 *db);
+bool cache_is_current(sqlite3 *db);
 /* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
 bool cache_migrate(sqlite3 *db);
 /* Copies what a read-only database attached as disk remembers, of whatever format. */
 bool cache_copy_disk(sqlite3 *db);
-/* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. */
+/* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. Who only
+   reads does without: SQLite checks the pages that it reads, and a large cache has many more. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* The statements. with_disk: images are also looked for in the database attached as disk. */
 int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err);
@@ -88,6 +94,12 @@ bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *recor
 const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 /* A record's columns stand first in the row. False: out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
+
+/* ---- cache_open.c ---- */
+
+/* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
+   tells why. */
+bool cache_before_writing(struct cache *cache);
 
 /* ---- cache_file.c ---- */
 

@@ -55,6 +55,17 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Images are looked up by the version that the files beside NVRTC tell; one that is another would be given theirs. */
+static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+  int told = toolkit_nvrtc_version(toolkit);
+  if (!told || told == nvrtc->number) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_MISSING,
+                   "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two toolkits are mixed "
+                   "there; name another folder with --toolkit",
+                   text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10, told / 1000,
+                   told % 1000 / 10);
+}
+
 /* NVRTC opens its builtins by name alone, which the loader finds when a library of that name is in memory already; the
    wheels' NVRTC has no search path that would lead beside itself. Not being there is left for NVRTC to say. */
 static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
@@ -73,6 +84,7 @@ static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *
   if (!nvrtc) return error_memory(err);
   int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols, nvrtc, err);
   if (!status) status = ask_version(nvrtc, err);
+  if (!status) status = check_version(toolkit, nvrtc, err);
   if (!status) status = load_builtins(toolkit, nvrtc, err);
   if (status) {
     free(nvrtc);

@@ -246,6 +246,31 @@ int toolkit_nvrtc_major(const struct toolkit *toolkit) {
   return version ? atoi(version + 4) : 0;
 }
 
+/* The builtins' minor version when exactly one of that major version lies in the folder, else -1. */
+static int builtins_minor(const char *folder, int major) {
+  struct text path = {0};
+  int found = -1, count = 0;
+  for (int minor = 0; minor < 10; minor++) { /* CUDA_VERSION gives the minor version one digit */
+    text_clear(&path);
+    text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", folder, major, minor);
+    if (path.failed || !file_exists(text_get(&path))) continue;
+    found = minor;
+    count++;
+  }
+  text_free(&path);
+  return count == 1 ? found : -1;
+}
+
+int toolkit_nvrtc_version(const struct toolkit *toolkit) {
+  int major = toolkit_nvrtc_major(toolkit);
+  if (!major || !strchr(text_get(&toolkit->nvrtc), '/')) return 0;
+  struct text folder = {0};
+  path_folder(text_get(&toolkit->nvrtc), &folder);
+  int minor = folder.failed ? -1 : builtins_minor(text_get(&folder), major);
+  text_free(&folder);
+  return minor < 0 ? 0 : 1000 * major + 10 * minor;
+}
+
 /* ---- Libraries ----------------------------------------------------------------------------------------------- */
 
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,

@@ -35,10 +35,19 @@ int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error
 
 /* The major version in the soname of the NVRTC found, 13 for libnvrtc.so.13; 0: none was found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
+/* 13000 for 13.0, without loading a library of a hundred megabytes: NVRTC opens its builtins by a name that holds its
+   own version, so that the one libnvrtc-builtins.so.13.N beside it tells. 0: it must be asked. */
+int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
 /* ---- Libraries opened at run time, each at most once a toolkit ---- */
 
-enum toolkit_library { TOOLKIT_DRIVER, TOOLKIT_NVRTC, TOOLKIT_NVML, TOOLKIT_LIBRARY_COUNT };
+enum toolkit_library {
+  TOOLKIT_DRIVER,
+  TOOLKIT_NVRTC,
+  TOOLKIT_NVML,
+  TOOLKIT_COMPILER, /* no library: its "table" is the text that the C++ compiler says of itself */
+  TOOLKIT_LIBRARY_COUNT
+};
 
 /* Makes the table of a library's functions; the toolkit frees it with free(). Libraries are never unloaded. */
 typedef int toolkit_loader(const struct toolkit *toolkit, void **table, cugen_error *err);

@@ -251,15 +251,24 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   return status;
 }
 
-void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
+/* Its first line, as what toolkit_library keeps: a compiler is asked once. */
+static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
-  struct text version = {0};
-  int code;
-  cugen_error ignored;
-  if (toolkit->compiler.length && process_run(argv, 10, &version, &code, &ignored) == CUGEN_OK)
-    text_add_n(out, text_get(&version), strcspn(text_get(&version), "\n"));
-  else
-    text_add(out, "no C++ compiler");
+  struct text version = {0}, line = {0};
+  int code, status = CUGEN_OK;
+  if (!toolkit->compiler.length) return toolkit_missing(toolkit, "compiler", err);
+  status = process_run(argv, 10, &version, &code, err);
+  text_add_n(&line, text_get(&version), strcspn(text_get(&version), "\n"));
   text_free(&version);
+  *table = status ? NULL : text_take(&line);
+  text_free(&line);
+  return status || *table ? status : error_memory(err);
+}
+
+void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
+  const void *line;
+  cugen_error ignored;
+  bool known = toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK;
+  text_add(out, known ? line : "no C++ compiler");
   for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
 }

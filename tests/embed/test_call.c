@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/system.h"
 #include "tests/fault/fake_cuda.h"
 
 /* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) ---------------- */
@@ -282,6 +283,11 @@ static void test_image(void **state) {
   cugen_plan *plan = must_open("n=1000", 0);
   assert_int_equal(cugen_plan_about(plan)->image_from_cache, 1);
   cugen_plan_close(plan);
+  struct text maps = {0}; /* an image that is here needs no compiler */
+  assert_int_equal(file_read("/proc/self/maps", &maps, NULL), CUGEN_OK);
+  assert_non_null(strstr(text_get(&maps), "libcuda.so.1"));
+  if (toolkit_nvrtc_version(lib->toolkit)) assert_null(strstr(text_get(&maps), "libnvrtc"));
+  text_free(&maps);
 }
 
 /* ---- Refusals ------------------------------------------------------------------------------------------------------ */

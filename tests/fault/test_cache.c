@@ -182,17 +182,80 @@ static void a_truncated_file(void **state) {
   }
 }
 
-/* Every page but the image's own is read at open. */
-static void overwritten_pages(void **state) {
-  struct fixture *fixture = *state;
-  make_cache(fixture);
+static void overwrite(struct fixture *fixture, off_t first, off_t end) {
   int fd = open(text_get(&fixture->path), O_WRONLY);
   char garbage[4096];
   memset(garbage, 0xaa, sizeof garbage);
-  for (off_t page = 1; page < 6; page++)
+  for (off_t page = first; page < end; page++)
     assert_int_equal(pwrite(fd, garbage, sizeof garbage, page * 4096), sizeof garbage);
   close(fd);
-  assert_refused(fixture, "damaged");
+}
+
+static void assert_damaged(struct fixture *fixture, int status, const cugen_error *err) {
+  assert_int_equal(status, CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(err->message, text_get(&fixture->path)));
+  assert_non_null(strstr(err->message, "damaged"));
+  assert_non_null(strstr(err->message, "--cache FILE"));
+}
+
+/* What is read is checked when it is read, everything before the first write. Nothing is written. */
+static void overwritten_pages(void **state) {
+  struct fixture *fixture = *state;
+  make_cache(fixture);
+  overwrite(fixture, 1, 6);
+  struct hash before = file_hash(text_get(&fixture->path));
+  struct cache *cache;
+  struct cache_record *records;
+  size_t count;
+  cugen_error err = {0};
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, &err), CUGEN_OK);
+  assert_damaged(fixture, cache_load(cache, &key, &records, &count, &err), &err);
+  assert_null(records);
+  for (int i = 0; i < 2; i++) {
+    err = (cugen_error){0};
+    assert_damaged(fixture, store_number(cache, "new ", i, &err), &err);
+    err = (cugen_error){0};
+    assert_damaged(fixture, store_image(cache, 100, &err), &err);
+  }
+  cache_close(cache);
+  assert_string_equal(file_hash(text_get(&fixture->path)).hex, before.hex);
+  assert_true(is_alone(fixture));
+}
+
+/* Damage in records that are not of the key asked for: they are right to read, and nothing is added to the file. */
+static void damage_elsewhere(void **state) {
+  struct fixture *fixture = *state;
+  static const struct cache_key mine = {"mine", "config", "problem", "options"};
+  struct cache *cache;
+  struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .seconds = 1}, *records;
+  size_t count;
+  cugen_error err = {0};
+  make_cache(fixture);
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_store(cache, &mine, &record, NULL), CUGEN_OK);
+  cache_close(cache);
+  struct stat info;
+  assert_int_equal(stat(text_get(&fixture->path), &info), 0);
+  bool told = false;
+  for (off_t page = 2; page < info.st_size / 4096 && !told; page++) {
+    struct text whole = {0};
+    assert_int_equal(file_read(text_get(&fixture->path), &whole, NULL), CUGEN_OK);
+    overwrite(fixture, page, page + 1);
+    struct hash before = file_hash(text_get(&fixture->path));
+    if (cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK) {
+      if (cache_load(cache, &mine, &records, &count, &err) == CUGEN_OK && count == 1) {
+        assert_string_equal(records[0].variant, "alone");
+        cache_record_free(&records[0]);
+        told = cache_store(cache, &mine, &record, &err) == CUGEN_ERROR_CACHE;
+      }
+      free(records);
+      cache_close(cache);
+    }
+    if (told) assert_string_equal(file_hash(text_get(&fixture->path)).hex, before.hex);
+    assert_int_equal(file_write(text_get(&fixture->path), whole.data, whole.length, NULL), CUGEN_OK);
+    text_free(&whole);
+  }
+  assert_true(told);
 }
 
 /* Wherever bits fall over: an error or records, never a crash. */
@@ -715,6 +778,7 @@ int main(void) {
       WITH_FOLDER(other_tables_under_our_number),
       WITH_FOLDER(a_truncated_file),
       WITH_FOLDER(overwritten_pages),
+      WITH_FOLDER(damage_elsewhere),
       WITH_FOLDER(random_damage),
       WITH_FOLDER(a_folder_in_its_place),
       WITH_FOLDER(a_folder_that_cannot_be_written),

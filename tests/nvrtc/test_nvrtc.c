@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/system.h"
 #include "runtime/nvrtc.h"
 
 static struct toolkit *toolkit;
@@ -444,6 +446,34 @@ static void test_without_nvrtc(void **state) {
   toolkit_close(none);
 }
 
+/* Its images would be looked up as another's. */
+static void test_mixed_toolkits(void **state) {
+  (void)state;
+  struct text folder = {0}, path = {0};
+  const struct toolkit_options options = {NULL, NULL};
+  struct toolkit *mixed;
+  const struct nvrtc *table;
+  cugen_error err;
+  if (!toolkit_nvrtc_version(toolkit)) skip();
+  int wrong = nvrtc_version(nvrtc) % 1000 / 10 ? 0 : 9;
+  assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
+  assert_int_equal(toolkit_nvrtc_version(toolkit), nvrtc_version(nvrtc));
+  assert_int_equal(toolkit_open(&options, &mixed, NULL), CUGEN_OK);
+  text_addf(&path, "%s/%s", text_get(&folder), path_base(text_get(&mixed->nvrtc)));
+  assert_int_equal(symlink(text_get(&mixed->nvrtc), text_get(&path)), 0);
+  text_clear(&mixed->nvrtc);
+  text_add(&mixed->nvrtc, text_get(&path));
+  text_clear(&path);
+  text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", text_get(&folder), nvrtc_version(nvrtc) / 1000, wrong);
+  assert_int_equal(file_write(text_get(&path), "", 0, NULL), CUGEN_OK);
+  assert_int_equal(nvrtc_open(mixed, &table, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "two toolkits are mixed there"));
+  toolkit_close(mixed);
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&path);
+}
+
 int main(void) {
   cugen_error err;
   if (toolkit_open(NULL, &toolkit, &err) || nvrtc_open(toolkit, &nvrtc, &err)) {
@@ -470,6 +500,7 @@ int main(void) {
       cmocka_unit_test(test_absent_kernel),
       cmocka_unit_test(test_spills_in_a_log),
       cmocka_unit_test(test_without_nvrtc),
+      cmocka_unit_test(test_mixed_toolkits),
   };
   int failed = cmocka_run_group_tests_name("NVRTC", tests, NULL, NULL);
   toolkit_close(toolkit);

@@ -108,6 +108,25 @@ static void test_newest_nvrtc_first(void **state) {
   toolkit_close(toolkit);
 }
 
+/* The builtins that NVRTC will ask for carry its whole version in their name. */
+static void test_version_by_builtins(void **state) {
+  (void)state;
+  static const struct {
+    const char *file;
+    int version;
+  } steps[] = {{"lib/libnvrtc.so.13", 0},
+               {"lib/libnvrtc-builtins.so.12.8", 0}, /* another NVRTC's */
+               {"lib/libnvrtc-builtins.so.13.1", 13010},
+               {"lib/libnvrtc-builtins.so.13.0", 0}}; /* whose is it? */
+  setenv_root("CUGEN_TOOLKIT", ".");
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    put(steps[i].file);
+    struct toolkit *toolkit = open_with(NULL, NULL);
+    assert_int_equal(toolkit_nvrtc_version(toolkit), steps[i].version);
+    toolkit_close(toolkit);
+  }
+}
+
 /* ---- Order ----------------------------------------------------------------------------------------------------- */
 
 static void test_option_before_environment(void **state) {
@@ -282,6 +301,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_layouts, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_newest_nvrtc_first, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_version_by_builtins, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_option_before_environment, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_home_before_path, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_compiler_order, make_root, remove_root),
