@@ -23,29 +23,20 @@ struct cugen_call {
 
 /* ---- Opening: where --------------------------------------------------------------------------------------------- */
 
-/* The cpu device runs kernels that may crash or never end, on signals and a stack of its own: nothing to have in an
-   application's process. */
-static int refuse_device(const cugen_kernel *k, cugen_error *err) {
-  const char *why = cugen_kernel_fallback(k);
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "a plan launches on a CUDA GPU, and this kernel is for the %s device%s%s; cugen_kernel_run runs it "
-      "there, in a process of its own",
-      k->ops->kind, why ? ": " : "", why ? why : "");
-}
-
 static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out, cugen_error *err) {
   *out = options->context;
   if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
     return error_set(err, CUGEN_ERROR_USAGE, "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
-  if (options->flags & CUGEN_PLAN_PRIMARY || options->context) return CUGEN_OK;
+  if (!k->ops->current_context && options->context)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "a context was given, and this kernel is for the %s device, which has none", k->ops->kind);
+  if (options->flags & CUGEN_PLAN_PRIMARY || options->context || !k->ops->current_context) return CUGEN_OK;
   return k->ops->current_context(k->lib->toolkit, out, err);
 }
 
 static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   const struct device_ops *ops;
-  struct device_options device = {.toolkit = k->lib->toolkit};
-  if (!k->ops->launch_on) return refuse_device(k, err);
+  struct device_options device = {.toolkit = k->lib->toolkit, .embedded = true};
   int status = choose_context(k, options, &device.context, err);
   if (!status) status = device_find(k->device.id, &ops, &device.ordinal, err);
   return status ? status : ops->open(&device, &p->device, err);

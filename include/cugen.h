@@ -351,13 +351,18 @@ int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_re
 
 /* A plan is one variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes, and
    alone among the handles it may be used from several threads at once. It needs its cugen, but not its kernel, and is
-   closed before either the context or the cugen goes. A call is a plan with its arguments, and is closed first. */
+   closed before either the context or the cugen goes. A call is a plan with its arguments, and is closed first.
+
+   On the cpu device a plan runs in the calling thread, on host memory, for any problem. It is there to develop and
+   test without a GPU. It has no contexts and no streams; the launches of a plan run one at a time. A trap or a
+   deadlock is CUGEN_ERROR_DEVICE from the launch, after which the plan is as good as before; an access out of bounds
+   or a loop without end does what it does in any C program. */
 typedef struct cugen_plan cugen_plan;
 typedef struct cugen_call cugen_call;
 
 enum {
   CUGEN_PLAN_TUNED_ONLY = 1, /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
-  CUGEN_PLAN_PRIMARY = 2     /* the device's primary context, whatever is current */
+  CUGEN_PLAN_PRIMARY = 2     /* the device's primary context, whatever is current; on the cpu device nothing */
 };
 
 typedef struct cugen_plan_options {
@@ -396,8 +401,8 @@ typedef struct cugen_plan_info {
    tuned problem: all sizes may differ, each by a factor of 2^distance at most (the distance is the largest |log2| of
    a ratio of sizes; 1 allows twice or half), everything else (types, layouts, flags, sizes below 1) is equal; what
    is best there must be a valid variant here. Failing that, the first valid variant. Compiles it, or takes the image
-   from the cache, where it is kept. CUGEN_ERROR_USAGE: the kernel is for the cpu device, which has no place in the
-   application's process, or the context is of another device. */
+   from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was given and the
+   kernel is for the cpu device. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
@@ -405,7 +410,8 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
-   - a buffer: its device pointer. Scratch may be NULL: the call then owns memory of its own.
+   - a buffer: its device pointer, on the cpu device the host's. Scratch may be NULL: the call then owns memory of
+     its own.
    - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
      value. The grid stays the problem's. One that is compiled in takes no other value.
    - a constant: a pointer to its values, on either side, copied now. They belong to the plan: the last bind counts
@@ -415,7 +421,8 @@ int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cuge
 void cugen_call_close(cugen_call *call);
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL is the default stream of the current context,
    which must then be the plan's. Returns before the kernels end. One cuLaunchKernel a planned launch: no lock,
-   allocation or look-up. One call at a time on one stream at a time when it has scratch; for more, bind more. */
+   allocation or look-up. One call at a time on one stream at a time when it has scratch; for more, bind more.
+   On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE; it returns when the kernels have ended. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Isolated work ------------------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
    (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from any thread at once and need no open device. An open device
-   belongs to one thread; in a row with launch_on, alloc, free, copy_2d, symbol, parameters and launch_on may be
-   called from several at once. A device that failed with a sticky error (illegal address, trap) stays failed; its process
-   is expected to end. */
+   belongs to one thread, but for alloc, free, copy_2d, symbol, parameters and launch_on, which may be called from
+   several at once. A GPU that failed with a sticky error (illegal address, trap) stays failed; its process is
+   expected to end. */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 
@@ -93,6 +93,8 @@ struct device_options {
   size_t fault_bytes;
   /* A context of the application's to work in, which must outlive the device; NULL: the row's own. */
   void *context;
+  /* The process is an application's: it keeps its signal handlers, and a trap is an error of the launch. */
+  bool embedded;
 };
 
 struct loaded; /* a compiled image on a device */
@@ -143,10 +145,11 @@ struct device_ops {
   /* parameters[i] points at the i-th kernel parameter's value. Asynchronous where DEVICE_CONCURRENT. */
   int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                 cugen_error *err);
-  /* The same on a stream of the application's, from any thread. NULL in a row that shares no process with one. */
+  /* The same on a stream of the application's, from any thread; not asynchronous on the cpu device, which has none. */
   int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                    void *stream, cugen_error *err);
-  /* The calling thread's current context, for device_options.context; NULL when it has none. NULL likewise. */
+  /* The calling thread's current context, for device_options.context; NULL when it has none. NULL in a row without
+     contexts. */
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
   /* Time that run(context) keeps the device busy, and waits for it. */

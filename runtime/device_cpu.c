@@ -1,8 +1,9 @@
 /* The cpu device: executes CUDA sources on the host's processor, to find out whether they are right, not how fast a GPU
-   would be. It belongs in a process of its own: see cpu/guard.h. */
+   would be. What is not known to be right belongs in a process of its own: see cpu/guard.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,11 +20,14 @@ enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512 };
 struct cpu_device {
   struct device base;
   struct fibers *fibers;
-  void *shared; /* one block's dynamic shared memory */
+  void *shared;         /* one block's dynamic shared memory */
+  pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
+  bool embedded;
 };
 
 struct loaded {
   void *library;
+  int file; /* that library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry *entries[KERNEL_MAX_LAUNCHES];
@@ -88,9 +92,14 @@ static struct device_facts cpu_facts(void) {
                                .pitch_alignment = PITCH_ALIGNMENT};
 }
 
+static int check_ordinal(int ordinal, cugen_error *err) {
+  return ordinal ? error_set(err, CUGEN_ERROR_USAGE, "there is one cpu device: 'cpu'") : CUGEN_OK;
+}
+
 static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct device_description *out,
                         cugen_error *err) {
-  if (ordinal != 0) return error_set(err, CUGEN_ERROR_USAGE, "there is one cpu device: 'cpu'");
+  int status = check_ordinal(ordinal, err);
+  if (status) return status;
   *out = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
   struct text name = {0}, compiler = {0}, fingerprint = {0};
   processor_name(&name);
@@ -112,8 +121,9 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
 static void cpu_close(struct device *device) {
   struct cpu_device *d = (struct cpu_device *)device;
   if (!d) return;
-  guard_uninstall();
+  if (!d->embedded) guard_uninstall();
   fibers_close(d->fibers);
+  pthread_mutex_destroy(&d->lock);
   free(d->shared);
   free(d);
 }
@@ -123,17 +133,19 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   struct cpu_device *d = calloc(1, sizeof *d);
   if (!d) return error_memory(err);
   d->base.ops = &cpu_device_ops;
-  int status = cpu_describe(options->toolkit, options->ordinal, &d->base.description, err);
+  d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
+  d->embedded = true; /* until there are handlers */
+  pthread_mutex_init(&d->lock, NULL);
+  int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
   size_t shared = (size_t)d->base.description.facts.shared_per_block_optin;
   if (!status && posix_memalign(&d->shared, DYNAMIC_SHARED_ALIGNMENT, shared)) status = error_memory(err);
-  if (!status) status = guard_install(options->fault, options->fault_bytes, err);
+  if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
   if (status) {
-    fibers_close(d->fibers);
-    free(d->shared);
-    free(d);
+    cpu_close(&d->base);
     return status;
   }
+  d->embedded = options->embedded;
   memset(d->shared, 0xff, shared);
   *out = &d->base;
   return CUGEN_OK;
@@ -192,8 +204,11 @@ static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const v
   if (width > to_pitch || width > from_pitch)
     return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu", width, to_pitch,
                      from_pitch);
+  struct cpu_device *d = (struct cpu_device *)device;
+  pthread_mutex_lock(&d->lock); /* it may be a constant of a kernel that runs */
   for (size_t i = 0; i < rows; i++)
     cpu_copy(device, (char *)to + i * to_pitch, (const char *)from + i * from_pitch, width, err);
+  pthread_mutex_unlock(&d->lock);
   return CUGEN_OK;
 }
 
@@ -211,27 +226,25 @@ static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *e
   return at;
 }
 
-/* dlopen wants a file: one without a name in any folder. */
-static void *open_image(const struct compiled *compiled, cugen_error *err) {
-  int file = memfd_create("cugen-kernel", MFD_CLOEXEC);
+/* dlopen wants a file: one without a name in any folder. It stays open as long as the library, since dlopen takes
+   equal paths for the same library. */
+static int open_image(struct loaded *loaded, cugen_error *err) {
+  const struct compiled *compiled = loaded->compiled;
   size_t done = 0;
-  while (file >= 0 && done < compiled->image_length) {
-    ssize_t wrote = write(file, (const char *)compiled->image + done, compiled->image_length - done);
+  loaded->file = memfd_create("cugen-kernel", MFD_CLOEXEC);
+  while (loaded->file >= 0 && done < compiled->image_length) {
+    ssize_t wrote = write(loaded->file, (const char *)compiled->image + done, compiled->image_length - done);
     if (wrote <= 0) break;
     done += (size_t)wrote;
   }
-  if (file < 0 || done < compiled->image_length) {
-    error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
-    if (file >= 0) close(file);
-    return NULL;
-  }
+  if (loaded->file < 0 || done < compiled->image_length)
+    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
   struct text path = {0};
-  text_addf(&path, "/proc/self/fd/%d", file);
-  void *library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
-  if (!library) error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+  text_addf(&path, "/proc/self/fd/%d", loaded->file);
+  loaded->library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
   text_free(&path);
-  close(file);
-  return library;
+  return loaded->library ? CUGEN_OK
+                         : error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
 }
 
 static void cpu_unload(struct device *device, struct loaded *loaded) {
@@ -239,6 +252,7 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   if (!loaded) return;
   for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(loaded->entries[i]);
   if (loaded->library) dlclose(loaded->library);
+  if (loaded->file >= 0) close(loaded->file);
   free(loaded);
 }
 
@@ -247,12 +261,12 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   struct loaded *loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_memory(err);
   loaded->compiled = compiled;
-  loaded->library = open_image(compiled, err);
-  const struct cpu_hooks **hooks = loaded->library ? find_symbol(loaded, "cugen_hooks", err) : NULL;
+  int status = open_image(loaded, err);
+  const struct cpu_hooks **hooks = status ? NULL : find_symbol(loaded, "cugen_hooks", err);
   loaded->builtins = hooks ? find_symbol(loaded, "cugen_builtins", err) : NULL;
   if (!loaded->builtins) {
     cpu_unload(device, loaded);
-    return CUGEN_ERROR_DEVICE;
+    return status ? status : CUGEN_ERROR_DEVICE;
   }
   *hooks = fibers_hooks();
   *out = loaded;
@@ -318,6 +332,17 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
   return fibers_run(d->fibers, &fibers, err);
 }
 
+static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                         void **parameters, void *stream, cugen_error *err) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  if (stream)
+    return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: launch on NULL; it returns at the end");
+  pthread_mutex_lock(&d->lock);
+  int status = cpu_launch(device, entry, launch, parameters, err);
+  pthread_mutex_unlock(&d->lock);
+  return status;
+}
+
 static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
   (void)device, (void)entry, (void)threads, (void)dynamic_shared;
   return 0;
@@ -358,5 +383,6 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .symbol = cpu_symbol,
                                           .active_blocks = cpu_active_blocks,
                                           .launch = cpu_launch,
+                                          .launch_on = cpu_launch_on,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

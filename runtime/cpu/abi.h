@@ -33,7 +33,8 @@ struct cpu_hooks {
   void (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
-  /* Ends the process with "trap: what" and the block and thread as its fault text. Does not return. */
+  /* Ends the launch, in a worker the process, with "trap: what" and the block and thread as its fault text. Does not
+     return. */
   void (*trap)(const char *what);
 };
 

@@ -21,6 +21,7 @@ static const char *const flags[] = {"-std=c++17",
                                     "-w",
                                     "-fvisibility=hidden",
                                     "-fno-semantic-interposition",
+                                    "-Wl,-Bsymbolic", /* an application's own symbols are not the kernel's */
                                     "-fstack-clash-protection",
                                     "-fno-strict-aliasing",
                                     "-ffp-contract=fast",

@@ -42,6 +42,7 @@ enum {
   MAX_THREADS = 1024, /* a block: CUDA C++ Programming Guide, technical specifications per compute capability */
   MAX_WARPS = MAX_THREADS / WARP,
   STACK_BYTES = 128 * 1024,
+  FAULT_BYTES = 512,
   /* Stacks at equal distances share the sets of the L1 cache. Their tops are moved apart by an odd number of cache
      lines, which passes through all 64 lines of a 4 KB way before it repeats. */
   COLOUR_STEP = 9 * 64,
@@ -185,6 +186,7 @@ struct fibers {
   unsigned ready_warps;               /* those with a ready lane */
   struct warp warps[MAX_WARPS];
   struct parked parked[MAX_THREADS];
+  char fault[FAULT_BYTES]; /* why the launch was given up; "" */
 };
 
 /* A kernel reaches its scheduler through hooks that carry no context, and so does a signal handler. */
@@ -227,9 +229,17 @@ static void note_lanes(struct note *note, unsigned lanes) {
   note_number(note, lanes, 16, 8);
 }
 
+static void switch_to(struct fibers *all, struct context *to);
+
+/* Without a handler the launch is given up: its caller goes on and nobody comes back to these stacks. */
 static _Noreturn void fault(const char *text) {
   void (*handler)(const char *) = atomic_load(&fault_handler);
   if (handler) handler(text);
+  if (running) {
+    struct note note = {running->fault, running->fault + FAULT_BYTES - 1};
+    note_text(&note, text);
+    switch_to(running, &running->caller);
+  }
   abort();
 }
 
@@ -247,7 +257,7 @@ void fibers_on_fault(void (*handler)(const char *text)) {
 }
 
 static _Noreturn void hook_trap(const char *what) {
-  char text[512], where[128];
+  char text[FAULT_BYTES], where[128];
   struct note note = {text, text + sizeof text - 1};
   fibers_where(where, sizeof where);
   note_text(&note, "trap: ");
@@ -270,7 +280,7 @@ static _Noreturn void deadlock(const struct fibers *all) {
   const struct warp *warp = &all->warps[thread / WARP];
   const unsigned mask = all->parked[thread].mask;
   const unsigned missing = mask & warp->live & ~warp->waiting;
-  char text[512];
+  char text[FAULT_BYTES];
   struct note note = {text, text + sizeof text - 1};
   note_position(&note, "deadlock: in block", all->launch->builtins->block);
   note_position(&note, " thread", all->positions[thread]);
@@ -590,6 +600,19 @@ static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
                    grid->x, grid->y, grid->z, block->x, block->y, block->z, MAX_THREADS);
 }
 
+/* After a launch that was given up: every stack is as good as new. */
+static int clear_up(struct fibers *all, cugen_error *err) {
+  all->idle_count = 0;
+  for (unsigned i = 0; i < all->usable; ++i) {
+    context_drop(&all->fibers[i].context);
+    all->fibers[i] = (struct fiber){.made = false};
+    all->idle[all->idle_count++] = &all->fibers[i];
+  }
+  memset(all->warps, 0, sizeof all->warps);
+  all->ready_warps = all->arrived = all->agreed = 0;
+  return error_set(err, CUGEN_ERROR_DEVICE, "%s", all->fault);
+}
+
 static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   *launch->builtins = (struct cpu_builtins){
       .block_size = launch->block, .grid_size = launch->grid, .dynamic_shared = launch->dynamic_shared};
@@ -597,6 +620,7 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   context_adopt(&all->caller);
   all->active = &all->caller;
   running = all;
+  all->fault[0] = '\0';
   start_block(all);
   struct fiber *first = take_idle(all);
   start_next(all, first);
@@ -612,5 +636,5 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   if (status) return status;
   prepare_positions(fibers, launch->block);
   run_grid(fibers, launch);
-  return CUGEN_OK;
+  return fibers->fault[0] ? clear_up(fibers, err) : CUGEN_OK;
 }

@@ -21,7 +21,8 @@ struct fiber_launch {
   void *dynamic_shared; /* one block's worth, reused for every block */
 };
 
-/* fault(context, text) is called for what ends the process (trap, deadlock): it does not return. */
+/* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the
+   fault text; what the kernel has written stays. */
 int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err);
 
 /* The hooks that a loaded object is given. */
@@ -31,7 +32,7 @@ const struct cpu_hooks *fibers_hooks(void);
    with the final NUL. Empty when no kernel runs. */
 void fibers_where(char *out, size_t size);
 /* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
-   are. */
+   are; NULL: none. */
 void fibers_on_fault(void (*fault)(const char *text));
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);

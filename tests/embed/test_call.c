@@ -310,24 +310,6 @@ static void test_options(void **state) {
   cugen_kernel_close(kernel);
 }
 
-static void test_cpu(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *own;
-  cugen_kernel *kernel;
-  cugen_plan *plan;
-  cugen_error err;
-  options.device = "cpu";
-  options.cache = "none";
-  assert_int_equal(cugen_open(&options, &own, &err), CUGEN_OK);
-  if (cugen_kernel_open(own, "tests/configs/wild.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "a plan launches on a CUDA GPU, and this kernel is for the cpu device"));
-  assert_null(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(own);
-}
-
 /* ---- Contexts ------------------------------------------------------------------------------------------------------ */
 
 static void test_contexts(void **state) {
@@ -482,9 +464,9 @@ static void test_faults(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_default),      TEST(test_tuned_only), TEST(test_exact),       TEST(test_tie),      TEST(test_near),
-      TEST(test_image),        TEST(test_options),    TEST(test_cpu),         TEST(test_contexts), TEST(test_launch),
-      TEST(test_bind_refuses), TEST(test_scalars),    TEST(test_compiled_in), TEST(test_faults),
+      TEST(test_default), TEST(test_tuned_only),  TEST(test_exact),    TEST(test_tie),    TEST(test_near),
+      TEST(test_image),   TEST(test_options),     TEST(test_contexts), TEST(test_launch), TEST(test_bind_refuses),
+      TEST(test_scalars), TEST(test_compiled_in), TEST(test_faults),
   };
   return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -1,0 +1,225 @@
+/* Plans on the cpu device, in this very process: right results for any problem, several plans and threads at once,
+   and a kernel that traps or deadlocks as an error to go on after. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 1000, THREADS = 8, ROUNDS = 20 };
+
+static cugen *lib;
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  options.device = "cpu";
+  options.cache = "none";
+  int status = cugen_open(&options, &lib, &err);
+  if (status) print_error("%s\n", err.message);
+  return status;
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static cugen_plan *open_plan(const char *config, const char *const *settings, size_t count) {
+  cugen_error err;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  cugen_kernel_close(kernel);
+  return plan;
+}
+
+static cugen_plan *open_hazards(void) {
+  return open_plan("tests/configs/hazards.lua", NULL, 0);
+}
+
+static int open_descriptors(void) {
+  int count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  while (folder && readdir(folder)) count++;
+  if (folder) closedir(folder);
+  return count;
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------------ */
+
+struct work {
+  cugen_plan *plan;
+  float x[COUNT], y[COUNT], first; /* x[0]; the others go up from there */
+  int wrong, status;
+};
+
+static float weights[4] = {1, 2, 3, 4};
+
+static int bind(struct work *w, int hazard, cugen_call **call, cugen_error *err) {
+  void *arguments[] = {w->x, w->y, weights, NULL, &hazard};
+  for (int i = 0; i < COUNT; i++) w->x[i] = w->first + (float)i;
+  memset(w->y, 0xff, sizeof w->y);
+  return cugen_call_bind(w->plan, arguments, 5, call, err);
+}
+
+static int count_wrong(const struct work *w) {
+  int wrong = 0;
+  for (int i = 0; i < COUNT; i++) wrong += !(w->y[i] == weights[i % 4] * w->x[i]);
+  return wrong;
+}
+
+static int run(struct work *w, int hazard, cugen_error *err) {
+  cugen_call *call;
+  int status = bind(w, hazard, &call, err);
+  if (!status) status = cugen_call_launch(call, NULL, err);
+  cugen_call_close(call);
+  return status;
+}
+
+static void must_be_right(struct work *w) {
+  cugen_error err;
+  if (run(w, 0, &err)) fail_msg("%s", err.message);
+  assert_int_equal(count_wrong(w), 0);
+}
+
+/* The problem is the handle's, not the check problem: matmul's has M = 131. */
+static void test_matmul(void **state) {
+  (void)state;
+  enum { M = 33, N = 20, K = 7 };
+  static const char *const sizes[] = {"M=33", "N=20", "K=7"};
+  static float a[M * K], b[K * N], c[M * N];
+  for (int i = 0; i < M * K; i++) a[i] = (float)(i % 11);
+  for (int i = 0; i < K * N; i++) b[i] = (float)(i % 13);
+  cugen_plan *plan = open_plan("matmul", sizes, 3);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_non_null(strstr(info->problem, "M=33 N=20 K=7"));
+  assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
+  void *arguments[6] = {a, b, c};
+  cugen_call *call;
+  cugen_error err;
+  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      float sum = 0;
+      for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
+      assert_true(c[i * N + j] == sum);
+    }
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* Loaded at once, each is its own code with its own variables. */
+static void test_two_plans(void **state) {
+  (void)state;
+  int before = open_descriptors();
+  struct work work[2] = {{.plan = open_hazards(), .first = 1}, {.plan = open_hazards(), .first = 5}};
+  cugen_plan *other = open_plan("tests/configs/wild.lua", (const char *const[]){"n=1000"}, 1);
+  static float out[COUNT], ones[COUNT];
+  for (int i = 0; i < COUNT; i++) ones[i] = 1;
+  void *arguments[] = {out, ones, ones, NULL, NULL};
+  cugen_call *call;
+  must_be_right(&work[0]);
+  assert_int_equal(cugen_call_bind(other, arguments, 5, &call, NULL), CUGEN_OK);
+  assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < COUNT; i++) assert_true(out[i] == 3.5f);
+  must_be_right(&work[1]);
+  cugen_plan_close(work[0].plan);
+  must_be_right(&work[1]);
+  cugen_call_close(call);
+  cugen_plan_close(other);
+  cugen_plan_close(work[1].plan);
+  assert_int_equal(open_descriptors(), before);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+
+static void *work_along(void *context) {
+  struct work *w = context;
+  for (int i = 0; i < ROUNDS && !w->status; i++) {
+    w->status = run(w, 0, NULL);
+    w->wrong += count_wrong(w);
+  }
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  static struct work work[THREADS];
+  pthread_t threads[THREADS];
+  cugen_plan *plan = open_hazards();
+  for (int i = 0; i < THREADS; i++) {
+    work[i] = (struct work){.plan = plan, .first = (float)(100 * i)};
+    assert_int_equal(pthread_create(&threads[i], NULL, work_along, &work[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++) assert_true(work[i].status == CUGEN_OK && work[i].wrong == 0);
+  cugen_plan_close(plan);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------------------------------- */
+
+static void test_faults(void **state) {
+  (void)state;
+  struct work work = {.plan = open_hazards()};
+  struct sigaction before[2], after[2]; /* cmocka has handlers of its own */
+  assert_int_equal(sigaction(SIGSEGV, NULL, &before[0]) + sigaction(SIGABRT, NULL, &before[1]), 0);
+  for (int round = 0; round < 3; round++) {
+    cugen_error err;
+    assert_int_equal(run(&work, 1, &err), CUGEN_ERROR_DEVICE);
+    assert_non_null(strstr(err.message, "in block (1,0,0) thread (6,0,0)"));
+    must_be_right(&work);
+    assert_int_equal(run(&work, 2, &err), CUGEN_ERROR_DEVICE);
+    assert_non_null(strstr(err.message, "deadlock: in block (0,0,0) thread (16,0,0)"));
+    must_be_right(&work);
+  }
+  assert_int_equal(sigaction(SIGSEGV, NULL, &after[0]) + sigaction(SIGABRT, NULL, &after[1]), 0);
+  assert_ptr_equal(after[0].sa_handler, before[0].sa_handler);
+  assert_ptr_equal(after[1].sa_handler, before[1].sa_handler);
+  cugen_plan_close(work.plan);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  static int anything;
+  struct work work = {.plan = open_hazards()};
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_call *call;
+  cugen_error err;
+  assert_int_equal(bind(&work, 0, &call, NULL), CUGEN_OK);
+  assert_int_equal(cugen_call_launch(call, &anything, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "the cpu device has no streams: launch on NULL; it returns at the end");
+  cugen_call_close(call);
+  cugen_plan_close(work.plan);
+  assert_int_equal(cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL), CUGEN_OK);
+  options.context = &anything;
+  assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "a context was given, and this kernel is for the cpu device, which has none");
+  options.context = NULL;
+  options.flags = CUGEN_PLAN_PRIMARY;
+  assert_int_equal(cugen_plan_open(kernel, &options, &plan, NULL), CUGEN_OK);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
+  const struct CMUnitTest tests[] = {
+      TEST(test_matmul), TEST(test_two_plans), TEST(test_threads), TEST(test_faults), TEST(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
