@@ -79,8 +79,6 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   if (!status) status = choose_arch(k, err);
   if (status) return status;
   text_addf(&k->key_options, "arch %s", k->arch);
-  /* What was compiled for one processor may not run on another. */
-  if (!k->device.facts.is_gpu) text_addf(&k->key_options, " %s", k->device.fingerprint);
   api_device_info(k->lib, &k->device, &k->device_info);
   return k->key_options.failed ? error_memory(err) : CUGEN_OK;
 }

@@ -94,7 +94,8 @@ static int find_image(cugen_kernel *k, const char *key, cugen_plan *p, cugen_err
 
 static int make_image(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   struct text key = {0};
-  int status = cache_image_key(&p->spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, err);
+  int status = cache_image_key(&p->spec, device_target(&k->device, k->arch), text_get(&k->key_options),
+                               k->nvrtc_version, &key, err);
   if (!status) status = find_image(k, text_get(&key), p, err);
   text_free(&key);
   return status;

@@ -42,6 +42,10 @@ int device_find(const char *id, const struct device_ops **ops, int *ordinal, cug
   return unknown_device(id, err);
 }
 
+const char *device_target(const struct device_description *device, const char *arch) {
+  return device->facts.is_gpu ? arch : device->fingerprint;
+}
+
 void compiled_free(struct compiled *compiled) {
   free(compiled->image);
   for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(compiled->entries[i]);

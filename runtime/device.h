@@ -86,6 +86,9 @@ struct device_description {
   struct device_facts facts;
 };
 
+/* What an image is made for: the architecture, on the cpu device this very processor and compiler. */
+const char *device_target(const struct device_description *device, const char *arch);
+
 struct device_options {
   const struct toolkit *toolkit;
   int ordinal;

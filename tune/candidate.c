@@ -230,7 +230,7 @@ void candidate_close(struct bench *bench, struct candidate *c) {
 
 static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  return cache_image_key(spec, t->arch, t->key.options, t->nvrtc_version, out, err);
+  return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version, out, err);
 }
 
 static int request_build(struct bench *bench, const struct kernel_spec *spec, struct build **out, cugen_error *err) {
