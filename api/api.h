@@ -39,6 +39,7 @@ struct cugen_kernel {
   size_t record_count;
   bool records_loaded;
   struct api_stored *stored; /* what stored.c handed out */
+  struct api_why *why;       /* and why.c */
   int64_t tuned_at;          /* when this handle last began to tune; 0: never. Records since then are its own */
 };
 
@@ -60,6 +61,9 @@ void api_listing_close(struct api_listing *listing);
 
 /* ---- stored.c ---- */
 void api_stored_close(struct api_stored *stored);
+
+/* ---- why.c ---- */
+void api_why_close(struct api_why *why);
 
 /* ---- tuning.c ---- */
 

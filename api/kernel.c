@@ -101,6 +101,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
   api_stored_close(k->stored);
+  api_why_close(k->why);
   expander_close(k->expander);
   space_close(k->space);
   problem_free(&k->problem);
@@ -222,7 +223,8 @@ static int best_variant(cugen_kernel *k, bool required, uint64_t *index, cugen_e
   *index = 0;
   if (!required) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
-                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant",
+                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "
+                   "why' explains)",
                    k->config->name, text_get(&k->problem_text), k->device.name);
 }
 

@@ -19,22 +19,6 @@ static int take_filter(struct cli *cli, cugen_cache_filter *out) {
   return status;
 }
 
-/* "2027-03-01 14:05", here. */
-static struct shown print_moment(int64_t seconds) {
-  struct shown shown = {"-"};
-  time_t moment = (time_t)seconds;
-  struct tm local;
-  if (seconds > 0 && localtime_r(&moment, &local)) strftime(shown.text, sizeof shown.text, "%Y-%m-%d %H:%M", &local);
-  return shown;
-}
-
-/* "13.0" from 13000; "-" for none. */
-static struct shown print_version(int version) {
-  struct shown shown = {"-"};
-  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
-  return shown;
-}
-
 static json_t *integer(int64_t value) {
   return json_integer((json_int_t)value);
 }

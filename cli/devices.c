@@ -21,13 +21,6 @@ static cugen_device_info *list_devices(struct cli *cli, size_t *count, const cha
   }
 }
 
-/* "13.0" from 13000; "-" for none. */
-static struct shown print_version(int version) {
-  struct shown shown = {"-"};
-  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
-  return shown;
-}
-
 static struct shown print_or_dash(int value) {
   struct shown shown = {"-"};
   if (value) snprintf(shown.text, sizeof shown.text, "%d", value);

@@ -36,8 +36,8 @@ static int find_best_on_check(struct cli *cli, bool required, cugen_kernel **che
              ? CUGEN_OK
              : cli_fail(cli, CUGEN_ERROR_USAGE,
                         "nothing is remembered for %s %s on the cpu device; run 'cugen tune' first, or "
-                        "name a variant",
-                        cugen_kernel_name(*check), cugen_kernel_problem(*check));
+                        "name a variant ('cugen cache why %s' explains)",
+                        cugen_kernel_name(*check), cugen_kernel_problem(*check), cli->operand);
 }
 
 int command_gen(struct cli *cli) {

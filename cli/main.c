@@ -16,6 +16,7 @@ static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTIO
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
+static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_COUNT};
 static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
                                                    OPTION_JSON,    OPTION_QUIET,  OPTION_HELP,  OPTION_COUNT};
 static const enum cli_option cache_rm_options[] = {
@@ -62,6 +63,10 @@ const struct cli_command cli_commands[] = {
      "Shows all that is remembered of the kernel for this problem, device and options, also what\n"
      "a look-up does not take because the kernel has changed since (stale).",
      cache_show_options, true, command_cache_show},
+    {"cache why", "CONFIG", "what a look-up finds, or why it finds nothing, field by field",
+     "Explains a hit or a miss for this kernel, problem, device and options: the record that is\n"
+     "taken, or the nearest ones and what keeps each of them from being taken.",
+     cache_why_options, true, command_cache_why},
     {"cache rm", "[CONFIG]", "remove records, and compiled kernels that nothing needs any more",
      "Removes the records that all the given options mean, with their history, and each compiled\n"
      "kernel that no remaining record can want. On a terminal it says what would go, and asks;\n"

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- Numbers ---- */
 
@@ -61,6 +62,20 @@ struct shown print_bytes(int64_t bytes) {
 struct shown print_percent(double fraction) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%.0f%%", 100 * fraction);
+  return shown;
+}
+
+struct shown print_moment(int64_t seconds) {
+  struct shown shown = {"-"};
+  time_t moment = (time_t)seconds;
+  struct tm local;
+  if (seconds > 0 && localtime_r(&moment, &local)) strftime(shown.text, sizeof shown.text, "%Y-%m-%d %H:%M", &local);
+  return shown;
+}
+
+struct shown print_version(int version) {
+  struct shown shown = {"-"};
+  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
   return shown;
 }
 

@@ -18,6 +18,8 @@ struct shown print_seconds(double seconds); /* 1.234 ms */
 struct shown print_clock(double seconds);   /* 1:05 */
 struct shown print_bytes(int64_t bytes);    /* 48 KiB, 1.5 GiB; 100 B */
 struct shown print_percent(double fraction);
+struct shown print_moment(int64_t seconds); /* since the epoch: 2027-03-01 14:05, here; - for 0 */
+struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */
 /* The rate that matters for a kernel: its GFLOP/s where operations are declared, else its GB/s. */
 const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
 struct shown print_rate(double flops, double bytes, double seconds);

@@ -71,8 +71,8 @@ static void remark_choice(struct cli *cli) {
     return;
   cli_remark(cli,
              "nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s' finds "
-             "the best",
-             cli->operand);
+             "the best, 'cugen cache why %s' says what was found",
+             cli->operand, cli->operand);
 }
 
 int command_run(struct cli *cli) {

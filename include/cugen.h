@@ -347,6 +347,43 @@ typedef struct cugen_stored_record {
 int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
                         cugen_error *error);
 
+typedef enum cugen_why_state {
+  CUGEN_WHY_SAME,
+  CUGEN_WHY_DIFFERS,
+  CUGEN_WHY_UNKNOWN /* the record does not say */
+} cugen_why_state;
+
+/* One thing that a look-up compares. */
+typedef struct cugen_why_row {
+  const char *field;          /* "device", "options", "M", "variant", "source", "launches", "arguments", ... */
+  const char *wanted, *found; /* what the kernel has now, and what the record has */
+  cugen_why_state state;
+  int decides; /* 0: it is told, but no look-up depends on it */
+} cugen_why_row;
+
+/* A record that the look-up found, or might have. */
+typedef struct cugen_why_match {
+  const char *variant;
+  const char *verdict; /* what it is to the look-up, in a sentence */
+  cugen_outcome outcome;
+  double seconds;
+  int64_t measured_at; /* seconds since the epoch */
+  const cugen_why_row *rows;
+  size_t row_count;
+} cugen_why_match;
+
+typedef struct cugen_why {
+  int hit;                        /* the first match is what a look-up takes */
+  const char *verdict;            /* a sentence or two */
+  const char *advice;             /* what to do about a miss; "" */
+  const cugen_why_match *matches; /* the record that is taken; of a miss the nearest ones, three at most */
+  size_t match_count;
+} cugen_why;
+
+/* Explains what a look-up of this kernel finds, field by field. variant: the record of that one (a text as for
+   cugen_kernel_source); NULL: the best. A miss is no error. Everything in *out lives until the next call. */
+int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
+
 /* ---- Plans and calls: launching from an application ------------------------------------------------------------ */
 
 /* A plan is one variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes, and

@@ -1,0 +1,428 @@
+/* Why a look-up in the cache finds what it finds: the record it takes, or the nearest ones and what keeps each of them
+   from being taken, field by field. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+enum { NEAREST = 3, ROWS = 96 };
+
+struct match {
+  cugen_why_row rows[ROWS];
+  size_t count;
+};
+
+/* What was handed out last. */
+struct api_why {
+  char **strings;
+  size_t string_count, string_capacity;
+  struct match details[NEAREST];
+  cugen_why_match matches[NEAREST];
+  size_t match_count;
+  bool failed; /* for want of memory */
+};
+
+static void clear(struct api_why *why) {
+  for (size_t i = 0; i < why->string_count; i++) free(why->strings[i]);
+  free(why->strings);
+  *why = (struct api_why){0};
+}
+
+void api_why_close(struct api_why *why) {
+  if (why) clear(why);
+  free(why);
+}
+
+/* Takes the string over; what was handed out has it until the next call. */
+static const char *keep(struct api_why *why, char *string) {
+  if (string && why->string_count == why->string_capacity) {
+    size_t capacity = 2 * why->string_capacity + 32;
+    char **strings = realloc(why->strings, capacity * sizeof *strings);
+    if (strings) {
+      why->strings = strings;
+      why->string_capacity = capacity;
+    }
+  }
+  if (string && why->string_count < why->string_capacity) return why->strings[why->string_count++] = string;
+  free(string);
+  why->failed = true;
+  return "";
+}
+
+static const char *keepf(struct api_why *why, const char *format, ...) PRINTF_LIKE(2, 3);
+static const char *keepf(struct api_why *why, const char *format, ...) {
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  return keep(why, text_take(&text));
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------- */
+
+static void add_row(struct api_why *why, struct match *match, const char *field, const char *wanted,
+                    const char *found, cugen_why_state state, bool decides) {
+  if (match->count == ROWS) return;
+  match->rows[match->count++] = (cugen_why_row){.field = keepf(why, "%s", field),
+                                                .wanted = keepf(why, "%s", wanted),
+                                                .found = keepf(why, "%s", found),
+                                                .state = state,
+                                                .decides = decides};
+}
+
+static void add_texts(struct api_why *why, struct match *match, const char *field, const char *wanted,
+                      const char *found) {
+  add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+}
+
+/* Eight digits of a hash tell as much as all of it. */
+static void add_hash(struct api_why *why, struct match *match, const char *field, struct hash wanted,
+                     struct hash found) {
+  bool known = wanted.hex[0] && found.hex[0];
+  cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
+                          : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
+                                                          : CUGEN_WHY_SAME;
+  add_row(why, match, field, keepf(why, "%.8s", wanted.hex), keepf(why, "%.8s", found.hex), state, true);
+}
+
+static void add_version(struct api_why *why, struct match *match, const char *field, int wanted, int found) {
+  const char *texts[2];
+  const int versions[2] = {wanted, found};
+  for (int i = 0; i < 2; i++)
+    texts[i] = versions[i] ? keepf(why, "%d.%d", versions[i] / 1000, versions[i] % 1000 / 10) : "none";
+  add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
+}
+
+/* ---- Problems, value by value --------------------------------------------------------------------------------- */
+
+/* The length of the first "name=value" of a problem's text. A value may hold spaces: it ends before a space that a
+   name and '=' follow. */
+static size_t setting_length(const char *text) {
+  size_t length = strcspn(text, " ");
+  while (text[length]) {
+    const char *next = text + length + 1;
+    size_t name = strcspn(next, " =");
+    if (name && next[name] == '=') break;
+    length += 1 + strcspn(next, " ");
+  }
+  return length;
+}
+
+static const char *next_setting(const char *text) {
+  text += setting_length(text);
+  return *text ? text + 1 : text;
+}
+
+/* The setting of that name; NULL: there is none. */
+static const char *find_setting(const char *text, const char *name, size_t length) {
+  for (; *text; text = next_setting(text))
+    if (strncmp(text, name, length) == 0 && text[length] == '=') return text;
+  return NULL;
+}
+
+static const char *value_of(struct api_why *why, const char *setting) {
+  if (!setting) return "not declared";
+  size_t name = strcspn(setting, "="), length = setting_length(setting);
+  return name < length ? keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
+}
+
+/* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. */
+static void add_settings(struct api_why *why, struct match *match, const char *from, const char *other,
+                         bool new_only) {
+  for (; *from; from = next_setting(from)) {
+    size_t length = strcspn(from, "=");
+    const char *partner = find_setting(other, from, length);
+    if (new_only && partner) continue;
+    const char *mine = value_of(why, from), *theirs = value_of(why, partner);
+    add_texts(why, match, keepf(why, "%.*s", (int)length, from), new_only ? theirs : mine, new_only ? mine : theirs);
+  }
+}
+
+static size_t settings_that_differ(const char *a, const char *b) {
+  size_t count = 0;
+  for (; *a; a = next_setting(a)) {
+    const char *partner = find_setting(b, a, strcspn(a, "="));
+    size_t length = setting_length(a);
+    count += !partner || setting_length(partner) != length || strncmp(a, partner, length) != 0;
+  }
+  return count;
+}
+
+/* ---- One record ----------------------------------------------------------------------------------------------- */
+
+/* "source, launches": the fields of that state, or "". */
+static const char *list_fields(struct api_why *why, const struct match *match, cugen_why_state state) {
+  struct text text = {0};
+  for (size_t i = 0; i < match->count; i++)
+    if (match->rows[i].decides && match->rows[i].state == state)
+      text_addf(&text, "%s%s", text.length ? ", " : "", match->rows[i].field);
+  return keepf(why, "%s", text.length ? keep(why, text_take(&text)) : "");
+}
+
+static void compare_parts(struct api_why *why, struct match *match, const struct judgement *judgement,
+                          const struct cache_record *record) {
+  const struct cache_record *now = &judgement->now;
+  if (!now->hash.hex[0]) return;
+  add_hash(why, match, "source", now->source_hash, record->source_hash);
+  add_hash(why, match, "launches", now->launches_hash, record->launches_hash);
+  add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash);
+  add_hash(why, match, "what it is held against", now->proof_hash, record->proof_hash);
+  add_hash(why, match, "kernel as a whole", now->hash, record->hash);
+}
+
+static const char *say_changed(struct api_why *why, const struct match *match) {
+  struct match parts = *match;
+  if (parts.count) parts.count--; /* the whole */
+  const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
+  return *changed
+             ? keepf(why, "it is not taken: changed since it was measured: %s", changed)
+             : "it is not taken: the kernel has changed since it was measured; in what is not known, the record is "
+               "of an older cugen";
+}
+
+/* What a record in the right place is to the look-up. */
+static const char *say_judgement(struct api_why *why, const struct match *match, const struct judgement *judgement,
+                                 const struct cache_record *record) {
+  switch (judgement->how) {
+  case JUDGED_CHANGED: return say_changed(why, match);
+  case JUDGED_GONE: return keepf(why, "it is not taken: no variant is called that now: %s", judgement->why.message);
+  case JUDGED_BROKEN:
+    return keepf(why, "it is not taken: its source does not expand now: %s", judgement->why.message);
+  case JUDGED_CURRENT: break;
+  }
+  if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
+  return keepf(why, "it is remembered that it failed (%s): it is not tried again",
+               cugen_outcome_text(record->outcome));
+}
+
+static int explain(cugen_kernel *k, const struct cache_space *space, const struct cache_record *record,
+                   cugen_error *err) {
+  struct api_why *why = k->why;
+  struct match *match = &why->details[why->match_count];
+  struct judgement judgement;
+  const char *problem = text_get(&k->problem_text);
+  add_texts(why, match, "kernel", k->config->name, space->config);
+  add_texts(why, match, "device", k->device.fingerprint, space->device);
+  add_texts(why, match, "options", text_get(&k->key_options), space->options);
+  add_settings(why, match, problem, space->problem, false);
+  add_settings(why, match, space->problem, problem, true);
+  const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
+  int status = api_judge(k, record, &judgement, err);
+  if (status) return status;
+  bool gone = judgement.how == JUDGED_GONE;
+  add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
+          gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+  if (!*elsewhere) compare_parts(why, match, &judgement, record);
+  const char *verdict = *elsewhere ? keepf(why, "it is not taken: it differs in %s", elsewhere)
+                                   : say_judgement(why, match, &judgement, record);
+  add_version(why, match, "driver", k->device.driver_version, record->driver_version);
+  add_version(why, match, "NVRTC", k->nvrtc_version, record->nvrtc_version);
+  why->matches[why->match_count++] = (cugen_why_match){.variant = keepf(why, "%s", record->variant),
+                                                       .verdict = verdict,
+                                                       .outcome = record->outcome,
+                                                       .seconds = record->seconds,
+                                                       .measured_at = record->measured_at,
+                                                       .rows = match->rows,
+                                                       .row_count = match->count};
+  return CUGEN_OK;
+}
+
+/* ---- Records in the right place ------------------------------------------------------------------------------- */
+
+static struct cache_space own_space(const cugen_kernel *k) {
+  const struct cache_key key = api_key(k);
+  return (struct cache_space){.device = (char *)(uintptr_t)key.device,
+                              .config = (char *)(uintptr_t)key.config,
+                              .problem = (char *)(uintptr_t)key.problem,
+                              .options = (char *)(uintptr_t)key.options};
+}
+
+/* The first three of what is there, the best ahead of all. variant: only that one. */
+static int explain_own(cugen_kernel *k, const struct cache_record *records, size_t count, const char *variant,
+                       cugen_error *err) {
+  const struct cache_space space = own_space(k);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status && k->why->match_count < NEAREST; i++)
+    if (!variant || strcmp(records[i].variant, variant) == 0) status = explain(k, &space, &records[i], err);
+  return status;
+}
+
+/* ---- Records elsewhere ---------------------------------------------------------------------------------------- */
+
+struct near {
+  const struct cache_space *space;
+  size_t places, values; /* of device, options and problem, and of the problem's values, how many differ */
+};
+
+static int by_nearness(const void *left, const void *right) {
+  const struct near *a = left, *b = right;
+  if (a->places != b->places) return a->places < b->places ? -1 : 1;
+  if (a->values != b->values) return a->values < b->values ? -1 : 1;
+  if (a->space->measured_at != b->space->measured_at) return a->space->measured_at > b->space->measured_at ? -1 : 1;
+  return a->space->id < b->space->id ? -1 : 1;
+}
+
+static struct near measure(const cugen_kernel *k, const struct cache_space *space) {
+  struct near near = {.space = space};
+  const char *problem = text_get(&k->problem_text);
+  near.values = settings_that_differ(problem, space->problem) + settings_that_differ(space->problem, problem);
+  near.places = (size_t)(strcmp(k->device.fingerprint, space->device) != 0) +
+                (size_t)(strcmp(text_get(&k->key_options), space->options) != 0) + (near.values > 0);
+  return near;
+}
+
+/* The best record of that place. */
+static int explain_near(cugen_kernel *k, struct cache *cache, const struct cache_space *space, cugen_error *err) {
+  const struct cache_key key = {space->device, space->config, space->problem, space->options};
+  struct cache_record *records;
+  size_t count;
+  int status = cache_load(cache, &key, &records, &count, err);
+  if (!status && count) status = explain(k, space, &records[0], err);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  return status;
+}
+
+/* *total: sets of records of this kernel for other problems, devices or options. */
+static int explain_elsewhere(cugen_kernel *k, struct cache *cache, size_t *total, cugen_error *err) {
+  struct cache_space *spaces;
+  size_t count;
+  *total = 0;
+  int status = cache_spaces(cache, &spaces, &count, err);
+  struct near *near = status ? NULL : calloc(count + 1, sizeof *near);
+  if (!status && !near) status = error_memory(err);
+  for (size_t i = 0; i < count && !status; i++)
+    if (strcmp(spaces[i].config, k->config->name) == 0 && spaces[i].records)
+      near[*total] = measure(k, &spaces[i]), *total += near[*total].places > 0;
+  if (near) qsort(near, *total, sizeof *near, by_nearness);
+  for (size_t i = 0; i < *total && !status && k->why->match_count < NEAREST; i++)
+    status = explain_near(k, cache, near[i].space, err);
+  free(near);
+  cache_spaces_free(spaces, count);
+  return status;
+}
+
+/* ---- The verdict ---------------------------------------------------------------------------------------------- */
+
+static void say_hit(struct api_why *why, size_t count, bool asked, cugen_why *out) {
+  out->hit = 1;
+  out->verdict = asked ? keepf(why, "'%s' is remembered", why->matches[0].variant)
+                       : keepf(why, "'%s' is taken, the best of %zu remembered for this problem on this device",
+                               why->matches[0].variant, count);
+}
+
+static void say_miss_here(struct api_why *why, size_t count, bool asked, bool failed, cugen_why *out) {
+  if (asked)
+    out->verdict =
+        keepf(why, "'%s' was measured, but what was measured is not what it is now", why->matches[0].variant);
+  else if (failed)
+    out->verdict =
+        keepf(why, "not one of the %zu variants remembered for this problem on this device came out right", count);
+  else
+    out->verdict = keepf(why,
+                         "%zu variants are remembered for this problem on this device, but none that came out "
+                         "right is the kernel as it is now",
+                         count);
+  out->advice = failed ? "tune again, other variants are tried" : "tune again, what has changed is measured anew";
+}
+
+static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
+  const char *path = cache_path(k->lib->cache);
+  if (variant && here)
+    out->verdict =
+        keepf(k->why, "'%s' was not measured; %zu others of this problem on this device were", variant, here);
+  else if (elsewhere)
+    out->verdict = keepf(k->why,
+                         "nothing is remembered for this problem on this device with these options; of this "
+                         "kernel there %s %zu other set%s of records",
+                         elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
+  else
+    out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, path);
+  out->advice = "tune it here";
+}
+
+/* Full text of the variant meant; NULL: it is none, and out says why. */
+static const char *name_variant(cugen_kernel *k, const char *text, cugen_why *out) {
+  uint64_t index;
+  cugen_error why;
+  struct variant variant;
+  if (space_find(k->space, text, &index, &why)) {
+    out->verdict =
+        keepf(k->why, "'%s' is no variant of this kernel for this problem on this device: %s", text, why.message);
+    out->advice = "'cugen space' says which rule removes how many";
+    return NULL;
+  }
+  struct text name = {0};
+  space_variant(k->space, index, &variant, k->values);
+  variant_print(&variant, &name);
+  return keep(k->why, text_take(&name));
+}
+
+static int explain_records(cugen_kernel *k, struct cache *cache, const struct cache_record *records, size_t count,
+                           const char *variant, cugen_why *out, cugen_error *err) {
+  size_t elsewhere = 0;
+  int status = explain_own(k, records, count, variant, err);
+  bool here = k->why->match_count > 0, right = count && records[0].outcome == CUGEN_OUTCOME_OK;
+  if (!status && !here) status = explain_elsewhere(k, cache, &elsewhere, err);
+  if (status) return status;
+  if (here)
+    say_miss_here(k->why, count, variant != NULL, !variant && !right, out);
+  else
+    say_nothing_here(k, elsewhere, variant, count, out);
+  return CUGEN_OK;
+}
+
+/* The record that a look-up takes, if there is one. */
+static int find_hit(cugen_kernel *k, const struct cache_record *records, size_t count, const char *variant, bool *hit,
+                    cugen_error *err) {
+  struct cache_record best = {0};
+  struct judgement judgement;
+  uint64_t index;
+  int status = CUGEN_OK;
+  *hit = false;
+  if (!variant) status = api_best(k, k->space, &best, &index, hit, err);
+  for (size_t i = 0; i < count && variant && !status; i++) {
+    if (strcmp(records[i].variant, variant) != 0) continue;
+    status = api_judge(k, &records[i], &judgement, err);
+    *hit = judgement.how == JUDGED_CURRENT;
+  }
+  if (!status && *hit) status = explain_own(k, variant ? records : &best, variant ? count : 1, variant, err);
+  cache_record_free(&best);
+  return status;
+}
+
+static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_error *err) {
+  const struct cache_key key = api_key(k);
+  struct cache *cache;
+  struct cache_record *records;
+  size_t count;
+  bool hit = false;
+  int status = api_space(k, err);
+  if (!status) status = api_expander(k, err);
+  if (!status) status = api_cache(k->lib, &cache, err);
+  if (status) return status;
+  const char *variant = text ? name_variant(k, text, out) : NULL;
+  if (text && !variant) return CUGEN_OK;
+  status = cache_load(cache, &key, &records, &count, err);
+  if (!status) status = find_hit(k, records, count, variant, &hit, err);
+  if (!status && hit)
+    say_hit(k->why, count, text != NULL, out);
+  else if (!status)
+    status = explain_records(k, cache, records, count, variant, out, err);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  return status;
+}
+
+int cugen_kernel_why(cugen_kernel *k, const char *variant, cugen_why *out, cugen_error *error) {
+  *out = (cugen_why){.verdict = "", .advice = ""};
+  if (!k->why) k->why = calloc(1, sizeof *k->why);
+  if (!k->why) return error_memory(error);
+  clear(k->why);
+  int status = explain_all(k, variant, out, error);
+  if (!status && k->why->failed) status = error_memory(error);
+  out->matches = k->why->matches;
+  out->match_count = k->why->match_count;
+  return status;
+}

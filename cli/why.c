@@ -1,0 +1,117 @@
+/* cugen cache why: what a look-up finds, or why it finds nothing, field by field. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+static const char *state_word(const cugen_why_row *row) {
+  switch (row->state) {
+  case CUGEN_WHY_SAME: return "same";
+  case CUGEN_WHY_UNKNOWN: return "not known";
+  case CUGEN_WHY_DIFFERS: break;
+  }
+  return row->decides ? "DIFFERS" : "differs";
+}
+
+/* "2000 now, 1003 in the cache" */
+static int add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
+  char *text = NULL;
+  size_t length;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (row->state == CUGEN_WHY_SAME)
+    fputs(row->found, stream);
+  else if (row->state == CUGEN_WHY_UNKNOWN)
+    fputs("the record does not say", stream);
+  else
+    fprintf(stream, "%s now, %s in the cache%s", row->wanted, row->found, row->decides ? "" : "; it decides nothing");
+  bool good = fclose(stream) == 0;
+  if (good) table_cell(table, text);
+  free(text);
+  return good ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+}
+
+static int print_rows(struct cli *cli, const cugen_why_match *match) {
+  static const char *const headers[] = {"", "", ""};
+  struct table table;
+  int status = CUGEN_OK;
+  cugen_error ignored;
+  table_open(&table, headers, 3);
+  for (size_t i = 0; !status && i < match->row_count; i++) {
+    table_cell(&table, match->rows[i].field);
+    table_cell(&table, state_word(&match->rows[i]));
+    status = add_values(cli, &table, &match->rows[i]);
+  }
+  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
+  return status ? status : closed;
+}
+
+static int print_match(struct cli *cli, const cugen_why_match *match) {
+  bool right = match->outcome == CUGEN_OUTCOME_OK;
+  printf("\n%s: %s", match->variant,
+         right ? print_seconds(match->seconds).text : cugen_outcome_text((int)match->outcome));
+  printf(", measured %s\n  %s", print_moment(match->measured_at).text, match->verdict);
+  if (options_given(cli, OPTION_QUIET)) return putchar('\n'), CUGEN_OK;
+  return print_rows(cli, match); /* whose empty headers end the line */
+}
+
+static int print_why(struct cli *cli, const cugen_why *why) {
+  int status = CUGEN_OK;
+  if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
+  printf("%s: %s.\n", why->hit ? "Hit" : "Miss", why->verdict);
+  for (size_t i = 0; !status && i < why->match_count; i++) status = print_match(cli, &why->matches[i]);
+  if (status || !*why->advice) return status;
+  printf("\nTo do: %s", why->advice);
+  if (strncmp(why->advice, "tune", 4) == 0) {
+    printf(": cugen tune %s", cli->operand);
+    cli_print_same(cli, stdout);
+  }
+  putchar('\n');
+  return CUGEN_OK;
+}
+
+static json_t *match_json(const cugen_why_match *match) {
+  static const char *const states[] = {"same", "differs", "unknown"};
+  json_t *object = json_object(), *rows = json_array();
+  json_object_set_new(object, "variant", json_string(match->variant));
+  json_object_set_new(object, "verdict", json_string(match->verdict));
+  json_object_set_new(object, "outcome", json_string(json_outcome((int)match->outcome)));
+  json_object_set_new(object, "seconds",
+                      match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null());
+  json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));
+  json_object_set_new(object, "fields", rows);
+  for (size_t i = 0; i < match->row_count; i++) {
+    const cugen_why_row *row = &match->rows[i];
+    json_t *field = json_object();
+    json_object_set_new(field, "field", json_string(row->field));
+    json_object_set_new(field, "wanted", json_string(row->wanted));
+    json_object_set_new(field, "found", json_string(row->found));
+    json_object_set_new(field, "state", json_string(states[row->state]));
+    json_object_set_new(field, "decides", json_boolean(row->decides));
+    json_array_append_new(rows, field);
+  }
+  return object;
+}
+
+static int print_json(struct cli *cli, const cugen_why *why) {
+  json_t *object = json_object(), *matches = json_array();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "hit", json_boolean(why->hit));
+  json_object_set_new(object, "verdict", json_string(why->verdict));
+  json_object_set_new(object, "advice", json_optional_string(why->advice));
+  json_object_set_new(object, "matches", matches);
+  for (size_t i = 0; i < why->match_count; i++) json_array_append_new(matches, match_json(&why->matches[i]));
+  return json_print(object, stdout, &cli->error);
+}
+
+int command_cache_why(struct cli *cli) {
+  cugen_why why;
+  int status = cli_open_kernel(cli);
+  if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) status = cugen_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
+  if (status) return status;
+  return options_given(cli, OPTION_JSON) ? print_json(cli, &why) : print_why(cli, &why);
+}
