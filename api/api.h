@@ -89,6 +89,8 @@ void api_forget_records(cugen_kernel *kernel);
    the one that comes first in the config. The caller frees *record when *found. */
 int api_best(cugen_kernel *kernel, const struct space *space, struct cache_record *record, uint64_t *index,
              bool *found, cugen_error *err);
+/* The context to work in: `given`, which a device must have contexts for, else what is current; NULL: the primary. */
+int api_context(const cugen_kernel *kernel, void *given, void **out, cugen_error *err);
 /* The strings in *out are those of *from. */
 void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
 

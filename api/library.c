@@ -208,5 +208,5 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
 int cugen_worker_main(int argc, char **argv) {
   (void)argc, (void)argv;
   enum { SOCKET = 3 }; /* process_spawn's promise */
-  return worker_serve(SOCKET);
+  return worker_serve(SOCKET, &(struct worker_place){0});
 }

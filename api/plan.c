@@ -24,14 +24,10 @@ struct cugen_call {
 /* ---- Opening: where --------------------------------------------------------------------------------------------- */
 
 static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out, cugen_error *err) {
-  *out = options->context;
+  *out = NULL;
   if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
     return error_set(err, CUGEN_ERROR_USAGE, "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
-  if (!k->ops->current_context && options->context)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "a context was given, and this kernel is for the %s device, which has none", k->ops->kind);
-  if (options->flags & CUGEN_PLAN_PRIMARY || options->context || !k->ops->current_context) return CUGEN_OK;
-  return k->ops->current_context(k->lib->toolkit, out, err);
+  return options->flags & CUGEN_PLAN_PRIMARY ? CUGEN_OK : api_context(k, options->context, out, err);
 }
 
 static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {

@@ -224,21 +224,46 @@ int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_
 
 /* ---- Tuning and running ---- */
 
+int api_context(const cugen_kernel *k, void *given, void **out, cugen_error *err) {
+  *out = given;
+  if (!k->ops->current_context && given)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "a context was given, and this kernel is for the %s device, which has none", k->ops->kind);
+  return given || !k->ops->current_context ? CUGEN_OK : k->ops->current_context(k->lib->toolkit, out, err);
+}
+
+static int check_options(const cugen_tune_options *options, cugen_error *err) {
+  if (options->size != sizeof *options)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
+                     options->size, sizeof *options);
+  if (options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS)
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.flags: 0x%x is no flag",
+                     options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS);
+  if (options->cuda_context && !options->flags)
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.cuda_context goes with CUGEN_TUNE_IN_PROCESS");
+  return CUGEN_OK;
+}
+
+static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
+  struct tune_target target;
+  int status = make_target(k, &target, err);
+  target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
+  if (!status && target.in_process) status = api_context(k, options->cuda_context, &target.cuda_context, err);
+  return status ? status : tune_run(&target, options, result, err);
+}
+
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
                       cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
-  struct tune_target target;
   cugen_tune_result ignored;
   if (!options) options = &defaults;
-  if (options->size != sizeof *options)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
-                     options->size, sizeof *options);
-  int status = make_target(k, &target, error);
+  int status = check_options(options, error);
+  if (status) return status;
   int64_t begin = clock_unix();
   if (!result) result = &ignored;
   *result = (cugen_tune_result){0};
-  if (!status) status = tune_run(&target, options, result, error);
+  status = tune(k, options, result, error);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;

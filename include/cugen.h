@@ -245,6 +245,10 @@ typedef struct cugen_progress {
 /* Called from the tuning thread; return nonzero to stop cleanly. */
 typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *context);
 
+enum {
+  CUGEN_TUNE_IN_PROCESS = 1 /* a thread of this process does a worker process's work, see cugen_kernel_tune */
+};
+
 typedef struct cugen_tune_options {
   size_t size;
   const char *strategy;       /* "random" (default) or "exhaustive" */
@@ -256,11 +260,13 @@ typedef struct cugen_tune_options {
   int again;                  /* measure again what is remembered */
   const char *implementation; /* only this one; NULL: all */
   cugen_progress_callback progress;
-  void *context;
+  void *context;      /* for progress */
+  unsigned flags;     /* CUGEN_TUNE_... */
+  void *cuda_context; /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL }
 
 typedef struct cugen_tune_result {
   uint64_t valid;    /* variants in the space */
@@ -276,7 +282,18 @@ typedef struct cugen_tune_result {
 
 /* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes.
    CUGEN_ERROR_WRONG: not one variant came out right. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both
-   cases *result and the records are filled. */
+   cases *result and the records are filled.
+
+   With CUGEN_TUNE_IN_PROCESS no process is started: a thread verifies and measures, on a GPU in options->cuda_context,
+   else in the context current here, else in the primary one, beside whatever else runs there and disturbs the times.
+   No signal handler is installed. Nothing can end a variant from outside here, so the call ends with
+   CUGEN_ERROR_DEVICE, which names the variant, when one
+   - breaks the GPU's context by a trap or a bad address: everything in that context is lost, as after a kernel of
+     the application's own;
+   - does not end in variant_timeout: its thread is left to itself until it does, and the library must stay loaded.
+   That variant is remembered as failed, everything before it is kept, and tuning again goes on behind it. On the cpu
+   device traps, deadlocks and writes just outside a buffer fail the variant only, and so does one that takes too long
+   but comes to a barrier or a block's end; an access far outside ends the process. */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
                       cugen_error *error);
 

@@ -8,6 +8,8 @@
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 
+#include <stdatomic.h>
+
 #include "base/facts.h"
 #include "base/kernel.h"
 #include "toolkit.h"
@@ -98,6 +100,8 @@ struct device_options {
   void *context;
   /* The process is an application's: it keeps its signal handlers, and a trap is an error of the launch. */
   bool embedded;
+  const atomic_bool
+      *stop; /* NULL, or set to end what runs on the cpu device, where it comes to wait or to a block's end */
 };
 
 struct loaded; /* a compiled image on a device */

@@ -23,6 +23,7 @@ struct cpu_device {
   void *shared;         /* one block's dynamic shared memory */
   pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
+  const atomic_bool *stop;
 };
 
 struct loaded {
@@ -135,6 +136,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   d->base.ops = &cpu_device_ops;
   d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
   d->embedded = true; /* until there are handlers */
+  d->stop = options->stop;
   pthread_mutex_init(&d->lock, NULL);
   int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
@@ -155,10 +157,9 @@ static int cpu_open(const struct device_options *options, struct device **out, c
 
 static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded, struct memory *out,
                      cugen_error *err) {
-  (void)device;
   *out = (struct memory){0};
   if (guarded) {
-    int status = guard_alloc(bytes, out, err);
+    int status = guard_alloc(bytes, ((struct cpu_device *)device)->embedded, out, err);
     out->kind = kind;
     return status;
   }
@@ -171,10 +172,9 @@ static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes,
 
 /* Guarded memory has base_bytes. */
 static void cpu_free(struct device *device, struct memory *memory) {
-  (void)device;
   if (!memory->base) return;
   if (memory->base_bytes) {
-    guard_free(memory);
+    guard_free(memory, ((struct cpu_device *)device)->embedded);
     return;
   }
   free(memory->base);
@@ -189,8 +189,7 @@ static int cpu_alloc_pitched(struct device *device, size_t width, size_t rows, s
 }
 
 static int cpu_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
-  (void)device;
-  return memory->base_bytes ? guard_check(memory, err) : CUGEN_OK;
+  return memory->base_bytes ? guard_check(memory, ((struct cpu_device *)device)->embedded, err) : CUGEN_OK;
 }
 
 static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
@@ -328,7 +327,8 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .builtins = entry->builtins,
                                       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                       .block = {launch->block[0], launch->block[1], launch->block[2]},
-                                      .dynamic_shared = d->shared};
+                                      .dynamic_shared = d->shared,
+                                      .stop = d->stop};
   return fibers_run(d->fibers, &fibers, err);
 }
 

@@ -31,6 +31,8 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
   const struct worker_options worker = {.program = target->worker,
                                         .device = target->device->id,
                                         .toolkit = target->toolkit_options,
+                                        .in_process = target->in_process,
+                                        .cuda_context = target->cuda_context,
                                         .interrupted = options->interrupted,
                                         .context = options->context};
   int status = expander_open(target->sources, &out->expander, err);

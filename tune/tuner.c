@@ -179,8 +179,11 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   t->result->measuring += busy;
   if (!status) status = finish(t, c, &record, err);
   if (!status) status = keep_record(t, &record, image, err);
-  if (status) cache_record_free(&record);
-  return status;
+  if (status) {
+    cache_record_free(&record);
+    return status;
+  }
+  return worker_usable(t->bench.worker, err);
 }
 
 static bool budget_spent(const struct tuner *t) {

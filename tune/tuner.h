@@ -18,6 +18,8 @@ struct tune_target {
   const struct toolkit *toolkit;
   struct toolkit_options toolkit_options; /* for the worker */
   const char *worker;                     /* program */
+  bool in_process;                        /* a thread in its place, */
+  void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
   struct cache_key key;
   int nvrtc_version;

@@ -9,18 +9,23 @@
 
 #include "base/system.h"
 #include "wire.h"
+#include "worker_thread.h"
 
 /* Making a dataset fills buffers and computes the reference, which may take long on a large problem. */
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1; /* dataset: times a variant's limit */
+/* A thread that was asked to end takes that long at most, or does not end at all. */
+static const double thread_patience = 2;
 
 struct worker {
   struct worker_options options;
-  pid_t pid; /* 0: not running */
+  pid_t pid;                    /* 0: no process */
+  struct worker_thread *thread; /* NULL: no thread */
   int socket;
   int fault_descriptor;
   char *fault;      /* shared with the process: what it says as it dies */
   int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
+  cugen_error lost; /* status set: see worker_usable */
 };
 
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err) {
@@ -44,17 +49,22 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   return CUGEN_OK;
 }
 
-static void stop_process(struct worker *w, struct text *how) {
+/* False: it is a thread and did not end within `patience` seconds. A process is killed at once. */
+static bool stop(struct worker *w, double patience, struct text *how) {
+  bool ended = true;
   if (w->socket >= 0) close(w->socket);
   if (w->pid > 0) process_end(w->pid, how);
+  if (w->thread) ended = worker_thread_end(w->thread, patience);
   w->socket = -1;
   w->pid = 0;
+  w->thread = NULL;
   w->known[0] = w->known[1] = -1;
+  return ended;
 }
 
 void worker_close(struct worker *w) {
   if (!w) return;
-  stop_process(w, NULL);
+  stop(w, open_timeout, NULL); /* nothing was asked: it ends at once */
   if (w->fault) munmap(w->fault, WORKER_FAULT_BYTES);
   if (w->fault_descriptor >= 0) close(w->fault_descriptor);
   text_free(&w->message);
@@ -79,7 +89,7 @@ static int await(struct worker *w, double timeout, enum answer *answer, cugen_er
     if (status == CUGEN_ERROR_MEMORY) return status;
     if (status != CUGEN_ERROR_INTERRUPTED) return CUGEN_OK;
     if (w->options.interrupted && w->options.interrupted(w->options.context)) {
-      stop_process(w, NULL);
+      stop(w, end - clock_seconds() + thread_patience, NULL);
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     }
     *answer = ANSWER_TIMEOUT;
@@ -104,30 +114,36 @@ static int ask(struct worker *w, enum message_type type, const struct text *payl
   if (!status && answer == ANSWER_DONE) return CUGEN_OK;
   if (!status && answer == ANSWER_ERROR) return answered_error(w, err);
   struct text how = {0};
-  stop_process(w, &how);
-  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker process %s %s (%s)%s%s",
+  const char *place = w->thread ? "thread" : "process";
+  if (w->thread) text_add(&how, "in this process");
+  stop(w, thread_patience, &how);
+  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place,
                      answer == ANSWER_TIMEOUT ? "did not finish" : "died during", what, text_get(&how),
                      w->fault[0] ? ": " : "", w->fault);
   text_free(&how);
   return status;
 }
 
-static int start(struct worker *w, cugen_error *err) {
+static int start_worker(struct worker *w, cugen_error *err) {
   const char *argv[] = {w->options.program, "worker", NULL};
-  if (w->pid) return CUGEN_OK;
   w->fault[0] = '\0';
+  if (w->options.in_process) return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
   int status = process_spawn(argv, &w->pid, &w->socket, err);
-  if (status) {
-    w->pid = 0, w->socket = -1;
-    return status;
-  }
+  if (status) w->pid = 0, w->socket = -1;
+  return status;
+}
+
+static int start(struct worker *w, cugen_error *err) {
+  if (w->pid || w->thread) return CUGEN_OK;
+  int status = start_worker(w, err);
+  if (status) return status;
   struct text payload = {0};
   wire_put_string(&payload, w->options.device);
   wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
   wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
   status = ask(w, MESSAGE_OPEN, &payload, w->fault_descriptor, open_timeout, "opening the device", err);
   text_free(&payload);
-  if (status) stop_process(w, NULL);
+  if (status) stop(w, thread_patience, NULL);
   return status;
 }
 
@@ -185,11 +201,21 @@ static void set_reason(struct worker_result *out, const char *reason) {
   text_free(&text);
 }
 
+/* What a process is replaced after, a thread is not. */
+static void lose(struct worker *w, const struct worker_job *job, const char *why, const char *left) {
+  error_set(
+      &w->lost, CUGEN_ERROR_DEVICE,
+      "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was measured before it "
+      "is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after such a variant",
+      job->real_spec->variant, why, left);
+}
+
 /* The process died under the variant: the fault text, or how it ended, says why. */
 static void read_death(struct worker *w, struct worker_result *out) {
   struct text how = {0};
   w->fault[WORKER_FAULT_BYTES - 1] = '\0';
-  stop_process(w, &how);
+  if (w->thread) text_add(&how, "the worker thread gave up");
+  stop(w, thread_patience, &how);
   out->outcome = w->fault[0] ? worker_classify(w->fault) : CUGEN_OUTCOME_TRAP;
   if (!w->fault[0]) text_add(&how, " while running the variant");
   set_reason(out, w->fault[0] ? w->fault : text_get(&how));
@@ -198,11 +224,12 @@ static void read_death(struct worker *w, struct worker_result *out) {
 
 static void read_timeout(struct worker *w, const struct worker_job *job, struct worker_result *out) {
   struct text text = {0};
-  stop_process(w, NULL);
+  bool ended = stop(w, thread_patience, NULL);
   out->outcome = CUGEN_OUTCOME_TIMEOUT;
   text_addf(&text, "did not end within %g s", job->timeout);
   set_reason(out, text_get(&text));
   text_free(&text);
+  if (!ended) lose(w, job, out->reason, "its thread and the device stay busy until it does");
 }
 
 static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
@@ -221,17 +248,23 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   case ANSWER_DIED: read_death(w, out); break;
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
   }
-  if (dying) stop_process(w, NULL);
+  if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
+  if (dying) stop(w, thread_patience, NULL);
   return CUGEN_OK;
 }
 
 int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   *out = (struct worker_result){0};
-  int status = start(w, err);
+  int status = worker_usable(w, err);
+  if (!status) status = start(w, err);
   if (!status && job->check && job->verify) status = give_dataset(w, job->check, job->timeout, err);
   if (!status) status = give_dataset(w, job->real, job->timeout, err);
   double begin = clock_seconds();
   if (!status) status = run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;
   return status;
+}
+
+int worker_usable(const struct worker *w, cugen_error *err) {
+  return w->lost.status ? error_set(err, w->lost.status, "%s", w->lost.message) : CUGEN_OK;
 }

@@ -1,7 +1,10 @@
 /* The worker: a process of its own that owns one device, so that a variant that hangs, traps or scribbles takes nobody
-   with it. The coordinator's side of it is here: start, ask, and replace it when it died. */
+   with it. The coordinator's side of it is here: start, ask, and replace it when it died. On request a thread of this
+   process takes its place. */
 #ifndef TUNE_WORKER_H
 #define TUNE_WORKER_H
+
+#include <stdatomic.h>
 
 #include "dataset.h"
 #include "measure.h"
@@ -14,6 +17,8 @@ struct worker_options {
   const char *program; /* started as: program worker */
   const char *device;  /* "cuda:0" */
   struct toolkit_options toolkit;
+  bool in_process;    /* a thread rather than a process */
+  void *cuda_context; /* for the thread: as device_options.context */
   /* Polled while waiting; true: give up with CUGEN_ERROR_INTERRUPTED (the worker is ended). */
   bool (*interrupted)(void *context);
   void *context;
@@ -46,11 +51,22 @@ struct worker_result {
 /* What a fault text or a driver's error name says about the kernel. */
 cugen_outcome worker_classify(const char *fault);
 
+/* Where a worker lives; all zero: in a process of its own. */
+struct worker_place {
+  bool embedded;
+  void *context;
+  const atomic_bool *stop; /* NULL, or set when it is to give up what it does */
+};
+
 /* What cugen_worker_main does: serves the coordinator over `socket` until it hangs up; gives the exit code. */
-int worker_serve(int socket);
+int worker_serve(int socket, const struct worker_place *place);
 
 /* A failing variant is a result, not an error. An error means that the worker cannot work at all (no device, the
    reference fails, interrupted). */
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+
+/* CUGEN_ERROR_DEVICE when the last variant left nothing to go on with: a thread that does not end, or the context of
+   this process broken. A worker process is replaced instead. */
+int worker_usable(const struct worker *worker, cugen_error *err);
 
 #endif

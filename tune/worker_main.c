@@ -1,4 +1,4 @@
-/* The worker process itself: one device, one coordinator, one question at a time. It ends when the coordinator does,
+/* The worker itself, as a rule a process: one device, one coordinator, one question at a time. It ends when the coordinator does,
    or when its device is beyond use. */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ enum { KEPT_DATASETS = 2 };
 
 struct server {
   int socket;
+  const struct worker_place *place;
   struct toolkit *toolkit;
   struct device *device;
   char *fault;
@@ -181,7 +182,10 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
                                           .compiler = *compiler ? compiler : NULL};
   const struct device_ops *ops;
-  struct device_options device = {.fault_bytes = WORKER_FAULT_BYTES};
+  struct device_options device = {.fault_bytes = WORKER_FAULT_BYTES,
+                                  .context = s->place->context,
+                                  .embedded = s->place->embedded,
+                                  .stop = s->place->stop};
   void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_FAULT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (fault != MAP_FAILED) device.fault = s->fault = fault;
   int status = toolkit_open(&options, &s->toolkit, err);
@@ -274,8 +278,8 @@ static void server_close(struct server *s) {
   if (s->lock >= 0) close(s->lock);
 }
 
-int worker_serve(int socket) {
-  struct server server = {.socket = socket, .lock = -1};
+int worker_serve(int socket, const struct worker_place *place) {
+  struct server server = {.socket = socket, .place = place, .lock = -1};
   struct text message = {0};
   cugen_error err = {0};
   int status = CUGEN_OK;

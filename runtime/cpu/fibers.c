@@ -379,9 +379,15 @@ static struct fiber *take_idle(struct fibers *all) {
   return fiber;
 }
 
+static void stop_if_asked(const struct fibers *all) {
+  const atomic_bool *stop = all->launch->stop;
+  if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fault("stopped");
+}
+
 /* The current thread waits; comes back when it was made ready. */
 static void park(struct fibers *all) {
   struct fiber *next;
+  stop_if_asked(all);
   if (all->ready_warps) {
     next = resume_ready(all);
   } else if (all->unstarted < all->threads) {
@@ -517,6 +523,7 @@ static void find_work(struct fibers *all, struct fiber *self) {
   } else if (all->live) {
     deadlock(all);
   } else if (next_block(all)) {
+    stop_if_asked(all);
     start_block(all);
     start_next(all, self);
     return;

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_CPU_FIBERS_H
 #define RUNTIME_CPU_FIBERS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "abi.h"
@@ -19,6 +20,9 @@ struct fiber_launch {
   struct cpu_builtins *builtins; /* the shared object's */
   struct cpu_dim3 grid, block;
   void *dynamic_shared; /* one block's worth, reused for every block */
+  /* NULL, or set to end the launch with a fault where a thread waits and at a block's end: a loop without either goes
+     on. */
+  const atomic_bool *stop;
 };
 
 /* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the

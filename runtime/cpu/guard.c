@@ -33,9 +33,10 @@ static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A large unreachable zone on both sides: an index that is off by a row, not by one, lands in it too. */
-static size_t zone(void) {
-  return (size_t)1 << 20;
+/* A large unreachable zone on both sides: an index that is off by a row, not by one, lands in it too. A soft one is
+   written and read for every variant. */
+static size_t zone(bool soft) {
+  return (size_t)1 << (soft ? 16 : 20);
 }
 
 static void remember(char *start, char *end) {
@@ -46,39 +47,40 @@ static void remember(char *start, char *end) {
   }
 }
 
-int guard_alloc(size_t bytes, struct memory *out, cugen_error *err) {
-  size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone();
+int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
+  size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
   char *base = bytes > SIZE_MAX / 2
                    ? MAP_FAILED
                    : mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
-  char *low = base + zone();
-  if (mprotect(low, inside, PROT_READ | PROT_WRITE) != 0) {
+  char *low = soft ? base : base + zone(soft);
+  if (mprotect(low, soft ? whole : inside, PROT_READ | PROT_WRITE) != 0) {
     int status = error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
     munmap(base, whole);
     return status;
   }
   size_t slack = (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
-  char *start = low + inside - slack - bytes;
+  char *start = base + zone(soft) + inside - slack - bytes;
   memset(low, CANARY, (size_t)(start - low));
-  memset(start + bytes, CANARY, slack);
+  memset(start + bytes, CANARY, slack + (soft ? zone(soft) : 0));
   *out = (struct memory){
       .kind = MEMORY_DEVICE, .device = start, .host = start, .bytes = bytes, .base = base, .base_bytes = whole};
-  remember(start, start + bytes);
+  if (!soft) remember(start, start + bytes);
   return CUGEN_OK;
 }
 
-void guard_free(struct memory *memory) {
-  for (size_t i = 0; i < MOST_BUFFERS; i++)
+void guard_free(struct memory *memory, bool soft) {
+  for (size_t i = 0; i < MOST_BUFFERS && !soft; i++)
     if (guard.buffers[i].start == memory->device) guard.buffers[i] = (struct span){0};
   munmap(memory->base, memory->base_bytes);
   *memory = (struct memory){0};
 }
 
-int guard_check(const struct memory *memory, cugen_error *err) {
-  const unsigned char *start = memory->device, *end = start + memory->bytes;
-  const unsigned char *low = (const unsigned char *)memory->base + zone();
-  for (const unsigned char *at = end; (uintptr_t)at % page_size(); at++)
+int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
+  const unsigned char *start = memory->device, *end = start + memory->bytes, *base = memory->base;
+  const unsigned char *low = soft ? base : base + zone(soft), *high = base + memory->base_bytes;
+  if (!soft) high -= zone(soft);
+  for (const unsigned char *at = end; at < high; at++)
     if (*at != CANARY)
       return error_set(err, CUGEN_ERROR_WRONG,
                        "out of bounds: write at byte %zu past the end of a buffer of %zu bytes", (size_t)(at - end),
@@ -139,7 +141,7 @@ static void on_fault(const char *text) {
 /* The buffer nearest to the address, within the zones around it. */
 static const struct span *nearest(const char *address, size_t *distance) {
   const struct span *found = NULL;
-  *distance = zone() + page_size();
+  *distance = zone(false) + page_size();
   for (size_t i = 0; i < MOST_BUFFERS; i++) {
     const struct span *b = &guard.buffers[i];
     if (!b->start) continue;

@@ -6,10 +6,13 @@
 #include "runtime/device.h"
 
 /* Memory whose end lies against an inaccessible page, and whose start is aligned to 16 bytes. The up to 15 bytes
-   between are a canary. */
-int guard_alloc(size_t bytes, struct memory *out, cugen_error *err);
-void guard_free(struct memory *memory);
-int guard_check(const struct memory *memory, cugen_error *err);
+   between are a canary.
+
+   soft: where there is no fault handler, in an application's process. No page is inaccessible; zones on both sides are
+   canaries, which tell of writes nearby and of nothing else. The same in all three. */
+int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err);
+void guard_free(struct memory *memory, bool soft);
+int guard_check(const struct memory *memory, bool soft, cugen_error *err);
 
 /* Takes over SIGSEGV and its kind until guard_uninstall: one device a process, as handlers are process-wide. fault
    may be NULL: the text then goes nowhere. */

@@ -1,0 +1,220 @@
+/* Tuning in a thread of this process, on the cpu device: the same records as from a worker process, failures with their
+   reasons, nothing left behind, and what cannot be ended said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+static cugen *lib;
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  options.device = "cpu";
+  options.cache = "none";
+  options.worker = "/there/is/no/such/program"; /* no process is started */
+  int status = cugen_open(&options, &lib, &err);
+  if (status) print_error("%s\n", err.message);
+  return status;
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static cugen_kernel *open_kernel(const char *config, const char *setting) {
+  cugen_error err;
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err)) fail_msg("%s", err.message);
+  return kernel;
+}
+
+static int count_entries(const char *path) {
+  int count = 0;
+  DIR *folder = opendir(path);
+  while (folder && readdir(folder)) count++;
+  if (folder) closedir(folder);
+  return count;
+}
+
+static cugen_tune_options in_process(void) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.strategy = "exhaustive";
+  return options;
+}
+
+/* ---- It tunes ----------------------------------------------------------------------------------------------------- */
+
+struct seen {
+  int calls;
+  size_t done, stop_after;
+  bool named;
+};
+
+static int watch(const cugen_progress *progress, void *context) {
+  struct seen *seen = context;
+  seen->calls++;
+  seen->done = progress->done;
+  seen->named |= progress->last && strstr(progress->last, "naive ");
+  return seen->stop_after && progress->done >= seen->stop_after;
+}
+
+static void test_matmul(void **state) {
+  (void)state;
+  cugen_tune_options options = in_process();
+  cugen_tune_result result;
+  cugen_record record;
+  cugen_plan *plan;
+  cugen_error err;
+  struct seen seen = {0};
+  cugen_kernel *kernel = open_kernel("matmul", NULL);
+  int descriptors = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
+  options.budget_count = 4;
+  options.progress = watch;
+  options.context = &seen;
+  if (cugen_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried, 4);
+  assert_int_equal(result.failed, 0);
+  assert_true(seen.named && seen.calls >= 4);
+  assert_int_equal(cugen_kernel_records(kernel), 4);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.samples > 0);
+  assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+  assert_int_equal(count_entries("/proc/self/task"), threads);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, NULL), CUGEN_OK);
+  assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
+  assert_string_equal(cugen_plan_about(plan)->variant, record.variant);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+}
+
+static void test_stop(void **state) {
+  (void)state;
+  cugen_tune_options options = in_process();
+  cugen_tune_result result;
+  struct seen seen = {.stop_after = 2};
+  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
+  int threads = count_entries("/proc/self/task");
+  options.progress = watch;
+  options.context = &seen;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(result.tried, 2);
+  assert_int_equal(cugen_kernel_records(kernel), 2);
+  assert_int_equal(count_entries("/proc/self/task"), threads);
+  options.progress = NULL;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
+  assert_int_equal(result.tried, 2);
+  assert_int_equal(result.remembered, 2);
+  cugen_kernel_close(kernel);
+}
+
+/* ---- Failures ----------------------------------------------------------------------------------------------------- */
+
+static void expect(cugen_kernel *kernel, const char *implementation, cugen_outcome outcome, const char *reason) {
+  cugen_tune_options options = in_process();
+  cugen_record record = {0};
+  cugen_error err = {0};
+  options.implementation = implementation;
+  options.variant_timeout = 1;
+  int status = cugen_kernel_tune(kernel, &options, NULL, &err);
+  if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK)) fail_msg("%s: %s", implementation, err.message);
+  size_t count = cugen_kernel_records(kernel);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(cugen_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    if (strncmp(record.variant, implementation, strlen(implementation)) == 0) break;
+  }
+  assert_int_equal(record.outcome, outcome);
+  if (!strstr(record.reason, reason)) fail_msg("%s: %s", implementation, record.reason);
+}
+
+static void test_planted(void **state) {
+  (void)state;
+  int descriptors = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
+  cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", NULL);
+  expect(kernel, "right", CUGEN_OUTCOME_OK, "");
+  expect(kernel, "wrong_last", CUGEN_OUTCOME_WRONG, "");
+  expect(kernel, "nan", CUGEN_OUTCOME_WRONG, "");
+  expect(kernel, "unwritten", CUGEN_OUTCOME_WRONG, "");
+  expect(kernel, "past_the_end", CUGEN_OUTCOME_BOUNDS, "write at byte 0 past the end of a buffer of 400 bytes");
+  expect(kernel, "trap", CUGEN_OUTCOME_TRAP, "in block (0,0,0) thread (0,0,0)");
+  expect(kernel, "too_much_shared", CUGEN_OUTCOME_LAUNCH, "");
+  expect(kernel, "does_not_compile", CUGEN_OUTCOME_COMPILE, "");
+  expect(kernel, "right_again", CUGEN_OUTCOME_OK, "");
+  cugen_kernel_close(kernel);
+  assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+  assert_int_equal(count_entries("/proc/self/task"), threads);
+}
+
+/* They end where threads wait, and tuning goes on. */
+static void test_waiting(void **state) {
+  (void)state;
+  cugen_kernel *deadlock = open_kernel("tests/configs/hazards.lua", "hazard=2");
+  expect(deadlock, "one", CUGEN_OUTCOME_TRAP, "deadlock: in block (0,0,0) thread (16,0,0)");
+  cugen_kernel_close(deadlock);
+  int threads = count_entries("/proc/self/task");
+  cugen_kernel *endless = open_kernel("tests/configs/hazards.lua", "hazard=3");
+  expect(endless, "one", CUGEN_OUTCOME_TIMEOUT, "did not end within 1 s");
+  cugen_kernel_close(endless);
+  assert_int_equal(count_entries("/proc/self/task"), threads);
+}
+
+static void test_options(void **state) {
+  (void)state;
+  static int anything;
+  cugen_tune_options options = in_process();
+  cugen_error err;
+  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
+  options.cuda_context = &anything;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "a context was given, and this kernel is for the cpu device, which has none");
+  options.flags = 0;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  options.flags = 2, options.cuda_context = NULL;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "cugen_tune_options.flags: 0x2 is no flag");
+  cugen_kernel_close(kernel);
+}
+
+/* Last: its thread runs on until the process ends. */
+static void test_endless(void **state) {
+  (void)state;
+  cugen_tune_options options = in_process();
+  cugen_tune_result result;
+  cugen_record record;
+  cugen_error err;
+  cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", NULL);
+  expect(kernel, "right", CUGEN_OUTCOME_OK, "");
+  options.implementation = "endless";
+  options.variant_timeout = 0.5;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message,
+                         "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
+                         "within 0.5 s"));
+  assert_int_equal(result.failed, 1);
+  assert_int_equal(cugen_kernel_records(kernel), 2);
+  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
+  expect(kernel, "right_again", CUGEN_OUTCOME_OK, "");
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
+  const struct CMUnitTest tests[] = {
+      TEST(test_matmul),  TEST(test_stop),    TEST(test_planted),
+      TEST(test_waiting), TEST(test_options), TEST(test_endless),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* A worker thread; see worker_thread.h. What it shares with its starter belongs to both: either may be gone first. */
+#include "worker_thread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+struct worker_thread {
+  pthread_t thread;
+  int socket; /* its end */
+  struct worker_place place;
+  atomic_bool stop;
+  atomic_int owners;
+};
+
+static void release(struct worker_thread *t) {
+  if (atomic_fetch_sub(&t->owners, 1) == 1) free(t);
+}
+
+static void *serve(void *context) {
+  struct worker_thread *t = context;
+  worker_serve(t->socket, &t->place);
+  close(t->socket);
+  release(t);
+  return NULL;
+}
+
+/* The application's signals are for its own threads, but for those that a thread brings on itself. */
+static int start_without_signals(struct worker_thread *t) {
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  sigset_t all, before;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int failed = pthread_create(&t->thread, NULL, serve, t);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed;
+}
+
+int worker_thread_start(void *context, struct worker_thread **out, int *socket, cugen_error *err) {
+  int ends[2], failed = 0;
+  *out = NULL;
+  struct worker_thread *t = calloc(1, sizeof *t);
+  if (!t) return error_memory(err);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+    free(t);
+    return error_set(err, CUGEN_ERROR_MEMORY, "a socket for the worker thread: %s", strerror(errno));
+  }
+  t->socket = ends[1];
+  t->place = (struct worker_place){.embedded = true, .context = context, .stop = &t->stop};
+  atomic_init(&t->owners, 2);
+  failed = start_without_signals(t);
+  if (failed) {
+    close(ends[0]);
+    close(ends[1]);
+    free(t);
+    return error_set(err, CUGEN_ERROR_MEMORY, "a worker thread: %s", strerror(failed));
+  }
+  *socket = ends[0];
+  *out = t;
+  return CUGEN_OK;
+}
+
+bool worker_thread_end(struct worker_thread *t, double seconds) {
+  struct timespec until;
+  double whole;
+  clock_gettime(CLOCK_REALTIME, &until);
+  long nanoseconds = until.tv_nsec + (long)(modf(fmax(seconds, 0), &whole) * 1e9);
+  until.tv_sec += (time_t)whole + nanoseconds / 1000000000;
+  until.tv_nsec = nanoseconds % 1000000000;
+  atomic_store(&t->stop, true);
+  bool ended = pthread_timedjoin_np(t->thread, NULL, &until) == 0;
+  if (!ended) pthread_detach(t->thread);
+  release(t);
+  return ended;
+}
