@@ -18,6 +18,15 @@ struct cugen {
   struct api_listing *listing; /* what cache.c handed out */
 };
 
+/* Which variant a plan uses, and why. */
+struct choice {
+  cugen_plan_choice how;
+  uint64_t index;
+  struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
+  struct text problem;        /* the one that the record is of */
+  double distance;
+};
+
 struct cugen_kernel {
   cugen *lib;
   struct config *config;
@@ -30,11 +39,12 @@ struct cugen_kernel {
   cugen_device_info device_info;
   char arch[16];
   int nvrtc_version;
-  struct text fallback, problem_text, key_options;
+  struct text fallback, problem_text, key_options, policy;
   struct space *space;       /* built when first needed */
   struct expander *expander; /* likewise */
   struct value *values;      /* of the variant being looked at */
   struct text variant_text, source;
+  struct choice choice;         /* what cugen_kernel_choose found */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
@@ -52,7 +62,7 @@ int api_nvrtc_version(const cugen *lib);
 /* ---- kernel.c ---- */
 int api_space(cugen_kernel *kernel, cugen_error *err);
 int api_expander(cugen_kernel *kernel, cugen_error *err);
-/* The variant's index: NULL: the best remembered, else the first; "best"; or a variant's text. */
+/* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
@@ -96,16 +106,7 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 
 /* ---- choose.c ---- */
 
-/* Which variant a plan uses, and why. */
-struct choice {
-  cugen_plan_choice how;
-  uint64_t index;
-  struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
-  struct text problem;        /* the one that the record is of */
-  double distance;
-};
-
-/* Problems up to that distance count. *out is to be freed whatever comes back. */
+/* distance as in cugen_plan_options. *out is to be freed whatever comes back. */
 int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
 void api_choice_free(struct choice *choice);
 

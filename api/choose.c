@@ -1,4 +1,5 @@
-/* Which variant a plan uses: the best remembered for its problem, for the nearest problem, or the first valid one. */
+/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, or the first
+   valid one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out,
   return status;
 }
 
-static int choose_near(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
+static int choose_nearest(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
   struct nearby nearby = {.kernel = k, .limit = limit};
   const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
   struct cache *cache;
@@ -165,7 +166,30 @@ static int choose_near(cugen_kernel *k, double limit, struct choice *out, bool *
   return status;
 }
 
-/* ---- All three ------------------------------------------------------------------------------------------------------ */
+/* ---- The bucket ------------------------------------------------------------------------------------------------------- */
+
+static int choose_bucket(cugen_kernel *k, struct choice *out, bool *found, cugen_error *err) {
+  struct tuned tuned;
+  int status = problem_bucket(k->config, &k->problem, &tuned.problem, err);
+  if (status) return status;
+  tuned.distance = problem_distance(&k->problem, &tuned.problem);
+  if (tuned.distance.largest > 0) status = try_problem(k, &tuned, out, found, err);
+  problem_free(&tuned.problem);
+  return status;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------------ */
+
+static int choose_other(cugen_kernel *k, double distance, struct choice *out, bool *found, cugen_error *err) {
+  const struct config_policy *policy = &k->config->policy;
+  if (distance < 0) return CUGEN_OK;
+  if (distance > 0) return choose_nearest(k, distance, out, found, err);
+  switch (policy->kind) {
+  case POLICY_NEAREST: return choose_nearest(k, policy->distance, out, found, err);
+  case POLICY_BUCKETS: return choose_bucket(k, out, found, err);
+  default: return CUGEN_OK;
+  }
+}
 
 int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error *err) {
   bool found = false;
@@ -174,7 +198,7 @@ int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error
   if (!status && space_valid(k->space) == 0) status = space_explain_empty(k->space, err);
   if (!status) status = api_best(k, k->space, &out->record, &out->index, &found, err);
   if (found) text_add(&out->problem, text_get(&k->problem_text));
-  if (!status && !found && distance > 0) status = choose_near(k, distance, out, &found, err);
+  if (!status && !found) status = choose_other(k, distance, out, &found, err);
   if (!status && !found) out->how = CUGEN_PLAN_DEFAULT, out->index = 0;
   return !status && out->problem.failed ? error_memory(err) : status;
 }
@@ -182,4 +206,15 @@ int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error
 void api_choice_free(struct choice *choice) {
   cache_record_free(&choice->record);
   text_free(&choice->problem);
+}
+
+int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
+  api_choice_free(&k->choice);
+  int status = api_choose(k, distance, &k->choice, error);
+  if (!status) status = cugen_kernel_variant(k, k->choice.index, &out->variant, error);
+  if (status) return status;
+  out->how = k->choice.how;
+  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->choice.problem);
+  out->distance = k->choice.distance;
+  return CUGEN_OK;
 }

@@ -79,8 +79,9 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   if (!status) status = choose_arch(k, err);
   if (status) return status;
   text_addf(&k->key_options, "arch %s", k->arch);
+  policy_print(k->config, &k->policy);
   api_device_info(k->lib, &k->device, &k->device_info);
-  return k->key_options.failed ? error_memory(err) : CUGEN_OK;
+  return k->key_options.failed || k->policy.failed ? error_memory(err) : CUGEN_OK;
 }
 
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
@@ -109,7 +110,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->values);
-  struct text *texts[] = {&k->fallback, &k->problem_text, &k->key_options, &k->variant_text, &k->source};
+  struct text *texts[] = {&k->fallback, &k->problem_text, &k->key_options, &k->policy, &k->variant_text, &k->source};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -124,6 +125,10 @@ const char *cugen_kernel_name(const cugen_kernel *k) {
 
 const char *cugen_kernel_problem(const cugen_kernel *k) {
   return text_get(&k->problem_text);
+}
+
+const char *cugen_kernel_policy(const cugen_kernel *k) {
+  return text_get(&k->policy);
 }
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
@@ -214,14 +219,13 @@ int api_expander(cugen_kernel *k, cugen_error *err) {
   return k->expander ? CUGEN_OK : expander_open(&k->lib->sources, &k->expander, err);
 }
 
-static int best_variant(cugen_kernel *k, bool required, uint64_t *index, cugen_error *err) {
-  struct cache_record record = {0};
-  bool known;
-  int status = api_best(k, k->space, &record, index, &known, err);
-  cache_record_free(&record);
-  if (status || known) return status;
-  *index = 0;
-  if (!required) return CUGEN_OK;
+static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
+  struct choice choice;
+  int status = api_choose(k, best ? -1 : 0, &choice, err);
+  bool missing = best && choice.how == CUGEN_PLAN_DEFAULT;
+  *index = choice.index;
+  api_choice_free(&choice);
+  if (status || !missing) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "
                    "why' explains)",
@@ -232,9 +236,8 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
   int status = api_space(k, err);
   if (status) return status;
   if (space_valid(k->space) == 0) return space_explain_empty(k->space, err);
-  if (!variant) return best_variant(k, false, index, err);
-  if (strcmp(variant, "best") == 0) return best_variant(k, true, index, err);
-  return space_find(k->space, variant, index, err);
+  bool best = variant && strcmp(variant, "best") == 0;
+  return !variant || best ? chosen_variant(k, best, index, err) : space_find(k->space, variant, index, err);
 }
 
 int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,

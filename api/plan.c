@@ -1,4 +1,5 @@
 /* Plans and calls: a chosen variant loaded into an application's context, and launched on its streams. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,16 @@ static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen
 
 static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
   struct text range = {0};
-  if (options->distance > 0) text_addf(&range, " or a problem within a distance of %g", options->distance);
+  if (options->distance > 0)
+    text_addf(&range, "nearest { distance = %g }, as asked", options->distance);
+  else if (options->distance < 0)
+    text_add(&range, "exact, as asked");
+  else
+    text_addf(&range, "%s, by %s", text_get(&k->policy), k->config->path);
   error_set(err, CUGEN_ERROR_USAGE,
-            "nothing is remembered for %s %s%s on %s, and the plan is to be tuned (CUGEN_PLAN_TUNED_ONLY); tune it "
-            "first: cugen_kernel_tune, or 'cugen tune'",
-            k->config->name, text_get(&k->problem_text), text_get(&range), k->device.name);
+            "nothing that is remembered serves %s %s on %s (policy %s), and the plan is to be tuned "
+            "(CUGEN_PLAN_TUNED_ONLY); tune it first: cugen_kernel_tune, or 'cugen tune'",
+            k->config->name, text_get(&k->problem_text), k->device.name, text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
 }
@@ -148,9 +154,7 @@ static int check_options(const cugen_plan_options *options, cugen_error *err) {
                      options->size, sizeof *options);
   if (options->flags & ~known)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
-  if (!(options->distance >= 0))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is %g, should be 0 or more",
-                     options->distance);
+  if (isnan(options->distance)) return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
   return CUGEN_OK;
 }
 

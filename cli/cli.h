@@ -133,6 +133,8 @@ void cli_print_head(const struct cli *cli);
 const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
+/* Says what was chosen where no variant was named, unless it is the best of this very problem. */
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
 /* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */
 void cli_print_same(const struct cli *cli, FILE *out);
 

@@ -21,23 +21,30 @@ static int write_source(struct cli *cli, const char *source) {
   return good ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
 }
 
+static int refuse_best(struct cli *cli, const cugen_kernel *kernel) {
+  const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
+  return cli_fail(
+      cli, CUGEN_ERROR_USAGE,
+      "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache why %s' "
+      "explains)",
+      cugen_kernel_name(kernel), cugen_kernel_problem(kernel), device, cli->operand);
+}
+
 /* On the cpu device what is remembered is of the check problem: its best variant is the one to print, for the problem
-   asked for. *variant lives with *check, which the caller closes. */
-static int find_best_on_check(struct cli *cli, bool required, cugen_kernel **check, const char **variant) {
-  const char *source;
-  *check = NULL;
-  if (!cli_on_cpu(cli)) return CUGEN_OK;
-  int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check, &cli->error);
-  if (!status) status = cugen_kernel_use_check(*check, &cli->error);
-  if (status) return status;
-  status = cugen_kernel_source(*check, "best", &source, variant, &cli->error);
-  if (status && status != CUGEN_ERROR_USAGE) return status; /* usage: nothing is remembered */
-  return !status || !required
-             ? CUGEN_OK
-             : cli_fail(cli, CUGEN_ERROR_USAGE,
-                        "nothing is remembered for %s %s on the cpu device; run 'cugen tune' first, or "
-                        "name a variant ('cugen cache why %s' explains)",
-                        cugen_kernel_name(*check), cugen_kernel_problem(*check), cli->operand);
+   asked for. The choice lives with *check, which the caller closes, or with the kernel. */
+static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
+  double distance = best ? -1 : 0;
+  int status = CUGEN_OK;
+  if (cli_on_cpu(cli))
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check, &cli->error);
+  if (!status && *check) status = cugen_kernel_use_check(*check, &cli->error);
+  cugen_kernel *kernel = *check ? *check : cli->kernel;
+  if (!status) status = cugen_kernel_choose(kernel, distance, choice, &cli->error);
+  if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel);
+  if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
+    status = cugen_kernel_choose(cli->kernel, distance, choice, &cli->error);
+  if (!status) cli_remark_choice(cli, choice);
+  return status;
 }
 
 int command_gen(struct cli *cli) {
@@ -46,10 +53,10 @@ int command_gen(struct cli *cli) {
   if (variant && best)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--best and --variant name two different variants; give one of them");
   cugen_kernel *check = NULL;
+  cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
-  if (!status && !variant) status = find_best_on_check(cli, best, &check, &variant);
-  if (!status)
-    status = cugen_kernel_source(cli->kernel, best && !variant ? "best" : variant, &source, &name, &cli->error);
+  if (!status && !variant) status = choose(cli, best, &check, &choice);
+  if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &name, &cli->error);
   cugen_kernel_close(check);
   if (status) return status;
   cli_remark(cli, "%s %s: %s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel), name);

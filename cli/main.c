@@ -36,19 +36,22 @@ const struct cli_command cli_commands[] = {
      tune_options, true, command_tune},
     {"run", "CONFIG", "verify and time one variant: the remembered best",
      "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"
-     "Without --variant it is the remembered best, else the first valid variant.",
+     "Without --variant it is what an application's plan would use: the best remembered for this\n"
+     "problem, else for the one that the config's policy names, else the first valid variant.",
      run_options, true, command_run},
     {"gen", "CONFIG", "print the specialised source of a variant",
      "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"
-     "as it stands. Without --variant it is the remembered best, else the first valid variant.",
+     "as it stands. Without --variant it is what an application's plan would use: the best\n"
+     "remembered for this problem, else for the one that the config's policy names, else the\n"
+     "first valid variant.",
      gen_options, true, command_gen},
     {"space", "CONFIG", "how many variants there are, and which rule removes how many",
      "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
      "it was the first to rule out.",
      space_options, true, command_space},
     {"show", "CONFIG", "the problem, the arguments in order, and how to call the kernel",
-     "Shows what the config describes for this problem and device: its implementations, and its\n"
-     "arguments with type, shape, strides and bytes.",
+     "Shows what the config describes for this problem and device: its policy, implementations,\n"
+     "and arguments with type, shape, strides and bytes.",
      no_options, true, command_show},
     {"devices", NULL, "the devices of this machine, and what cugen found where",
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"

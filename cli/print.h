@@ -49,6 +49,8 @@ json_t *json_number(double value);
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
 json_t *json_device(const cugen_device_info *device);
 json_t *json_implementation(const cugen_implementation_info *info);
+/* null: the variant was named. */
+json_t *json_choice(const cugen_choice *choice);
 json_t *json_record(const cugen_record *record);
 /* The outcome in one word: "ok", "compile", "wrong". */
 const char *json_outcome(int outcome);

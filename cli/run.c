@@ -39,13 +39,14 @@ static void print_record(struct cli *cli, const cugen_record *r) {
   print_resources(r);
 }
 
-static int print_json(struct cli *cli, const cugen_record *r) {
+static int print_json(struct cli *cli, const cugen_record *r, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_on_cpu(cli)));
+  json_object_set(object, "choice", choice);
   json_object_set_new(object, "record", json_record(r));
   return json_print(object, stdout, &cli->error);
 }
@@ -62,33 +63,30 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
 }
 
 /* Which variant it will be is not left open. */
-static void remark_choice(struct cli *cli) {
-  cugen_record best;
-  cugen_error ignored;
-  if (cli->values[OPTION_VARIANT]) return;
-  if (cugen_kernel_records(cli->kernel) && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK &&
-      best.outcome == CUGEN_OUTCOME_OK)
-    return;
-  cli_remark(cli,
-             "nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s' finds "
-             "the best, 'cugen cache why %s' says what was found",
-             cli->operand, cli->operand);
+static int choose(struct cli *cli, cugen_choice *choice) {
+  *choice = (cugen_choice){0};
+  if (cli->values[OPTION_VARIANT]) return CUGEN_OK;
+  int status = cugen_kernel_choose(cli->kernel, 0, choice, &cli->error);
+  if (!status) cli_remark_choice(cli, choice);
+  return status;
 }
 
 int command_run(struct cli *cli) {
   double timeout = 0;
   cugen_record record;
+  cugen_choice choice;
   int status = options_seconds(cli, OPTION_TIMEOUT, &timeout);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
-  if (!status) status = cli_load_records(cli);
+  if (!status) status = choose(cli, &choice);
   if (status) return status;
-  remark_choice(cli);
-  status = cugen_kernel_run(cli->kernel, cli->values[OPTION_VARIANT], timeout, &record, &cli->error);
-  if (status) return status;
-  if (options_given(cli, OPTION_JSON))
-    status = print_json(cli, &record);
-  else
+  json_t *chosen = json_choice(&choice);
+  const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
+  status = cugen_kernel_run(cli->kernel, variant, timeout, &record, &cli->error);
+  if (!status && options_given(cli, OPTION_JSON))
+    status = print_json(cli, &record, chosen);
+  else if (!status)
     print_record(cli, &record);
+  json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);
 }

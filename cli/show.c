@@ -102,7 +102,8 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space)
 static int print_kernel(struct cli *cli, const cugen_space_info *space) {
   printf("%s on ", cugen_kernel_name(cli->kernel));
   cli_print_device(cli, stdout);
-  printf("\n\nProblem:\n  %s\n\nImplementations:\n", cugen_kernel_problem(cli->kernel));
+  printf("\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
+  printf("\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n", cugen_kernel_policy(cli->kernel));
   int status = print_implementations(cli, space);
   if (status) return status;
   printf("\nArguments, strides in elements:\n");
@@ -153,6 +154,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "policy", json_string(cugen_kernel_policy(cli->kernel)));
   json_object_set_new(object, "implementations", implementations);
   json_object_set_new(object, "arguments", arguments);
   int status = CUGEN_OK;

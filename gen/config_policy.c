@@ -186,7 +186,8 @@ void policy_print(const struct config *config, struct text *out) {
   text_add(out, kinds[policy->kind]);
   if (policy->kind == POLICY_NEAREST) {
     text_add(out, " { distance = ");
-    value_print(value_float(policy->distance), out);
+    bool whole = policy->distance == floor(policy->distance) && policy->distance < 1e15;
+    value_print(whole ? value_int((int64_t)policy->distance) : value_float(policy->distance), out);
     text_add(out, " }");
   }
   for (size_t i = 0; i < policy->bucket_count; i++) {

@@ -116,6 +116,8 @@ void cugen_kernel_close(cugen_kernel *kernel);
 const char *cugen_kernel_name(const cugen_kernel *kernel);
 /* "M=4096 N=4096 K=4096 dtype=f32", in the config's order. */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
+/* Which tuned problem serves one that was not tuned, as the config says it: "exact", "nearest { distance = 1 }". */
+const char *cugen_kernel_policy(const cugen_kernel *kernel);
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
 /* NULL, or why options.device's default fell back to the cpu device. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
@@ -187,7 +189,7 @@ int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out,
 /* ---- Sources ------------------------------------------------------------------------------------------------ */
 
 /* variant: "tiled tile=16 pad=1" (names left out take their first valid value), an implementation's name alone,
-   "best" (the remembered one; an error when there is none), or NULL: the best, else the first valid variant.
+   "best" (the one remembered for this very problem; an error when there is none), or NULL: what a plan would use.
    *source is the expanded .cu, *name (may be NULL) the variant's full text; both live until the next call. */
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
                         cugen_error *error);
@@ -423,7 +425,7 @@ typedef struct cugen_plan_options {
   size_t size;
   unsigned flags;  /* CUGEN_PLAN_... */
   void *context;   /* a CUcontext of the kernel's device; NULL: the calling thread's current one, else the primary */
-  double distance; /* how far a tuned problem may be from this one, see cugen_plan_open; 0: it must be this one */
+  double distance; /* 0: the config's policy; > 0: nearest, up to this distance, instead; < 0: this problem only */
 } cugen_plan_options;
 
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
@@ -431,8 +433,8 @@ typedef struct cugen_plan_options {
 
 typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT,  /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,   /* the best remembered for the nearest problem */
-  CUGEN_PLAN_DEFAULT /* nothing is remembered: the config's first valid variant, never measured */
+  CUGEN_PLAN_NEAR,   /* the best remembered for the problem that the policy names: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT /* nothing remembered serves: the config's first valid variant, never measured */
 } cugen_plan_choice;
 
 typedef struct cugen_plan_info {
@@ -451,17 +453,33 @@ typedef struct cugen_plan_info {
   size_t arguments;        /* that cugen_call_bind takes */
 } cugen_plan_info;
 
-/* Takes the best variant remembered for the kernel's problem. Failing that, with options->distance, of the nearest
-   tuned problem: all sizes may differ, each by a factor of 2^distance at most (the distance is the largest |log2| of
-   a ratio of sizes; 1 allows twice or half), everything else (types, layouts, flags, sizes below 1) is equal; what
-   is best there must be a valid variant here. Failing that, the first valid variant. Compiles it, or takes the image
-   from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was given and the
-   kernel is for the cpu device. */
+/* Takes the best variant remembered for the kernel's problem. Failing that, of another problem, by the config's policy
+   or options->distance:
+   - exact: of none.
+   - nearest: of the nearest tuned problem. All sizes may differ, each by a factor of 2^distance at most (the distance is
+     the largest |log2| of a ratio of sizes; 1 allows twice or half), everything else (types, layouts, flags, sizes
+     below 1) is equal.
+   - buckets: of the problem with each size that has buckets rounded up to the next bound, above the last to the last.
+   It must be a valid variant here, and its record of the source as it is now, else that problem's next best is taken.
+   Failing all that, the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
+   takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was
+   given and the kernel is for the cpu device. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 /* As cugen_kernel_argument, with the plan's own variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
+
+/* What a plan would use, without one. distance is that of cugen_plan_options. The strings live
+   until the next call on the kernel. */
+typedef struct cugen_choice {
+  cugen_plan_choice how;
+  const char *variant;   /* full text */
+  const char *tuned_for; /* as in cugen_plan_info */
+  double distance;
+} cugen_choice;
+
+int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
    - a buffer: its device pointer, on the cpu device the host's. Scratch may be NULL: the call then owns memory of

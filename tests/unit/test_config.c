@@ -276,7 +276,7 @@ static void policies(void **state) {
   (void)state;
   expect_policy("", "exact");
   expect_policy("policy \"exact\"", "exact");
-  expect_policy("policy \"nearest\" { distance = 1 }", "nearest { distance = 1.0 }");
+  expect_policy("policy \"nearest\" { distance = 1 }", "nearest { distance = 1 }");
   expect_policy("policy \"nearest\" { distance = 0.25 }", "nearest { distance = 0.25 }");
   expect_policy("policy \"buckets\" { N = { 8, 32 }, M = { 1 } }", "buckets { M = { 1 }, N = { 8, 32 } }");
 }

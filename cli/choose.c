@@ -1,0 +1,25 @@
+/* What a command says of a variant that it chose itself, as a plan would. */
+#include "cli.h"
+#include "print.h"
+
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
+  if (choice->how == CUGEN_PLAN_NEAR)
+    cli_remark(cli,
+               "not tuned for this problem: the best of %s (policy %s): distance %.2g; 'cugen tune %s' finds its own",
+               choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
+  if (choice->how == CUGEN_PLAN_DEFAULT)
+    cli_remark(
+        cli,
+        "nothing remembered serves this problem: this is the first valid variant; 'cugen tune %s' finds the best",
+        cli->operand);
+}
+
+json_t *json_choice(const cugen_choice *choice) {
+  static const char *const names[] = {"exact", "near", "default"};
+  if (!choice->variant) return json_null();
+  json_t *object = json_object();
+  json_object_set_new(object, "how", json_string(names[choice->how]));
+  json_object_set_new(object, "tuned_for", json_optional_string(choice->tuned_for));
+  json_object_set_new(object, "distance", json_number(choice->distance));
+  return object;
+}
