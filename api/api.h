@@ -10,6 +10,7 @@
 struct cugen {
   char *device, *arch, *config_dir, *template_dir, *cache_path, *toolkit_dir, *compiler, *worker;
   struct sources sources;
+  struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
   struct cache *cache; /* opened when first needed */
@@ -29,6 +30,7 @@ struct choice {
 
 struct cugen_kernel {
   cugen *lib;
+  struct sources sources; /* the library's when this was opened: a file added later is for others */
   struct config *config;
   struct problem problem;
   bool on_check;

@@ -130,6 +130,7 @@ static int compare(const void *left, const void *right) {
 /* The best of that problem, if it is a variant of the kernel's own space. */
 static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out, bool *found, cugen_error *err) {
   cugen_kernel other = {.lib = k->lib,
+                        .sources = k->sources,
                         .config = k->config,
                         .ops = k->ops,
                         .device = k->device,

@@ -72,7 +72,7 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
 
 static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
                       cugen_error *err) {
-  int status = config_open(&k->lib->sources, config, &k->config, err);
+  int status = config_open(&k->sources, config, &k->config, err);
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
   if (!status) status = choose_device(k, err);
@@ -90,6 +90,7 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
   cugen_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_memory(error);
   k->lib = lib;
+  k->sources = lib->sources;
   int status = open_parts(k, config, settings, count, error);
   if (status)
     cugen_kernel_close(k);
@@ -216,7 +217,7 @@ int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cuge
 /* ---- Sources ---- */
 
 int api_expander(cugen_kernel *k, cugen_error *err) {
-  return k->expander ? CUGEN_OK : expander_open(&k->lib->sources, &k->expander, err);
+  return k->expander ? CUGEN_OK : expander_open(&k->sources, &k->expander, err);
 }
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {

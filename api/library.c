@@ -90,7 +90,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   cugen *lib = calloc(1, sizeof *lib);
   if (!lib) return error_memory(error);
   int status = take_options(lib, options, error);
-  lib->sources = (struct sources){lib->config_dir, lib->template_dir};
+  lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
   if (!status) status = toolkit_open(&lib->toolkit_options, &lib->toolkit, error);
   if (status)
@@ -108,11 +108,29 @@ void cugen_close(cugen *lib) {
   api_listing_close(lib->listing);
   cache_close(lib->cache);
   toolkit_close(lib->toolkit);
+  sources_forget(lib->files);
   text_free(&lib->where);
   text_free(&lib->warning);
   text_free(&lib->why);
   free(lib);
 }
+
+/* ---- Configs and templates ---- */
+
+int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error) {
+  if (!name || (!text && length))
+    return error_set(error, CUGEN_ERROR_USAGE, "a file in memory has a name, and a text unless its length is 0");
+  int status = sources_add(&lib->files, name, text, length, error);
+  lib->sources.files = lib->files;
+  return status;
+}
+
+size_t cugen_configs(cugen *lib, const char **out, size_t count) {
+  (void)lib; /* all cugens ship the same */
+  return sources_configs(out, count);
+}
+
+/* ---- The cache ---- */
 
 int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->warning, err);

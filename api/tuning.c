@@ -16,7 +16,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   *out = (struct tune_target){.config = k->config,
                               .problem = &k->problem,
                               .space = k->space,
-                              .sources = &k->lib->sources,
+                              .sources = &k->sources,
                               .ops = k->ops,
                               .device = &k->device,
                               .arch = k->arch,

@@ -88,7 +88,7 @@ static void measure(struct bench *bench, struct value *values) {
 
 int main(int argc, char **argv) {
   const char *config = argc > 1 ? argv[1] : "configs/matmul.lua", *implementation = argc > 2 ? argv[2] : "blocked";
-  struct sources sources = {NULL, NULL};
+  struct sources sources = {NULL, NULL, NULL};
   struct bench bench = {0};
   cugen_error err;
   require(config_open(&sources, config, &bench.config, &err), &err);

@@ -10,8 +10,9 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
   if (choice->how == CUGEN_PLAN_DEFAULT)
     cli_remark(
         cli,
-        "nothing remembered serves this problem: this is the first valid variant; 'cugen tune %s' finds the best",
-        cli->operand);
+        "nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s' finds the best, "
+        "'cugen cache why %s' says what was found",
+        cli->operand, cli->operand);
 }
 
 json_t *json_choice(const cugen_choice *choice) {

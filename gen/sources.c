@@ -8,6 +8,7 @@
 
 /* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
 struct search {
+  const struct source_file *files;
   struct text *path, *content;
   struct text looked; /* "a.lua, b/a.lua" */
   bool regular_only;  /* a pipe or device is opened only when the user names it */
@@ -49,6 +50,16 @@ static void try_folder(struct search *search, const char *folder, const char *na
   else
     try_file(search, text_get(&path));
   text_free(&path);
+}
+
+static void try_memory(struct search *search, const char *folder, const char *name) {
+  if (search->found || search->status || !search->files) return;
+  const struct source_file *file;
+  note_place(search, name, " (in memory)");
+  search->status = sources_find(search->files, folder, name, &file, search->err);
+  if (search->status || !file) return;
+  text_add_n(search->content, file->data, file->length);
+  found(search, file->name);
 }
 
 static const struct embedded_file *embedded_find(const char *path) {
@@ -96,16 +107,32 @@ static void try_config(struct search *search, const char *folder, const char *na
   }
 }
 
-static int config_missing(const char *name, const char *full_name, const char *looked, cugen_error *err) {
+static bool replaced(const struct source_file *all, const struct source_file *file) {
+  while (strcmp(all->name, file->name) != 0) all = all->older;
+  return all != file;
+}
+
+/* The configs that ship, *shipped of them, then those in memory. */
+static size_t known_configs(const struct source_file *files, const char **out, size_t most, size_t *shipped) {
+  size_t count = sources_configs(out, most);
+  *shipped = count = count < most ? count : most;
+  for (const struct source_file *file = files; file && count < most; file = file->older)
+    if (ends_with(file->name, ".lua") && !replaced(files, file)) out[count++] = file->name;
+  return count;
+}
+
+static int config_missing(const struct search *search, const char *name, const char *full_name) {
   enum { MOST = 64 };
-  const char *shipped[MOST];
-  size_t count = sources_configs(shipped, MOST);
-  if (count > MOST) count = MOST;
-  const char *nearest = text_nearest(path_base(full_name), shipped, count);
-  error_set(err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, looked);
-  if (nearest) return error_append(err, " (nearest '%.*s')", (int)(strlen(nearest) - strlen(".lua")), nearest);
-  for (size_t i = 0; i < count; i++)
-    error_append(err, "%s%.*s", i ? ", " : "; shipped are: ", (int)(strlen(shipped[i]) - strlen(".lua")), shipped[i]);
+  const char *known[MOST];
+  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
+  const char *nearest = text_nearest(path_base(full_name), known, count);
+  error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, text_get(&search->looked));
+  if (nearest)
+    return error_append(search->err, " (nearest '%.*s')", (int)(strlen(nearest) - strlen(".lua")), nearest);
+  for (size_t i = 0; i < count; i++) {
+    const char *before = i == 0 && shipped ? "; shipped are: " : i == shipped ? "; in memory are: " : ", ";
+    error_append(search->err, "%s%.*s", before, (int)(strlen(known[i]) - strlen(".lua")), known[i]);
+  }
   return CUGEN_ERROR_MISSING;
 }
 
@@ -115,7 +142,9 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   text_addf(&full, "%s.lua", name);
   if (full.failed) return error_memory(err);
   const char *full_name = ends_with(name, ".lua") ? name : text_get(&full);
-  struct search search = {.path = path, .content = content, .err = err};
+  struct search search = {.files = sources->files, .path = path, .content = content, .err = err};
+  if (strncmp(name, "./", 2) != 0) try_memory(&search, NULL, full_name);
+  if (strncmp(name, "./", 2) != 0 && full_name != name) try_memory(&search, NULL, name);
   try_config(&search, NULL, name, full_name);
   if (sources->config_dir && name[0] != '/') try_config(&search, sources->config_dir, name, full_name);
   if (strncmp(name, "configs/", strlen("configs/")) == 0)
@@ -123,7 +152,7 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   else if (name[0] != '/')
     try_shipped(&search, "configs", full_name);
   int status = search_end(&search);
-  if (!status && !search.found) status = config_missing(name, full_name, text_get(&search.looked), err);
+  if (!status && !search.found) status = config_missing(&search, name, full_name);
   text_free(&search.looked);
   text_free(&full);
   return status;
@@ -163,6 +192,8 @@ static void try_beside(struct search *search, const char *name, const char *from
   path_folder(from, &folder);
   if (folder.failed)
     search->status = error_memory(search->err);
+  else if (sources_holds(search->files, from))
+    try_memory(search, text_get(&folder), name);
   else if (embedded_find(from) && !file_exists(from))
     try_shipped(search, text_get(&folder), name);
   else if (strcmp(text_get(&folder), ".") == 0 && strncmp(from, "./", 2) != 0)
@@ -172,19 +203,20 @@ static void try_beside(struct search *search, const char *name, const char *from
   text_free(&folder);
 }
 
-static const char *nearest_template(const char *name) {
+static const char *nearest_template(const struct source_file *files, const char *name) {
   enum { MOST = 256 };
   const char *names[MOST];
   size_t count = 0, folder = strlen("templates/");
   for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
     if (strncmp(file->path, "templates/", folder) == 0) names[count++] = file->path + folder;
+  for (; files && count < MOST; files = files->older) names[count++] = files->name;
   return text_nearest(name, names, count);
 }
 
-static int template_missing(const char *name, const char *looked, cugen_error *err) {
-  const char *nearest = nearest_template(name);
-  error_set(err, CUGEN_ERROR_MISSING, "no template '%s': looked for %s", name, looked);
-  if (nearest) error_append(err, " (nearest '%s')", nearest);
+static int template_missing(const struct search *search, const char *name) {
+  const char *nearest = nearest_template(search->files, name);
+  error_set(search->err, CUGEN_ERROR_MISSING, "no template '%s': looked for %s", name, text_get(&search->looked));
+  if (nearest) error_append(search->err, " (nearest '%s')", nearest);
   return CUGEN_ERROR_MISSING;
 }
 
@@ -195,12 +227,16 @@ int sources_template(const struct sources *sources, const char *name, const char
                      "template '%s' is outside: a template is named relative to the file that mentions it or to the "
                      "template folder, without '..'",
                      name);
-  struct search search = {.path = path, .content = content, .regular_only = true, .err = err};
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .regular_only = true, .err = err};
+  bool in_memory = from && sources_holds(sources->files, from);
+  if (in_memory) try_beside(&search, name, from);
+  try_memory(&search, NULL, name);
   if (sources->template_dir) try_folder(&search, sources->template_dir, name);
-  if (from) try_beside(&search, name, from);
+  if (from && !in_memory) try_beside(&search, name, from);
   try_shipped(&search, "templates", name);
   int status = search_end(&search);
-  if (!status && !search.found) status = template_missing(name, text_get(&search.looked), err);
+  if (!status && !search.found) status = template_missing(&search, name);
   text_free(&search.looked);
   return status;
 }

@@ -1,14 +1,33 @@
-/* Where configs and templates come from: the user's folders first, then what ships inside the binary. */
+/* Where configs and templates come from: what an application holds in memory, the user's folders, what ships inside the
+   binary. */
 #ifndef GEN_SOURCES_H
 #define GEN_SOURCES_H
 
 #include "base/text.h"
 
-/* Folders may be NULL. Borrowed: they outlive the sources. */
+/* A file in memory. The list grows at its head only: whoever has a head goes on seeing what was there then. */
+struct source_file {
+  struct source_file *older;
+  char *name; /* relative, without "." and ".." */
+  char *data;
+  size_t length;
+};
+
+/* Folders may be NULL. All is borrowed and outlives the sources. */
 struct sources {
   const char *config_dir;
   const char *template_dir;
+  const struct source_file *files; /* the newest first */
 };
+
+/* Puts a copy before the others. CUGEN_ERROR_USAGE: not a name for a file. */
+int sources_add(struct source_file **files, const char *name, const char *data, size_t length, cugen_error *err);
+void sources_forget(struct source_file *files);
+/* The newest of that name, in that folder (may be NULL), or NULL. */
+int sources_find(const struct source_file *files, const char *folder, const char *name,
+                 const struct source_file **out, cugen_error *err);
+/* Whether the path is that of a file in memory, as the look-ups below gave it. */
+bool sources_holds(const struct source_file *files, const char *path);
 
 /* A file that ships: made by the build from configs/ and templates/ ("configs/matmul.lua"). */
 struct embedded_file {
@@ -18,13 +37,13 @@ struct embedded_file {
 };
 extern const struct embedded_file embedded_files[]; /* ends with path == NULL */
 
-/* "matmul", "matmul.lua" or a path: with .lua and as given, beside the caller, in config_dir, shipped. *path gets the
-   file's name for messages (a shipped one: "configs/matmul.lua"), *content its text. */
+/* "matmul", "matmul.lua" or a path: with .lua and as given, in memory, beside the caller, in config_dir, shipped. What
+   begins with / or ./ is on the disk. *path gets the file's name for messages (a shipped one: "configs/matmul.lua"), *content its text. */
 int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                    cugen_error *err);
 
-/* A template or include by name: template_dir, beside `from` (the file that mentions it), shipped. The name is
-   relative and stays inside those folders: a config from a stranger cannot read other files. */
+/* A template or include by name: in memory (beside `from`, the file that mentions it, where that is in memory too; then
+   by the name alone), template_dir, beside `from`, shipped. The name is relative and stays inside those folders: a config from a stranger cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
                      struct text *content, cugen_error *err);
 

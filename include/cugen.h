@@ -81,6 +81,19 @@ void cugen_close(cugen *lib);
    looked in for what was not found. A line "warning: ..." when the cache has been used and cannot be written. */
 const char *cugen_where(cugen *lib);
 
+/* A file held in memory: a config, a template or an include, so that an application can ship them inside itself. It is
+   found by that name before any folder is looked in; a config named with a leading / or ./ is always on the disk. What
+   a file in memory mentions is looked for in memory beside it, then in memory by the name alone, then in template_dir
+   and among the shipped templates. The name is relative, without "..": "scale.lua", "kernels/scale.cu"; messages call
+   the file by it. The text is copied; NULL with length 0 is an empty file. The same name again replaces it for the
+   kernels opened later; those already open keep what they had. Like any call on lib, from one thread at a time.
+   CUGEN_ERROR_USAGE: not a name. */
+int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error);
+
+/* The configs that ship with cugen, such as "matmul.lua". Returns how many there are; fills at most count. The strings
+   live as long as the program. */
+size_t cugen_configs(cugen *lib, const char **out, size_t count);
+
 /* ---- Devices ------------------------------------------------------------------------------------------------ */
 
 typedef struct cugen_device_info {
@@ -107,8 +120,8 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
 
 typedef struct cugen_kernel cugen_kernel;
 
-/* config: a path, or a bare name looked for beside the caller first, then in config_dir, then among the shipped
-   ones ("matmul" and "matmul.lua" are the same). settings: count strings "name=value" for the problem. */
+/* config: a path, or a bare name looked for among the files in memory, then beside the caller, in config_dir and among
+   the shipped ones ("matmul" and "matmul.lua" are the same). settings: count strings "name=value" for the problem. */
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
                       cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static struct fake_cuda *fake;
 static cugen *lib;
 static struct fake_launch seen; /* the last launch */
 static int application_context, other_stream;
+static const char *config; /* that kernels are opened from */
 
 enum { COUNT = 1000 };
 
@@ -90,6 +92,7 @@ static int open_library(void **state) {
   cugen_error err;
   options.device = "cuda:0";
   options.cache = "none";
+  config = "tests/configs/wild.lua";
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
   int status = cugen_open(&options, &lib, &err);
   if (status) fprintf(stderr, "%s\n", err.message);
@@ -127,17 +130,17 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
 }
 
 /* With images of its first variants in the cache: no compiler is needed. */
-static cugen_kernel *open_any(const char *config, const char *const *settings, size_t count) {
+static cugen_kernel *open_any(const char *name, const char *const *settings, size_t count) {
   cugen_kernel *kernel;
   cugen_error err;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, name, settings, count, &kernel, &err)) fail_msg("%s", err.message);
   assert_int_equal(api_space(kernel, NULL), CUGEN_OK);
-  for (uint64_t i = 0; i < 4; i++) keep_image(kernel, i);
+  for (uint64_t i = 0; i < 4 && i < space_valid(kernel->space); i++) keep_image(kernel, i);
   return kernel;
 }
 
 static cugen_kernel *open_kernel(const char *size) {
-  return open_any("tests/configs/wild.lua", &size, 1);
+  return open_any(config, &size, 1);
 }
 
 /* Remembers the variant as the device would after measuring it; stale: of another source. */
@@ -226,7 +229,8 @@ static void test_tuned_only(void **state) {
   cugen_error err;
   assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
   assert_null(plan);
-  assert_non_null(strstr(err.message, "nothing is remembered for scale_add n=1000 on NVIDIA Pretended"));
+  assert_non_null(strstr(err.message, "nothing that is remembered serves scale_add n=1000 on NVIDIA Pretended"));
+  assert_non_null(strstr(err.message, "(policy exact, by tests/configs/wild.lua)"));
   assert_int_equal(fake->contexts, 0);
   remember("n=1000", best, 1e-3, false);
   assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_OK);
@@ -278,6 +282,138 @@ static void test_near(void **state) {
   cugen_plan_close(plan);
 }
 
+/* ---- Policies ------------------------------------------------------------------------------------------------------ */
+
+static void add_file(const char *name, const struct text *text) {
+  cugen_error err;
+  if (cugen_add_file(lib, name, text_get(text), text->length, &err)) fail_msg("%s", err.message);
+}
+
+/* The same kernel with that policy and another restriction, in memory. */
+static void use_policy(const char *policy, const char *where) {
+  static const char *const marks[] = {"kernel \"scale_add\" {", "template \"wild.cu\","};
+  const char *const inserted[] = {policy, where};
+  struct text file = {0}, config_text = {0}, template_text = {0};
+  assert_int_equal(file_read("tests/configs/wild.lua", &file, NULL), CUGEN_OK);
+  assert_int_equal(file_read("tests/configs/wild.cu", &template_text, NULL), CUGEN_OK);
+  const char *at = text_get(&file);
+  for (int i = 0; i < 2; i++) {
+    const char *mark = strstr(at, marks[i]);
+    assert_non_null(mark);
+    mark += strlen(marks[i]);
+    text_add_n(&config_text, at, (size_t)(mark - at));
+    text_add(&config_text, inserted[i]);
+    at = mark;
+  }
+  text_add(&config_text, at);
+  add_file("policy.lua", &config_text);
+  add_file("wild.cu", &template_text);
+  config = "policy.lua";
+  text_free(&file);
+  text_free(&config_text);
+  text_free(&template_text);
+}
+
+static void test_policy_nearest(void **state) {
+  (void)state;
+  use_policy("policy \"nearest\" { distance = 1 },", "");
+  remember("n=1000", best, 1e-3, false);
+  expect("n=1000", 0, CUGEN_PLAN_EXACT, best, "n=1000");
+  expect("n=1500", 0, CUGEN_PLAN_NEAR, best, "n=1000");
+  expect("n=2000", 0, CUGEN_PLAN_NEAR, best, "n=1000");
+  expect("n=2001", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=2001", 1.1, CUGEN_PLAN_NEAR, best, "n=1000"); /* the application's own distance */
+  expect("n=1500", 0.1, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=1500", -1, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=1000", -1, CUGEN_PLAN_EXACT, best, "n=1000");
+}
+
+static void test_policy_buckets(void **state) {
+  (void)state;
+  use_policy("policy \"buckets\" { n = { 1024, 4096, 65536 } },", "");
+  expect("n=1000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  remember("n=1024", best, 1e-3, false);
+  remember("n=4096", other, 1e-3, false);
+  remember("n=1100", best, 1e-3, false);
+  expect("n=1", 0, CUGEN_PLAN_NEAR, best, "n=1024");
+  expect("n=1024", 0, CUGEN_PLAN_EXACT, best, "n=1024");
+  expect("n=1025", 0, CUGEN_PLAN_NEAR, other, "n=4096");
+  expect("n=1100", 0, CUGEN_PLAN_EXACT, best, "n=1100"); /* its own record before its bucket's */
+  expect("n=4097", 0, CUGEN_PLAN_DEFAULT, first, NULL);  /* this bucket is not tuned */
+  expect("n=65537", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  expect("n=1025", 0.01, CUGEN_PLAN_NEAR, best, "n=1024");
+  expect("n=1025", -1, CUGEN_PLAN_DEFAULT, first, NULL);
+  remember("n=65536", best, 1e-3, false);
+  expect("n=100000", 0, CUGEN_PLAN_NEAR, best, "n=65536"); /* above the last bound */
+  cugen_plan *plan = must_open("n=2048", 0);
+  assert_true(cugen_plan_about(plan)->distance == 1);
+  cugen_plan_close(plan);
+}
+
+static void test_lent_variants(void **state) {
+  (void)state;
+  use_policy("policy \"buckets\" { n = { 1024, 4096 } },", "where \"ITEMS == 1 or n > 2000\",");
+  remember("n=4096", best, 1.0e-3, false);
+  remember("n=4096", other, 2.0e-3, false);
+  expect("n=3000", 0, CUGEN_PLAN_NEAR, best, "n=4096");
+  expect("n=1500", 0, CUGEN_PLAN_NEAR, other, "n=4096"); /* the best is no variant here: the next */
+  use_policy("policy \"nearest\" { distance = 2 },", "");
+  remember("n=1000", best, 1.000e-3, true);
+  remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1.004e-3, false);
+  remember("n=1000", other, 1.006e-3, false);
+  expect("n=900", 0, CUGEN_PLAN_NEAR, "wild BLOCK_SIZE=128 ITEMS=4", "n=1000"); /* stale; a tie */
+  remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-3, true);
+  remember("n=1000", other, 1e-3, true);
+  expect("n=1010", 0, CUGEN_PLAN_DEFAULT, first, NULL); /* nothing there is of the source as it is now */
+}
+
+static void test_policy_refuses(void **state) {
+  (void)state;
+  cugen_plan *plan;
+  cugen_error err;
+  use_policy("policy \"buckets\" { n = { 1024, 4096 } },", "");
+  remember("n=1024", best, 1e-3, false);
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_OK);
+  cugen_plan_close(plan);
+  static const struct {
+    double distance;
+    const char *want;
+  } rows[] = {{0, "(policy buckets { n = { 1024, 4096 } }, by policy.lua)"},
+              {0.5, "(policy nearest { distance = 0.5 }, as asked)"},
+              {-1, "(policy exact, as asked)"}};
+  for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(open_plan("n=3000", CUGEN_PLAN_TUNED_ONLY, rows[i].distance, &plan, &err), CUGEN_ERROR_USAGE);
+    if (!strstr(err.message, rows[i].want)) fail_msg(" got: %s\nwant: %s", err.message, rows[i].want);
+  }
+}
+
+/* The same without a plan. */
+static void test_choose(void **state) {
+  (void)state;
+  cugen_choice choice;
+  cugen_error err;
+  use_policy("policy \"nearest\" { distance = 1 },", "");
+  remember("n=1000", best, 1e-3, false);
+  cugen_kernel *kernel = open_kernel("n=2000");
+  assert_string_equal(cugen_kernel_policy(kernel), "nearest { distance = 1 }");
+  for (int i = 0; i < 2; i++) {
+    if (cugen_kernel_choose(kernel, 0, &choice, &err)) fail_msg("%s", err.message);
+    assert_int_equal(choice.how, CUGEN_PLAN_NEAR);
+    assert_string_equal(choice.variant, best);
+    assert_string_equal(choice.tuned_for, "n=1000");
+    assert_true(choice.distance == 1);
+    if (cugen_kernel_choose(kernel, -1, &choice, &err)) fail_msg("%s", err.message);
+    assert_int_equal(choice.how, CUGEN_PLAN_DEFAULT);
+    assert_string_equal(choice.variant, first);
+    assert_null(choice.tuned_for);
+  }
+  const char *source, *name;
+  assert_int_equal(cugen_kernel_source(kernel, NULL, &source, &name, &err), CUGEN_OK);
+  assert_string_equal(name, best);
+  assert_int_equal(cugen_kernel_source(kernel, "best", &source, &name, &err), CUGEN_ERROR_USAGE);
+  cugen_kernel_close(kernel);
+}
+
 static void test_image(void **state) {
   (void)state;
   cugen_plan *plan = must_open("n=1000", 0);
@@ -300,7 +436,7 @@ static void test_options(void **state) {
   cugen_plan_options bad[4] = {good, good, good, good};
   bad[0].size--;
   bad[1].flags = 64;
-  bad[2].distance = -1;
+  bad[2].distance = NAN;
   bad[3].flags = CUGEN_PLAN_PRIMARY, bad[3].context = &application_context;
   for (size_t i = 0; i < 4; i++) {
     cugen_error err;
@@ -464,9 +600,11 @@ static void test_faults(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_default), TEST(test_tuned_only),  TEST(test_exact),    TEST(test_tie),    TEST(test_near),
-      TEST(test_image),   TEST(test_options),     TEST(test_contexts), TEST(test_launch), TEST(test_bind_refuses),
-      TEST(test_scalars), TEST(test_compiled_in), TEST(test_faults),
+      TEST(test_default),        TEST(test_tuned_only),     TEST(test_exact),          TEST(test_tie),
+      TEST(test_near),           TEST(test_policy_nearest), TEST(test_policy_buckets), TEST(test_lent_variants),
+      TEST(test_policy_refuses), TEST(test_choose),         TEST(test_image),          TEST(test_options),
+      TEST(test_contexts),       TEST(test_launch),         TEST(test_bind_refuses),   TEST(test_scalars),
+      TEST(test_compiled_in),    TEST(test_faults),
   };
   return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -70,7 +70,7 @@ static size_t count_settings(const struct golden *golden) {
 
 static void expand(const struct golden *golden, struct kernel_spec *out) {
   cugen_error err;
-  struct sources sources = {NULL, NULL};
+  struct sources sources = {NULL, NULL, NULL};
   struct config *config;
   struct problem problem;
   struct space *space;

@@ -46,7 +46,7 @@ static int leave_place(void **state) {
   return 0;
 }
 
-static const struct sources plain = {NULL, NULL}, folders = {"conf", "tmpl"};
+static const struct sources plain = {NULL, NULL, NULL}, folders = {"conf", "tmpl", NULL};
 
 static void expect_config(const struct sources *sources, const char *name, const char *want) {
   struct text path = {0}, content = {0};
@@ -130,6 +130,84 @@ static void templates_stay_inside(void **state) {
                  "templates/matmul_naiv.cu (shipped) (nearest 'matmul_naive.cu')");
 }
 
+/* ---- Files in memory ---- */
+
+/* Each holds its own name. */
+static void add(struct sources *sources, const char *name, const char *held) {
+  struct source_file *files = (struct source_file *)(uintptr_t)sources->files;
+  assert_int_equal(sources_add(&files, name, held, strlen(held), NULL), CUGEN_OK);
+  sources->files = files;
+}
+
+static void memory_comes_first(void **state) {
+  (void)state;
+  struct sources sources = {"conf", "tmpl", NULL};
+  add(&sources, "mine.lua", "mine.lua");
+  add(&sources, "./app//k.lua", "app/k.lua");
+  add(&sources, "app/t.cu", "app/t.cu");
+  add(&sources, "app/lib/a.cuh", "app/lib/a.cuh");
+  add(&sources, "top.cu", "top.cu");
+  add(&sources, "matmul_naive.cu", "matmul_naive.cu");
+  expect_config(&sources, "mine", "mine.lua");
+  expect_config(&sources, "app/k", "app/k.lua");
+  expect_config(&sources, "both", "both.lua");
+  expect_config(&sources, "matmul", "configs/matmul.lua");
+  expect_template(&sources, "t.cu", "app/k.lua", "app/t.cu");
+  expect_template(&sources, "./lib/a.cuh", "app/t.cu", "app/lib/a.cuh");
+  expect_template(&sources, "top.cu", "app/k.lua", "top.cu");
+  expect_template(&sources, "top.cu", "near/k.lua", "top.cu");
+  expect_template(&sources, "t.cu", "near/k.lua", "tmpl/t.cu");
+  expect_template(&sources, "only.cu", "app/k.lua", "tmpl/only.cu");
+  expect_template(&sources, "matmul_naive.cu", "configs/matmul.lua", "matmul_naive.cu");
+  expect_template(&sources, "matmul_tiled.cu", "app/k.lua", "templates/matmul_tiled.cu");
+  /* What is in memory does not see the folder of its name on the disk. */
+  add(&sources, "near/m.lua", "near/m.lua");
+  struct text path = {0}, content = {0};
+  cugen_error err;
+  assert_int_equal(sources_template(&sources, "near.cu", "near/m.lua", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), near.cu (in memory), "
+                                   "tmpl/near.cu, templates/near.cu (shipped)");
+  text_free(&path);
+  text_free(&content);
+  sources_forget((struct source_file *)(uintptr_t)sources.files);
+}
+
+/* The disk's own file is reached by ./; whoever holds the list sees what was there then. */
+static void memory_is_replaced(void **state) {
+  (void)state;
+  struct sources sources = {NULL, NULL, NULL};
+  struct text path = {0}, content = {0};
+  add(&sources, "mine.lua", "old");
+  struct sources before = sources;
+  add(&sources, "mine.lua", "new");
+  assert_int_equal(sources_config(&sources, "mine", &path, &content, NULL), CUGEN_OK);
+  assert_int_equal(sources_config(&before, "mine", &path, &content, NULL), CUGEN_OK);
+  assert_int_equal(sources_config(&sources, "./mine.lua", &path, &content, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&content), "newoldmine.lua");
+  cugen_error err;
+  assert_int_equal(sources_config(&sources, "min", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "looked for min.lua (in memory), min (in memory), min.lua, min,"));
+  assert_non_null(strstr(err.message, "(nearest 'mine')"));
+  assert_int_equal(sources_config(&sources, "qqqqqq", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "; in memory are: mine"));
+  assert_null(strstr(err.message, "mine, mine"));
+  text_free(&path);
+  text_free(&content);
+  sources_forget((struct source_file *)(uintptr_t)sources.files);
+}
+
+static void names_in_memory_stay_inside(void **state) {
+  (void)state;
+  static const char *const bad[] = {"", "/a", "..", "a/..", "../a", "a/../b", "a/", ".", "./"};
+  struct source_file *files = NULL;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    cugen_error err;
+    assert_int_equal(sources_add(&files, bad[i], "", 0, &err), CUGEN_ERROR_USAGE);
+    assert_non_null(strstr(err.message, "cannot name a file in memory"));
+    assert_null(files);
+  }
+}
+
 static void shipped_configs_are_listed(void **state) {
   (void)state;
   const char *names[2] = {NULL, NULL};
@@ -158,6 +236,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(missing_configs_say_where, enter_place, leave_place),
       cmocka_unit_test_setup_teardown(templates_are_found, enter_place, leave_place),
       cmocka_unit_test_setup_teardown(templates_stay_inside, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(memory_comes_first, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(memory_is_replaced, enter_place, leave_place),
+      cmocka_unit_test(names_in_memory_stay_inside),
       cmocka_unit_test(shipped_configs_are_listed),
       cmocka_unit_test_setup_teardown(shipped_configs_load, enter_place, leave_place),
   };

@@ -1,0 +1,150 @@
+/* An application that ships its kernel inside itself: config, template, include and reference from memory only, tuned on
+   the cpu device; mistakes in them are named; a file is replaced for the kernels opened later. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cugen.h"
+
+static const char config[] = "kernel \"twice\" {\n"
+                             "  problem \"n\" (1000),\n"
+                             "  input \"x\" { dtype = \"f32\", shape = { \"n\" } },\n"
+                             "  output \"y\" { dtype = \"f32\", shape = { \"n\" } },\n"
+                             "  scalar \"n\" {},\n"
+                             "  reference \"reference.cu\",\n"
+                             "  implementation \"plain\" {\n"
+                             "    template \"plain.cu\", tunable \"THREADS\" { 64, 128 },\n"
+                             "    grid { \"ceil_div(n, THREADS)\" }, block { \"THREADS\" },\n"
+                             "  },\n"
+                             "}\n";
+static const char kernel_text[] = "//@ include \"factor.cuh\"\n"
+                                  "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
+                                  "  int i = blockIdx.x * THREADS + threadIdx.x;\n"
+                                  "  if (i < n) y[i] = FACTOR * x[i];\n"
+                                  "}\n";
+static const char factor[] = "#define FACTOR 2\n", wrong_factor[] = "#define FACTOR 3\n";
+static const char reference[] = "__global__ void reference(${params}) {\n"
+                                "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
+                                "  if (i < n) y[i] = 2 * x[i];\n"
+                                "}\n";
+
+static cugen *lib;
+
+static void add(const char *name, const char *text) {
+  cugen_error error;
+  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+}
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &lib, NULL)) return -1;
+  add("kernels/twice.lua", config);
+  add("kernels/plain.cu", kernel_text);
+  add("kernels/factor.cuh", factor);
+  add("kernels/reference.cu", reference);
+  return 0;
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static cugen_kernel *open_kernel(void) {
+  cugen_kernel *kernel;
+  cugen_error error;
+  if (cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+static void it_is_tuned(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_kernel();
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_record record;
+  cugen_error error;
+  options.strategy = "exhaustive";
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.tried, 2);
+  assert_int_equal(result.failed, 0);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+  cugen_kernel_close(kernel);
+}
+
+static void a_file_is_replaced_for_later_kernels(void **state) {
+  (void)state;
+  cugen_kernel *before = open_kernel();
+  add("./kernels/factor.cuh", wrong_factor);
+  cugen_kernel *after = open_kernel();
+  const char *source;
+  cugen_record record;
+  cugen_error error;
+  assert_int_equal(cugen_kernel_source(before, NULL, &source, NULL, &error), CUGEN_OK);
+  assert_non_null(strstr(source, "FACTOR 2"));
+  assert_int_equal(cugen_kernel_source(after, NULL, &source, NULL, &error), CUGEN_OK);
+  assert_non_null(strstr(source, "FACTOR 3"));
+  assert_int_equal(cugen_kernel_run(after, NULL, 0, &record, &error), CUGEN_OK);
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_WRONG);
+  cugen_kernel_close(before);
+  cugen_kernel_close(after);
+}
+
+static void expect_error(int want, const char *start) {
+  cugen_kernel *kernel;
+  cugen_error error;
+  const char *source;
+  int status = cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error);
+  if (!status) status = cugen_kernel_source(kernel, NULL, &source, NULL, &error);
+  assert_int_equal(status, want);
+  if (strncmp(error.message, start, strlen(start)) != 0) fail_msg(" got: %s\nwant: %s", error.message, start);
+  cugen_kernel_close(kernel);
+}
+
+static void mistakes_are_named(void **state) {
+  (void)state;
+  add("kernels/plain.cu", "\n${THREAD}\n");
+  expect_error(CUGEN_ERROR_TEMPLATE, "kernels/plain.cu:2: ");
+  add("kernels/plain.cu", "//@ include \"factr.cuh\"\n");
+  expect_error(CUGEN_ERROR_TEMPLATE, "kernels/plain.cu:1: no template 'factr.cuh': looked for ");
+  add("kernels/twice.lua", "kernel \"twice\" {\n  problm \"n\" (1)\n}");
+  expect_error(CUGEN_ERROR_CONFIG, "kernels/twice.lua:2: unknown declaration 'problm' (nearest 'problem')");
+}
+
+static void wrong_use(void **state) {
+  (void)state;
+  cugen_error error;
+  assert_int_equal(cugen_add_file(lib, "../x.cu", "", 0, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "'../x.cu' cannot name a file in memory"));
+  assert_int_equal(cugen_add_file(lib, NULL, "", 0, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_add_file(lib, "x.cu", NULL, 1, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_add_file(lib, "x.cu", NULL, 0, &error), CUGEN_OK);
+}
+
+static void what_ships_is_listed(void **state) {
+  (void)state;
+  const char *names[8];
+  size_t count = cugen_configs(lib, names, 8), found = 0;
+  assert_true(count >= 1 && count == cugen_configs(lib, NULL, 0));
+  for (size_t i = 0; i < count && i < 8; i++) found += strcmp(names[i], "matmul.lua") == 0;
+  assert_int_equal(found, 1);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
+  const struct CMUnitTest tests[] = {
+      TEST(it_is_tuned),          TEST(a_file_is_replaced_for_later_kernels),
+      TEST(mistakes_are_named),   TEST(wrong_use),
+      TEST(what_ships_is_listed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
