@@ -22,11 +22,13 @@ extern "C" {
 #pragma GCC visibility push(default) /* everything else in the library is hidden */
 #endif
 
+/* Of this header: major, minor and patch. */
 #define CUGEN_VERSION "0.1.0"
 
 /* ---- Status ------------------------------------------------------------------------------------------------ */
 
-/* The values are pinned. The command line's exit code is the status without its sign. */
+/* What functions return. The values are pinned. The command line's exit code is the status without its sign; a
+   command that a signal has stopped has the signal's. */
 typedef enum cugen_status {
   CUGEN_OK = 0,
   CUGEN_ERROR_INTERNAL = -1,    /* a defect of cugen itself */
@@ -41,7 +43,7 @@ typedef enum cugen_status {
   CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
   CUGEN_ERROR_WRONG = -11,      /* a variant computed a wrong result, or no variant came out right */
   CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
-  CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request; everything measured is kept */
+  CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request, everything measured is kept; exit code 130 (Ctrl-C) or 143 */
 } cugen_status;
 
 /* Filled by the function that failed. The message is one or more lines, names the user's file and line where
@@ -56,6 +58,7 @@ const char *cugen_status_text(int status);
 
 /* ---- The library -------------------------------------------------------------------------------------------- */
 
+/* The library, opened: its options, the devices, the cache. Everything else is opened from one. */
 typedef struct cugen cugen;
 
 /* Every pointer may be NULL: the default is stated beside it. The strings are copied. */
@@ -74,6 +77,9 @@ typedef struct cugen_options {
 #define CUGEN_OPTIONS_INIT                                                                                           \
   { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
+/* options may be NULL: all defaults. What the environment says is read here, and nowhere later; a missing driver or
+   a cache that cannot be used shows in the function that needs it. CUGEN_ERROR_USAGE: options->size is not this
+   header's. Everything opened with the library is closed before it. */
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
@@ -96,6 +102,7 @@ size_t cugen_configs(cugen *lib, const char **out, size_t count);
 
 /* ---- Devices ------------------------------------------------------------------------------------------------ */
 
+/* A device of this machine, in the words of its driver. "" and 0 stand for what is not known. */
 typedef struct cugen_device_info {
   char id[32];        /* what options.device takes: "cuda:0", "cpu" */
   char name[128];     /* "NVIDIA H200" */
@@ -118,6 +125,7 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
 
 /* ---- Kernels: a config for one problem on one device ---------------------------------------------------------- */
 
+/* One config's kernel, for one problem on the device of its cugen. */
 typedef struct cugen_kernel cugen_kernel;
 
 /* config: a path, or a bare name looked for among the files in memory, then beside the caller, in config_dir and among
@@ -126,11 +134,13 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
                       cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);
 
+/* The name that the config gives it: "matmul". */
 const char *cugen_kernel_name(const cugen_kernel *kernel);
 /* "M=4096 N=4096 K=4096 dtype=f32", in the config's order. */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
 /* Which tuned problem serves one that was not tuned, as the config says it: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
+/* The device it is for: options.device, or the default that was found. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
 /* NULL, or why options.device's default fell back to the cpu device. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
@@ -140,17 +150,20 @@ const char *cugen_kernel_fallback(const cugen_kernel *kernel);
    changes nothing; on success everything handed out about the old problem is void. */
 int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 
+/* What the kernel does with an argument. */
 typedef enum cugen_argument_kind {
-  CUGEN_ARGUMENT_INPUT,
-  CUGEN_ARGUMENT_OUTPUT,
-  CUGEN_ARGUMENT_INOUT,
-  CUGEN_ARGUMENT_SCRATCH, /* cugen allocates it */
-  CUGEN_ARGUMENT_SCALAR,
+  CUGEN_ARGUMENT_INPUT,   /* a buffer that is read */
+  CUGEN_ARGUMENT_OUTPUT,  /* a buffer that is written, all of it */
+  CUGEN_ARGUMENT_INOUT,   /* a buffer that is read and written */
+  CUGEN_ARGUMENT_SCRATCH, /* a buffer for the kernel's own use; cugen allocates it */
+  CUGEN_ARGUMENT_SCALAR,  /* a number, passed by value */
   CUGEN_ARGUMENT_CONSTANT /* a __constant__ symbol of the kernel */
 } cugen_argument_kind;
 
+/* Dimensions of a buffer, at most. */
 #define CUGEN_MAX_RANK 4
 
+/* An argument, for the kernel's problem. */
 typedef struct cugen_argument_info {
   const char *name;
   cugen_argument_kind kind;
@@ -164,11 +177,14 @@ typedef struct cugen_argument_info {
   int compiled_in;                /* scalar: its value is part of the source, it is not passed */
 } cugen_argument_info;
 
+/* How many arguments there are, and the one at index, in the config's order. CUGEN_ERROR_USAGE: there is none at
+   index. CUGEN_ERROR_EMPTY: without a valid variant, shapes are not known. */
 size_t cugen_kernel_arguments(const cugen_kernel *kernel);
 int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argument_info *out, cugen_error *error);
 
 /* ---- The space ---------------------------------------------------------------------------------------------- */
 
+/* The space in numbers. */
 typedef struct cugen_space_info {
   uint64_t cartesian; /* combinations of all tunables, all implementations added up */
   uint64_t valid;     /* those that satisfy every restriction */
@@ -176,6 +192,7 @@ typedef struct cugen_space_info {
   size_t restrictions; /* entries of cugen_kernel_restriction */
 } cugen_space_info;
 
+/* One implementation's part of the space. */
 typedef struct cugen_implementation_info {
   const char *name;
   const char *unavailable; /* NULL, or the requirement that this device does not meet */
@@ -192,6 +209,7 @@ typedef struct cugen_restriction_info {
   uint64_t removed;
 } cugen_restriction_info;
 
+/* The first call walks the space. index: below the count in cugen_space_info, else CUGEN_ERROR_USAGE. */
 int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
 int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
                                 cugen_error *error);
@@ -209,8 +227,9 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 
 /* ---- Records: what running a variant gave ---------------------------------------------------------------------- */
 
+/* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
 typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,
+  CUGEN_OUTCOME_OK = 0,  /* right, and timed */
   CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
   CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads, registers, too much shared memory */
   CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance */
@@ -222,6 +241,7 @@ typedef enum cugen_outcome {
 /* "wrong result" and the like; never NULL. */
 const char *cugen_outcome_text(int outcome);
 
+/* What running one variant gave. */
 typedef struct cugen_record {
   const char *variant; /* full text */
   const char *reason;  /* "" or what went wrong */
@@ -247,6 +267,7 @@ typedef struct cugen_record {
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
 
+/* How far tuning has got; for the length of the callback. */
 typedef struct cugen_progress {
   size_t done, failed, planned; /* variants; planned is what the budget allows, 0 when a time budget decides */
   uint64_t valid;               /* variants in the space */
@@ -260,29 +281,32 @@ typedef struct cugen_progress {
 /* Called from the tuning thread; return nonzero to stop cleanly. */
 typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *context);
 
+/* For cugen_tune_options.flags. */
 enum {
   CUGEN_TUNE_IN_PROCESS = 1 /* a thread of this process does a worker process's work, see cugen_kernel_tune */
 };
 
+/* How to tune. */
 typedef struct cugen_tune_options {
-  size_t size;
-  const char *strategy;       /* "random" (default) or "exhaustive" */
-  uint64_t seed;              /* of the strategy and of the input data */
-  double budget_seconds;      /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
-  size_t budget_count;        /* variants to try at most; 0: no limit */
-  double variant_timeout;     /* seconds one variant may run before it is killed; 0: 10 */
-  int threads;                /* compile threads; 0: one a processor */
-  int again;                  /* measure again what is remembered */
-  const char *implementation; /* only this one; NULL: all */
-  cugen_progress_callback progress;
-  void *context;      /* for progress */
-  unsigned flags;     /* CUGEN_TUNE_... */
-  void *cuda_context; /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
+  size_t size;                      /* sizeof(cugen_tune_options) */
+  const char *strategy;             /* "random" (default) or "exhaustive" */
+  uint64_t seed;                    /* of the strategy and of the input data */
+  double budget_seconds;            /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
+  size_t budget_count;              /* variants to try at most; 0: no limit */
+  double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
+  int threads;                      /* compile threads; 0: one a processor */
+  int again;                        /* measure again what is remembered */
+  const char *implementation;       /* only this one; NULL: all */
+  cugen_progress_callback progress; /* NULL: none */
+  void *context;                    /* for progress */
+  unsigned flags;                   /* CUGEN_TUNE_... */
+  void *cuda_context;               /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
   { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL }
 
+/* What a run of cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
   uint64_t valid;    /* variants in the space */
   size_t remembered; /* of them known before this run */
@@ -292,7 +316,7 @@ typedef struct cugen_tune_result {
   size_t compiled;   /* compiles; fewer than tried when sources were equal */
   double seconds;    /* wall time */
   double measuring;  /* seconds of it during which the device verified or measured */
-  int interrupted;
+  int interrupted;   /* the callback asked to stop */
 } cugen_tune_result;
 
 /* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes.
@@ -347,6 +371,7 @@ typedef struct cugen_cache_set {
   int64_t measured_at; /* the latest; seconds since the epoch */
 } cugen_cache_set;
 
+/* How much there is, or was removed. */
 typedef struct cugen_cache_counts {
   size_t sets, records, history;
   size_t images; /* compiled kernels */
@@ -366,6 +391,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
    *wrong (may be NULL) then has a line for each thing, and lives until the next call. */
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
+/* A record, and how it stands to the kernel as it is now. */
 typedef struct cugen_stored_record {
   cugen_record record;
   int current;         /* a look-up takes it: its variant still is the kernel that was measured */
@@ -379,6 +405,7 @@ typedef struct cugen_stored_record {
 int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
                         cugen_error *error);
 
+/* How what is wanted compares with what is remembered. */
 typedef enum cugen_why_state {
   CUGEN_WHY_SAME,
   CUGEN_WHY_DIFFERS,
@@ -404,6 +431,7 @@ typedef struct cugen_why_match {
   size_t row_count;
 } cugen_why_match;
 
+/* What a look-up found, and why. */
 typedef struct cugen_why {
   int hit;                        /* the first match is what a look-up takes */
   const char *verdict;            /* a sentence or two */
@@ -429,11 +457,13 @@ int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, 
 typedef struct cugen_plan cugen_plan;
 typedef struct cugen_call cugen_call;
 
+/* For cugen_plan_options.flags. */
 enum {
   CUGEN_PLAN_TUNED_ONLY = 1, /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
   CUGEN_PLAN_PRIMARY = 2     /* the device's primary context, whatever is current; on the cpu device nothing */
 };
 
+/* Which plan, and where it is loaded. */
 typedef struct cugen_plan_options {
   size_t size;
   unsigned flags;  /* CUGEN_PLAN_... */
@@ -444,12 +474,14 @@ typedef struct cugen_plan_options {
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
   { sizeof(cugen_plan_options), 0, NULL, 0.0 }
 
+/* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT,  /* the best remembered for this problem */
   CUGEN_PLAN_NEAR,   /* the best remembered for the problem that the policy names: the nearest, or its bucket's */
   CUGEN_PLAN_DEFAULT /* nothing remembered serves: the config's first valid variant, never measured */
 } cugen_plan_choice;
 
+/* What a plan is, and why. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text */
@@ -492,6 +524,7 @@ typedef struct cugen_choice {
   double distance;
 } cugen_choice;
 
+/* What a plan for this kernel would take, and why; nothing is compiled. */
 int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
