@@ -126,48 +126,53 @@ int api_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Index of the record to use, count when there is none. Records come fastest first, and only those that can still
-   win are expanded. */
-static size_t find_best(cugen_kernel *k, const struct space *space, const struct cache_record *records, size_t count,
-                        uint64_t *index, int *status, cugen_error *err) {
-  size_t best = count;
-  double limit = INFINITY;
-  for (size_t i = 0; i < count && records[i].outcome == CUGEN_OUTCOME_OK && records[i].seconds <= limit; i++) {
-    uint64_t at;
-    bool current;
-    cugen_error ignored;
-    if (space_find(space, records[i].variant, &at, &ignored) || (best < count && at > *index)) continue;
-    *status = check_current(k, &records[i], &current, err);
-    if (*status) return count;
-    if (!current) continue;
-    if (best == count) limit = records[i].seconds * tie;
-    best = i, *index = at;
-  }
-  return best;
+struct search {
+  cugen_kernel *kernel;
+  const struct space *space;
+  struct cache_record *best;
+  uint64_t *index;
+  bool found;
+  double limit; /* slower ones cannot win */
+};
+
+/* Records come fastest first, and only those that can still win are expanded. */
+static int consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct search *search = context;
+  uint64_t at;
+  bool current;
+  cugen_error ignored;
+  *stop = record->seconds > search->limit;
+  if (*stop || space_find(search->space, record->variant, &at, &ignored) || (search->found && at > *search->index))
+    return CUGEN_OK;
+  int status = check_current(search->kernel, record, &current, err);
+  if (status || !current) return status;
+  if (!search->found) search->limit = record->seconds * tie;
+  cache_record_free(search->best);
+  *search->best = *record;
+  record->variant = record->reason = NULL;
+  *search->index = at;
+  search->found = true;
+  return CUGEN_OK;
 }
 
 int api_best(cugen_kernel *k, const struct space *space, struct cache_record *record, uint64_t *index, bool *found,
              cugen_error *err) {
   struct cache *cache;
-  struct cache_record *records;
-  size_t count;
+  struct search search = {.kernel = k, .space = space, .best = record, .index = index, .limit = INFINITY};
   *found = false;
+  *record = (struct cache_record){0};
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
   const struct cache_key key = api_key(k);
-  status = cache_load(cache, &key, &records, &count, err);
-  if (status) return status;
-  size_t best = find_best(k, space, records, count, index, &status, err);
-  *found = best < count;
-  for (size_t i = 0; i < count; i++)
-    if (i == best)
-      *record = records[i];
-    else
-      cache_record_free(&records[i]);
-  free(records);
-  return status;
+  status = cache_fastest(cache, &key, consider, &search, err);
+  if (status) {
+    cache_record_free(record);
+    return status;
+  }
+  *found = search.found;
+  return CUGEN_OK;
 }
 
 size_t cugen_kernel_records(cugen_kernel *k) {

@@ -155,6 +155,29 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
   return hand_out(status, &records, out, count);
 }
 
+static int visit_record(sqlite3_stmt *statement, cache_visitor *visit, void *context, bool *stop, cugen_error *err) {
+  struct cache_record record;
+  if (!cache_read_record(statement, &record)) return error_memory(err);
+  int status = visit(context, &record, stop, err);
+  cache_record_free(&record);
+  return status;
+}
+
+int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
+                  cugen_error *err) {
+  sqlite3_stmt *statement = cache->statements[RECORD_FASTEST];
+  int status = CUGEN_OK;
+  bool stop = false;
+  pthread_mutex_lock(&cache->lock);
+  if (cache_bind_key(statement, key))
+    while (!status && !stop && sqlite3_step(statement) == SQLITE_ROW)
+      status = visit_record(statement, visit, context, &stop, err);
+  bool good = sqlite3_reset(statement) == SQLITE_OK;
+  if (!status && !good) status = cache_error(cache, "read", err);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
 int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                   cugen_error *err) {
   struct records records = {0};

@@ -50,6 +50,11 @@ const char *cache_path(const struct cache *cache);
 /* All current records of the key, ok ones by time, then the rest; the caller frees each and the array. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                cugen_error *err);
+/* Calls visit with the current ok records of the key, the fastest first, until it sets *stop or fails; no more are read
+   than it is shown. It may take a record's strings and leave NULL in their place. visit may not use the cache. */
+typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
+int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
+                  cugen_error *err);
 /* Calls visit with each problem that has records under this device, config and options (key->problem is not used), in
    the order they came; a status it returns ends the walk and is returned. visit may not use the cache. */
 int cache_problems(struct cache *cache, const struct cache_key *key,

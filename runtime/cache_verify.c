@@ -141,7 +141,7 @@ static const struct {
     {"PRAGMA %S.integrity_check(20)", visit_integrity},
     {"PRAGMA %S.foreign_key_check", visit_reference},
     {"SELECT type, name FROM %S.sqlite_schema WHERE substr(name, 1, 7) <> 'sqlite_' AND name NOT IN ('space', "
-     "'record', 'record_current', 'image', 'image_entry')",
+     "'record', 'record_current', 'record_fastest', 'image', 'image_entry')",
      visit_thing},
     {"SELECT s.name, c.name FROM %S.sqlite_schema s, pragma_table_info(s.name, '%S') c WHERE s.name IN "
      "('space', 'record', 'image', 'image_entry') AND "

@@ -679,7 +679,7 @@ static void killed_writers(void **state) {
     assert_in_range(count, last + 1, last + 2);
     known = count;
   }
-  assert_true(known > 40);
+  assert_true(known > 10); /* some hundreds on an idle machine */
 }
 
 /* ---- No memory ---- */
