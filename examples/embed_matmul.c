@@ -1,62 +1,17 @@
-/* An application with a CUDA context and a stream of its own launches cugen's matmul among its own work:
+/* An application with a CUDA context and a stream of its own launches cugen's matmul among its own work, prints which
+   variant it got and why, and checks the result:
      embed_matmul [M N K]
-   It prints which variant it got and why, and checks the result. Untuned, it gets the config's first variant;
-   `cugen tune matmul --set M=... --set N=... --set K=...` before gives it the best. Exit code 77: no GPU here.
-
-   The driver is opened by name so that this builds and starts where there is none; an application that links -lcuda
-   calls the same functions directly. */
-#include <cuda.h>
+   Untuned, it gets the config's first variant; `cugen tune matmul --set M=... --set N=... --set K=...` before gives
+   it the best. It runs on the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device.
+   Built by cugen's own build as build/examples/embed_matmul; by hand: cc embed_matmul.c -lcugen -lm -ldl */
 #include <cugen.h>
-#include <dlfcn.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-/* ---- The driver ---------------------------------------------------------------------------------------------------- */
+#include "device.h"
 
-static struct {
-  CUresult (*init)(unsigned);
-  CUresult (*device)(CUdevice *, int);
-  CUresult (*retain)(CUcontext *, CUdevice);
-  CUresult (*release)(CUdevice);
-  CUresult (*current)(CUcontext);
-  CUresult (*stream)(CUstream *, unsigned);
-  CUresult (*stream_end)(CUstream);
-  CUresult (*wait)(CUstream);
-  CUresult (*alloc)(CUdeviceptr *, size_t);
-  CUresult (*free)(CUdeviceptr);
-  CUresult (*upload)(CUdeviceptr, const void *, size_t, CUstream);
-  CUresult (*download)(void *, CUdeviceptr, size_t, CUstream);
-} cu;
-
-static const struct {
-  const char *name;
-  void *place;
-} functions[] = {{"cuInit", &cu.init},
-                 {"cuDeviceGet", &cu.device},
-                 {"cuDevicePrimaryCtxRetain", &cu.retain},
-                 {"cuDevicePrimaryCtxRelease_v2", &cu.release},
-                 {"cuCtxSetCurrent", &cu.current},
-                 {"cuStreamCreate", &cu.stream},
-                 {"cuStreamDestroy_v2", &cu.stream_end},
-                 {"cuStreamSynchronize", &cu.wait},
-                 {"cuMemAlloc_v2", &cu.alloc},
-                 {"cuMemFree_v2", &cu.free},
-                 {"cuMemcpyHtoDAsync_v2", &cu.upload},
-                 {"cuMemcpyDtoHAsync_v2", &cu.download}};
-
-/* NULL, or why there is nothing to run on. */
-static const char *open_driver(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!library) return "there is no CUDA driver (libcuda.so.1)";
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    if (!(*(void **)functions[i].place = dlsym(library, functions[i].name))) return functions[i].name;
-  return cu.init(0) ? "the CUDA driver sees no GPU" : NULL;
-}
-
-static void check(CUresult result, const char *doing) {
-  if (result == CUDA_SUCCESS) return;
-  fprintf(stderr, "%s: CUDA error %d\n", doing, (int)result);
+static void check(int status, const cugen_error *error) {
+  if (status == CUGEN_OK) return;
+  fprintf(stderr, "%s\n", error->message);
   exit(1);
 }
 
@@ -65,21 +20,15 @@ static void check(CUresult result, const char *doing) {
 struct matrix {
   size_t count;
   float *host;
-  CUdeviceptr device;
+  void *device;
 };
 
-static struct matrix make(size_t count, CUstream stream) {
-  struct matrix m = {count, malloc(count * sizeof(float)), 0};
+static struct matrix make(const struct device *d, size_t count, CUstream stream) {
+  struct matrix m = {count, malloc(count * sizeof(float)), device_alloc(d, count * sizeof(float))};
   if (!m.host) exit(1);
   for (size_t i = 0; i < count; i++) m.host[i] = (float)((i * 7 + i / 3) % 17) / 8 - 1;
-  check(cu.alloc(&m.device, count * sizeof(float)), "allocate");
-  check(cu.upload(m.device, m.host, count * sizeof(float), stream), "upload");
+  device_upload(d, m.device, m.host, count * sizeof(float), stream);
   return m;
-}
-
-static void end(struct matrix *m) {
-  cu.free(m->device);
-  free(m->host);
 }
 
 /* The largest error of some of C's elements, all of which are small multiples of 1/64: exact in f32. */
@@ -97,80 +46,72 @@ static double largest_error(const struct matrix *a, const struct matrix *b, cons
 
 /* ---- The plan ------------------------------------------------------------------------------------------------------ */
 
-static void print_provenance(const cugen_plan_info *info) {
+static cugen_kernel *open_kernel(cugen *lib, const size_t sizes[3]) {
+  char text[3][32];
+  const char *settings[] = {text[0], text[1], text[2]};
+  cugen_error error;
+  cugen_kernel *kernel;
+  for (int i = 0; i < 3; i++) snprintf(text[i], sizeof text[i], "%c=%zu", "MNK"[i], sizes[i]);
+  check(cugen_kernel_open(lib, "matmul", settings, 3, &kernel, &error), &error);
+  return kernel;
+}
+
+static void print_provenance(const cugen_plan_info *info, const cugen_device_info *device) {
   static const char *const how[] = {"the best remembered", "the best of a near problem",
                                     "the default, never measured"};
-  printf("%s %s\n  variant   %s\n  chosen    %s\n", info->kernel, info->problem, info->variant, how[info->choice]);
+  printf("%s %s on %s\n", info->kernel, info->problem, device->name);
+  printf("  variant   %s\n  chosen    %s\n", info->variant, how[info->choice]);
   if (info->tuned_for) printf("  tuned for %s: %.4g ms\n", info->tuned_for, info->record.seconds * 1e3);
   printf("  source    %s, image %s\n", info->source_hash, info->image_from_cache ? "from the cache" : "compiled now");
 }
 
-/* The kernel for these sizes, loaded into the context that is current. */
-static cugen_plan *open_plan(cugen *lib, const size_t sizes[3]) {
-  char text[3][32];
-  const char *settings[] = {text[0], text[1], text[2]};
+/* Loaded into the context that is current. */
+static cugen_plan *open_plan(cugen_kernel *kernel) {
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_error error;
-  cugen_kernel *kernel;
-  cugen_plan *plan = NULL;
-  for (int i = 0; i < 3; i++) snprintf(text[i], sizeof text[i], "%c=%zu", "MNK"[i], sizes[i]);
+  cugen_plan *plan;
   options.distance = 1; /* what is best for sizes within a factor of two will do */
-  int status = cugen_kernel_open(lib, "matmul", settings, 3, &kernel, &error);
-  if (!status) status = cugen_plan_open(kernel, &options, &plan, &error);
-  if (status) {
-    fprintf(stderr, "%s\n", error.message);
-    exit(1);
-  }
-  cugen_kernel_close(kernel);
-  print_provenance(cugen_plan_about(plan));
+  check(cugen_plan_open(kernel, &options, &plan, &error), &error);
+  print_provenance(cugen_plan_about(plan), cugen_kernel_device(kernel));
   return plan;
 }
 
 /* C = A * B on the stream; the sizes, being scalars of the problem, are NULL. */
-static void multiply(cugen_plan *plan, CUstream stream, struct matrix m[3]) {
-  void *arguments[6] = {0};
+static void multiply(const struct device *d, cugen_plan *plan, CUstream stream, struct matrix m[3]) {
+  void *arguments[6] = {m[0].device, m[1].device, m[2].device};
   cugen_error error;
   cugen_call *call;
-  for (int i = 0; i < 3; i++) arguments[i] = (void *)(uintptr_t)m[i].device;
-  int status = cugen_call_bind(plan, arguments, 6, &call, &error);
-  if (!status) status = cugen_call_launch(call, stream, &error); /* as often as wanted */
-  if (status) {
-    fprintf(stderr, "%s\n", error.message);
-    exit(1);
-  }
-  check(cu.download(m[2].host, m[2].device, m[2].count * sizeof(float), stream), "download");
-  check(cu.wait(stream), "run");
+  check(cugen_call_bind(plan, arguments, 6, &call, &error), &error);
+  check(cugen_call_launch(call, stream, &error), &error); /* as often as wanted */
+  device_download(d, m[2].host, m[2].device, m[2].count * sizeof(float), stream);
+  device_wait(d, stream);
   cugen_call_close(call);
 }
 
 int main(int argc, char **argv) {
   size_t sizes[3] = {1000, 500, 300};
   for (int i = 0; i < 3 && argc == 4; i++) sizes[i] = strtoul(argv[i + 1], NULL, 10);
-  const char *missing = open_driver();
-  if (missing) {
-    printf("skipped: %s\n", missing);
-    return 77;
-  }
-  CUdevice device;
-  CUcontext context;
-  CUstream stream;
+  size_t m = sizes[0], n = sizes[1], k = sizes[2];
   cugen *lib;
   cugen_error error;
-  check(cu.device(&device, 0), "device");
-  check(cu.retain(&context, device), "context");
-  check(cu.current(context), "context");
-  check(cu.stream(&stream, CU_STREAM_NON_BLOCKING), "stream");
-  if (cugen_open(NULL, &lib, &error)) return fprintf(stderr, "%s\n", error.message), 1;
-  size_t m = sizes[0], n = sizes[1], k = sizes[2];
-  struct matrix matrices[3] = {make(m * k, stream), make(k * n, stream), make(m * n, stream)};
-  cugen_plan *plan = open_plan(lib, sizes);
-  multiply(plan, stream, matrices);
+  check(cugen_open(NULL, &lib, &error), &error);
+  cugen_kernel *kernel = open_kernel(lib, sizes);
+  const struct device device = device_open(cugen_kernel_device(kernel)->id);
+  CUstream stream = device_stream(&device);
+  struct matrix matrices[3] = {make(&device, m * k, stream), make(&device, k * n, stream),
+                               make(&device, m * n, stream)};
+  cugen_plan *plan = open_plan(kernel);
+  multiply(&device, plan, stream, matrices);
   double worst = largest_error(&matrices[0], &matrices[1], &matrices[2], n, k);
   printf("  error     %g\n", worst);
   cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
   cugen_close(lib);
-  for (int i = 0; i < 3; i++) end(&matrices[i]);
-  cu.stream_end(stream);
-  cu.release(device);
+  for (int i = 0; i < 3; i++) {
+    device_free(&device, matrices[i].device);
+    free(matrices[i].host);
+  }
+  device_end_stream(&device, stream);
+  device_close(&device);
   return worst <= 1e-4 * (double)k ? 0 : 1;
 }
