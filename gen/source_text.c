@@ -172,7 +172,8 @@ bool source_is(struct source_token token, const char *word) {
 }
 
 void source_skip_line(struct source_reader *reader) {
-  reader->at = line_end(reader->at, reader->end);
+  struct source_reader ahead = *reader;
+  while (ahead.at < ahead.end && source_next(&ahead).kind != SOURCE_NEWLINE) *reader = ahead;
 }
 
 /* ---- Normalising -------------------------------------------------------------------------------------------- */

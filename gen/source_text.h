@@ -36,7 +36,7 @@ struct source_token source_next_solid(struct source_reader *reader);
 struct source_token source_next_in_line(struct source_reader *reader);
 bool source_is(struct source_token token, const char *word);
 
-/* The rest of the line, splices included, the newline not. */
+/* The rest of the line, splices and comments that go on in the next one included, the newline not. */
 void source_skip_line(struct source_reader *reader);
 
 /* Appends the text without comments and #line, with runs of blanks as one blank or, where two tokens cannot melt

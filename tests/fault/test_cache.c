@@ -170,6 +170,14 @@ static void other_tables_under_our_number(void **state) {
   assert_non_null(strstr(err.message, text_get(&fixture->path)));
 }
 
+/* Not even the way it keeps its journal changes. */
+static void a_column_under_another_name(void **state) {
+  struct fixture *fixture = *state;
+  make_cache(fixture);
+  run_sql(fixture, "PRAGMA journal_mode = DELETE; ALTER TABLE record RENAME COLUMN throttle TO brake");
+  assert_refused(fixture, "no such column: throttle");
+}
+
 static void a_truncated_file(void **state) {
   struct fixture *fixture = *state;
   make_cache(fixture);
@@ -776,6 +784,7 @@ int main(void) {
       WITH_FOLDER(somebody_elses_database),
       WITH_FOLDER(a_newer_format),
       WITH_FOLDER(other_tables_under_our_number),
+      WITH_FOLDER(a_column_under_another_name),
       WITH_FOLDER(a_truncated_file),
       WITH_FOLDER(overwritten_pages),
       WITH_FOLDER(damage_elsewhere),

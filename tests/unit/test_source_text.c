@@ -67,6 +67,7 @@ static void test_normal_form(void **state) {
   (void)state;
   assert_normal("int  a ;  // comment\n\n  a = b /* c */ + 1 ;\n", "int a;a=b+1;");
   assert_normal("#line 3 \"x.cu\"\nint a;\n#  line 9\nint b;", "int a;int b;");
+  assert_normal("#line 3 /* said\nhere */ int a;\nint b;", "int b;");
   assert_normal("int a;\n  #  define  f (x)   x + 1 // c\nint b;", "int a;\n#define f (x) x + 1\nint b;");
   assert_normal("#define f(x) a \\\n  b\nc", "#define f(x) a b\nc");
   assert_normal("a\\\nb", "ab");

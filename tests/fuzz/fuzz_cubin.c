@@ -1,0 +1,41 @@
+/* Fuzz target: any bytes as a cubin, and as what ptxas says about it. Nothing outside them is read, and what they claim
+   stays within what a caller gave room for. The first byte picks the kernel that is asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/nvrtc.h"
+
+enum { CAPACITY = 8 };
+
+static void require(bool condition) {
+  if (!condition) abort();
+}
+
+static void check(const char *image, size_t length, const char *entry) {
+  struct kernel_resources resources;
+  cugen_error err = {0};
+  int status = cubin_resources(image, length, entry, &resources, &err);
+  require(status == CUGEN_OK || (err.status == status && err.message[0]));
+  int sizes[CAPACITY + 1] = {[CAPACITY] = 77};
+  require(cubin_parameters(image, length, entry, sizes, CAPACITY) >= -1);
+  require(sizes[CAPACITY] == 77);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const char *const entries[] = {"_Z3addPfi", "scale", ""};
+  if (!size) return 0;
+  const char *entry = entries[data[0] % 3];
+  /* Copies of exactly this size, so that a read past the end is seen. */
+  char *image = malloc(size), *log = malloc(size);
+  require(image && log);
+  memcpy(image, data + 1, size - 1);
+  memcpy(log, data + 1, size - 1);
+  log[size - 1] = '\0';
+  check(image, size - 1, entry);
+  ptxas_log_spills(log, entry);
+  free(image);
+  free(log);
+  return 0;
+}

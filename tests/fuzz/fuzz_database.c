@@ -1,0 +1,106 @@
+/* Fuzz target: any bytes as the cache's file. It is refused, or what is in it can be listed, loaded and added to; a file
+   of the present format that is refused is left as it was (an older one has been brought up to date before). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "runtime/cache.h"
+
+enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
+
+static const struct cache_key key = {"device", "config", "problem", "options"};
+static char path[64];
+
+static void require(bool condition) {
+  if (!condition) abort();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc, (void)argv;
+  /* In memory where there is such a place: nothing of this needs a disk. */
+  snprintf(path, sizeof path, "%s/cugen-fuzz-%ld.db", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
+  return 0;
+}
+
+static void remove_files(void) {
+  static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+    unlink(name);
+  }
+}
+
+static void write_file(const uint8_t *data, size_t size) {
+  FILE *file = fopen(path, "wb");
+  require(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
+static void require_untouched(const uint8_t *data, size_t size) {
+  struct text content = {0};
+  require(file_read(path, &content, NULL) == CUGEN_OK && content.length == size);
+  require(size == 0 || memcmp(text_get(&content), data, size) == 0);
+  text_free(&content);
+}
+
+static int visit(void *context, const char *problem, cugen_error *err) {
+  (void)err;
+  *(size_t *)context += strlen(problem);
+  return CUGEN_OK;
+}
+
+static void load(struct cache *cache) {
+  struct cache_record *records;
+  struct compiled image;
+  size_t count, length = 0;
+  bool found;
+  cugen_error err = {0};
+  int status = cache_load(cache, &key, &records, &count, &err);
+  require(status == CUGEN_OK || (err.message[0] && !records));
+  for (size_t i = 0; i < count; i++) {
+    require(records[i].variant && records[i].reason);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  cache_problems(cache, &key, visit, &length, &err);
+  status = cache_image_load(cache, "image", &image, &found, &err);
+  require(status == CUGEN_OK || (err.message[0] && !found));
+  compiled_free(&image);
+}
+
+/* An error, or it is there. */
+static void store(struct cache *cache) {
+  char variant[] = "new", name[] = "kernel", log[] = "", data[] = "data";
+  struct cache_record record = {.variant = variant, .reason = log, .seconds = 1};
+  struct compiled image = {
+      .image = data, .image_length = sizeof data, .entry_count = 1, .entries = {name}, .log = log};
+  cugen_error err = {0};
+  int status = cache_store(cache, &key, &record, &err);
+  require(status == CUGEN_OK || err.message[0]);
+  status = cache_image_store(cache, "image", &image, &err);
+  require(status == CUGEN_OK || err.message[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct cache *cache;
+  cugen_error err = {0};
+  write_file(data, size);
+  int status = cache_open(path, &cache, NULL, &err);
+  require((status == CUGEN_OK) == (cache != NULL));
+  if (status) {
+    require(err.status == status && strstr(err.message, path));
+    if (size <= FORMAT_AT || data[FORMAT_AT] >= 2) require_untouched(data, size);
+  } else {
+    load(cache);
+    store(cache);
+    load(cache);
+    cache_close(cache);
+  }
+  remove_files();
+  return 0;
+}
