@@ -198,12 +198,13 @@ int cubin_parameters(const void *image, size_t length, const char *entry, int *s
 
 /* ---- The log of --ptxas-options=-v --------------------------------------------------------------------------- */
 
-/* The number in front of `label` in the line, as in "16 bytes spill stores". */
+/* The number in front of `label` in the line, as in "16 bytes spill stores"; what no log says counts as the most. */
 static int64_t number_before(const char *line, size_t length, const char *label) {
   const char *found = strstr(line, label);
   if (!found || found >= line + length) return 0;
   while (found > line && found[-1] >= '0' && found[-1] <= '9') found--;
-  return strtoll(found, NULL, 10);
+  long long number = strtoll(found, NULL, 10);
+  return number < INT32_MAX ? number : INT32_MAX;
 }
 
 /* The line after the one that names the entry's properties; NULL: none. */

@@ -47,9 +47,13 @@ static const struct toolkit_symbol symbols[] = {
 
 static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   int major = 0, minor = 0, count = 0;
-  if (nvrtc->version(&major, &minor) || nvrtc->arch_count(&count) || count < 1 || count > MAX_ARCHS ||
-      nvrtc->archs(nvrtc->arch_numbers))
-    return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC does not say its version and architectures");
+  nvrtcResult result = nvrtc->version(&major, &minor);
+  if (!result) result = nvrtc->arch_count(&count);
+  if (!result && (count < 1 || count > MAX_ARCHS)) result = NVRTC_ERROR_INTERNAL_ERROR;
+  if (!result) result = nvrtc->archs(nvrtc->arch_numbers);
+  if (result)
+    return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC does not say its version and architectures: %s",
+                     nvrtc->result_text(result));
   nvrtc->number = 1000 * major + 10 * minor;
   nvrtc->arch_total = count;
   return CUGEN_OK;

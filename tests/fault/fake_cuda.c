@@ -11,8 +11,11 @@ struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
 /* Counts the call; true when it is the one to fail. */
 static bool fails(const char *call) {
-  if (++fake_cuda.calls != fake_cuda.fail_at) return false;
-  fake_cuda.failed_call = call;
+  if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return false;
+  fake_cuda.calls++;
+  bool gone = fake_cuda.fail_on && fake_cuda.fail_at && fake_cuda.calls > fake_cuda.fail_at;
+  if (!gone && fake_cuda.calls != fake_cuda.fail_at) return false;
+  if (!gone) fake_cuda.failed_call = call;
   return true;
 }
 
@@ -41,13 +44,32 @@ CUresult cuDriverGetVersion(int *version) {
   return CUDA_SUCCESS;
 }
 
+static const struct {
+  CUresult result;
+  const char *name, *text;
+} errors[] = {
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {CUDA_ERROR_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
+    {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {CUDA_SUCCESS, "CUDA_ERROR_PRETENDED", "a pretended error"}, /* any other */
+};
+
+static size_t error_row(CUresult result) {
+  size_t row = 0;
+  while (errors[row].result != result && errors[row].result != CUDA_SUCCESS) row++;
+  return row;
+}
+
 CUresult cuGetErrorName(CUresult result, const char **name) {
-  *name = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_PRETENDED";
+  *name = errors[error_row(result)].name;
   return CUDA_SUCCESS;
 }
 
 CUresult cuGetErrorString(CUresult result, const char **text) {
-  *text = result == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : "a pretended error";
+  *text = errors[error_row(result)].text;
   return CUDA_SUCCESS;
 }
 
@@ -371,11 +393,16 @@ CUresult cuLibraryUnload(CUlibrary library) {
   GIVE_BACK(images);
 }
 
+/* A kernel is its name, kept here. */
+static char kernel_names[16][64];
+
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
   (void)library;
-  (void)name;
   MAY_FAIL;
-  *kernel = (void *)&something;
+  size_t at = 0, most = sizeof kernel_names / sizeof *kernel_names - 1;
+  while (at < most && kernel_names[at][0] && strcmp(kernel_names[at], name) != 0) at++;
+  strncpy(kernel_names[at], name, sizeof kernel_names[at] - 1);
+  *kernel = (void *)kernel_names[at];
   return CUDA_SUCCESS;
 }
 
@@ -386,9 +413,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
-  (void)kernel;
   MAY_FAIL;
-  *function = (void *)&something;
+  *function = (void *)kernel;
   return CUDA_SUCCESS;
 }
 
@@ -419,10 +445,11 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,
                         void **extra) {
-  (void)function;
   (void)extra;
   MAY_FAIL;
-  struct fake_launch launch = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters, stream};
+  const char *kernel = (void *)function == (void *)&something ? NULL : (const char *)(void *)function;
+  struct fake_launch launch = {
+      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters, stream, kernel};
   if (fake_cuda.run) fake_cuda.run(&launch);
   return CUDA_SUCCESS;
 }

@@ -9,6 +9,7 @@ struct fake_launch {
   unsigned grid[3], block[3], shared;
   void **parameters;
   void *stream;
+  const char *kernel; /* its name; NULL: it came from a module */
 };
 
 struct fake_cuda {
@@ -16,6 +17,8 @@ struct fake_cuda {
   int version;                                   /* CUDA version it supports; 0: 13000 */
   int devices;                                   /* 0: cuInit finds none */
   long fail_at;                                  /* this call fails, counted from 1; 0: none */
+  bool fail_on;                                  /* and so do all after it: the device is gone */
+  const char *fail_only;                         /* NULL, or the only function whose calls count */
   int fail_with;                                 /* the CUresult it fails with */
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
   void *application_context;                     /* what is current before cugen makes anything so; NULL: none */

@@ -428,6 +428,10 @@ static void test_spills_in_a_log(void **state) {
   assert_int_equal(ptxas_log_spills(log, "kernel"), 12);
   assert_int_equal(ptxas_log_spills(log, "kern"), 0);
   assert_int_equal(ptxas_log_spills("", "kernel"), 0);
+  assert_int_equal(ptxas_log_spills("Function properties for k\n 99999999999999999999 bytes spill stores, "
+                                    "99999999999999999999 bytes spill loads",
+                                    "k"),
+                   2LL * INT32_MAX);
   assert_int_equal(ptxas_log_spills("ptxas info    : Function properties for kernel", "kernel"), 0);
 }
 
