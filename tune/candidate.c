@@ -379,10 +379,8 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (status) return status;
   if (c->refused.status) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
-  if (refused && refused->status != CUGEN_ERROR_COMPILE) {
-    *err = *refused; /* no compiler, no memory: not this variant's fault */
-    return refused->status;
-  }
+  if (refused && refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
+    return error_set(err, refused->status, "%s", refused->message);
   if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
   struct worker_result result;
   status = run_built(bench, c, verify, measure, timeout, &result, err);

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 /* ---- Payloads ---- */
 
 void wire_put(struct text *out, const void *bytes, size_t length) {
@@ -74,7 +76,7 @@ const char *wire_get_string(struct wire_reader *reader) {
 }
 
 static int broken(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker was cut short");
+  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker makes no sense");
 }
 
 /* ---- Specs ---- */
@@ -206,8 +208,27 @@ struct header {
   uint64_t type, length;
 };
 
+/* Far beyond any cubin. */
+static const uint64_t most_bytes = (uint64_t)1 << 30;
+
 static int gone(cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO, "the worker process is gone");
+}
+
+static int stuck(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker did not get on for %d s",
+                   WIRE_PATIENCE);
+}
+
+/* A descriptor limited by wire_limit says EAGAIN when its time is up. */
+static int send_failed(cugen_error *err) {
+  return errno == EAGAIN ? stuck(err) : gone(err);
+}
+
+int wire_limit(int socket, cugen_error *err) {
+  const struct timeval limit = {.tv_sec = WIRE_PATIENCE};
+  if (setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_IO, "limiting the worker's socket: %s", strerror(errno));
 }
 
 /* The descriptor rides on the header. */
@@ -230,7 +251,7 @@ static int send_header(int socket, const struct header *header, int fd, cugen_er
   ssize_t sent;
   do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  return sent == sizeof *header ? CUGEN_OK : gone(err);
+  return sent == sizeof *header ? CUGEN_OK : send_failed(err);
 }
 
 int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
@@ -242,32 +263,9 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
     if (sent > 0)
       done += (size_t)sent;
     else if (errno != EINTR)
-      status = gone(err);
+      status = send_failed(err);
   }
   return status;
-}
-
-static int receive_header(int socket, struct header *header, int *fd, cugen_error *err) {
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control = {0};
-  struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-  ssize_t got;
-  do got = recvmsg(socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
-  while (got < 0 && errno == EINTR);
-  if (got != sizeof *header) return gone(err);
-  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  if (!head || head->cmsg_type != SCM_RIGHTS) return CUGEN_OK;
-  int received;
-  memcpy(&received, CMSG_DATA(head), sizeof received);
-  if (fd)
-    *fd = received;
-  else
-    close(received);
-  return CUGEN_OK;
 }
 
 static int wait_readable(int socket, double timeout, cugen_error *err) {
@@ -278,26 +276,76 @@ static int wait_readable(int socket, double timeout, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_INTERRUPTED, "nothing came within %g s", timeout);
 }
 
-int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
-                 cugen_error *err) {
-  struct header header;
-  if (fd) *fd = -1;
-  int status = wait_readable(socket, timeout, err);
-  if (!status) status = receive_header(socket, &header, fd, err);
-  if (status) return status;
-  text_clear(payload);
+/* At most `length` bytes of a message that has begun, which must come before `end` (0: whenever). */
+static int receive_some(int socket, void *to, size_t length, double end, size_t *got, cugen_error *err) {
+  *got = 0;
+  while (!*got) {
+    double left = end > 0 ? end - clock_seconds() : -1;
+    int status = end > 0 && left <= 0 ? stuck(err) : wait_readable(socket, left, err);
+    if (status == CUGEN_ERROR_INTERRUPTED) continue;
+    if (status) return status;
+    ssize_t received = recv(socket, to, length, 0);
+    if (received == 0 || (received < 0 && errno != EINTR)) return gone(err);
+    if (received > 0) *got = (size_t)received;
+  }
+  return CUGEN_OK;
+}
+
+static void take_descriptor(struct msghdr *message, int *fd) {
+  struct cmsghdr *head = CMSG_FIRSTHDR(message);
+  int received;
+  if (!head || head->cmsg_type != SCM_RIGHTS) return;
+  memcpy(&received, CMSG_DATA(head), sizeof received);
+  if (fd)
+    *fd = received;
+  else
+    close(received);
+}
+
+static int receive_header(int socket, struct header *header, double end, int *fd, cugen_error *err) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  ssize_t got;
+  do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got <= 0) return gone(err);
+  take_descriptor(&message, fd);
+  int status = CUGEN_OK;
+  for (size_t done = (size_t)got, more; !status && done < sizeof *header; done += more)
+    status = receive_some(socket, (char *)header + done, sizeof *header - done, end, &more, err);
+  return status;
+}
+
+static int receive_payload(int socket, size_t length, double end, struct text *payload, cugen_error *err) {
   char buffer[65536];
-  while (payload->length < header.length) {
-    size_t want = header.length - payload->length;
-    ssize_t got = recv(socket, buffer, want < sizeof buffer ? want : sizeof buffer, 0);
-    if (got > 0)
-      text_add_n(payload, buffer, (size_t)got);
-    else if (got == 0 || errno != EINTR)
-      return gone(err);
+  size_t got;
+  text_clear(payload);
+  while (payload->length < length) {
+    size_t want = length - payload->length;
+    int status = receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);
+    if (status) return status;
+    text_add_n(payload, buffer, got);
     if (payload->failed) return error_memory(err);
   }
-  *type = (enum message_type)header.type;
   return CUGEN_OK;
+}
+
+int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
+                 cugen_error *err) {
+  struct header header = {0};
+  if (fd) *fd = -1;
+  int status = wait_readable(socket, timeout, err);
+  double end = timeout < 0 ? 0 : clock_seconds() + WIRE_PATIENCE;
+  if (!status) status = receive_header(socket, &header, end, fd, err);
+  if (status) return status;
+  if (header.type > MESSAGE_ERROR || header.length > most_bytes) return broken(err);
+  *type = (enum message_type)header.type;
+  return receive_payload(socket, (size_t)header.length, end, payload, err);
 }
 
 struct wire_reader wire_read(const struct text *payload) {

@@ -42,11 +42,18 @@ int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_er
 
 /* ---- Messages ---- */
 
-/* fd < 0: none. */
+/* How long a message may stand still once it has begun, in seconds. */
+enum { WIRE_PATIENCE = 5 };
+
+/* Sending on this socket gives up when the other end does not read. */
+int wire_limit(int socket, cugen_error *err);
+
+/* fd < 0: none. CUGEN_ERROR_IO: the other end is gone; CUGEN_ERROR_INTERNAL: it does not read. */
 int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err);
 
-/* Waits at most `timeout` seconds (< 0: for ever). CUGEN_ERROR_INTERRUPTED: nothing came in that time;
-   CUGEN_ERROR_IO: the other end is gone. *fd (may be NULL) gets a descriptor that came along, else -1. */
+/* Waits at most `timeout` seconds (< 0: for ever, and with any patience). CUGEN_ERROR_INTERRUPTED: nothing came in that
+   time; CUGEN_ERROR_IO: the other end is gone; CUGEN_ERROR_INTERNAL: what came is no message. *fd (may be NULL) gets a
+   descriptor that came along, else -1. */
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
                  cugen_error *err);
 

@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,21 +74,33 @@ void worker_close(struct worker *w) {
 
 /* ---- Asking ---- */
 
-enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT };
+enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_NONSENSE };
 
-/* Waits for the answer to what was sent. ANSWER_ERROR fills err, as does an interruption (status then says so). */
+/* A kernel on the cpu device can write over anything, also over what the worker is about to say. */
+static enum answer read_answer(const struct worker *w, enum message_type type) {
+  struct wire_reader reader = wire_read(&w->message);
+  if (type == MESSAGE_DONE) return ANSWER_DONE;
+  if (type != MESSAGE_ERROR) return ANSWER_NONSENSE;
+  int64_t status = wire_get_int(&reader);
+  wire_get_string(&reader);
+  bool sense = !reader.failed && status < CUGEN_OK && status >= CUGEN_ERROR_INTERRUPTED;
+  return sense ? ANSWER_ERROR : ANSWER_NONSENSE;
+}
+
+/* Waits for the answer to what was sent. An error: no memory, or an interruption. */
 static int await(struct worker *w, double timeout, enum answer *answer, cugen_error *err) {
   double end = clock_seconds() + timeout;
   for (;;) {
     enum message_type type;
-    int status = wire_receive(w->socket, poll_interval, &type, &w->message, NULL, err);
-    if (status == CUGEN_OK) {
-      *answer = type == MESSAGE_DONE ? ANSWER_DONE : ANSWER_ERROR;
+    cugen_error why;
+    int status = wire_receive(w->socket, poll_interval, &type, &w->message, NULL, &why);
+    if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+    if (status != CUGEN_ERROR_INTERRUPTED) {
+      *answer = status == CUGEN_OK               ? read_answer(w, type)
+                : status == CUGEN_ERROR_INTERNAL ? ANSWER_NONSENSE
+                                                 : ANSWER_DIED;
       return CUGEN_OK;
     }
-    *answer = ANSWER_DIED;
-    if (status == CUGEN_ERROR_MEMORY) return status;
-    if (status != CUGEN_ERROR_INTERRUPTED) return CUGEN_OK;
     if (w->options.interrupted && w->options.interrupted(w->options.context)) {
       stop(w, end - clock_seconds() + thread_patience, NULL);
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
@@ -103,25 +116,41 @@ static int answered_error(struct worker *w, cugen_error *err) {
   return error_set(err, status, "%s", wire_get_string(&reader));
 }
 
+/* Sends and waits. An error: no memory, or an interruption. */
+static int send_and_await(struct worker *w, enum message_type type, const struct text *payload, int fd,
+                          double timeout, enum answer *answer, cugen_error *err) {
+  cugen_error why;
+  int status = wire_send(w->socket, type, payload, fd, &why);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  *answer = status == CUGEN_ERROR_INTERNAL ? ANSWER_TIMEOUT : ANSWER_DIED;
+  return status ? CUGEN_OK : await(w, timeout, answer, err);
+}
+
 /* Sends and waits for MESSAGE_DONE; anything else is an error of the worker as a whole. */
 static int ask(struct worker *w, enum message_type type, const struct text *payload, int fd, double timeout,
                const char *what, cugen_error *err) {
-  enum answer answer = ANSWER_DIED;
-  int status = wire_send(w->socket, type, payload, fd, err);
-  if (status == CUGEN_ERROR_MEMORY) return status;
-  if (!status) status = await(w, timeout, &answer, err);
-  if (status == CUGEN_ERROR_INTERRUPTED || status == CUGEN_ERROR_MEMORY) return status;
-  if (!status && answer == ANSWER_DONE) return CUGEN_OK;
-  if (!status && answer == ANSWER_ERROR) return answered_error(w, err);
+  static const char *const did[] = {[ANSWER_DIED] = "died during",
+                                    [ANSWER_TIMEOUT] = "did not finish",
+                                    [ANSWER_NONSENSE] = "no longer made sense during"};
+  enum answer answer;
+  int status = send_and_await(w, type, payload, fd, timeout, &answer, err);
+  if (status || answer == ANSWER_DONE) return status;
+  if (answer == ANSWER_ERROR) return answered_error(w, err);
   struct text how = {0};
   const char *place = w->thread ? "thread" : "process";
   if (w->thread) text_add(&how, "in this process");
+  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   stop(w, thread_patience, &how);
-  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place,
-                     answer == ANSWER_TIMEOUT ? "did not finish" : "died during", what, text_get(&how),
-                     w->fault[0] ? ": " : "", w->fault);
+  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place, did[answer], what,
+                     text_get(&how), w->fault[0] ? ": " : "", w->fault);
   text_free(&how);
   return status;
+}
+
+/* Nothing comes before it is asked for: what can be read is the end of a process that died meanwhile. */
+static bool is_idle(const struct worker *w) {
+  struct pollfd item = {.fd = w->socket, .events = POLLIN};
+  return poll(&item, 1, 0) == 0;
 }
 
 static int start_worker(struct worker *w, cugen_error *err) {
@@ -134,9 +163,11 @@ static int start_worker(struct worker *w, cugen_error *err) {
 }
 
 static int start(struct worker *w, cugen_error *err) {
-  if (w->pid || w->thread) return CUGEN_OK;
+  if ((w->pid || w->thread) && is_idle(w)) return CUGEN_OK;
+  stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
-  if (status) return status;
+  if (!status) status = wire_limit(w->socket, err);
+  if (status) return stop(w, thread_patience, NULL), status;
   struct text payload = {0};
   wire_put_string(&payload, w->options.device);
   wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
@@ -183,12 +214,17 @@ static void put_job(struct text *payload, const struct worker_job *job) {
   if (!shared) wire_put_compiled(payload, job->check_compiled);
 }
 
-static void read_result(struct worker *w, struct worker_result *out, bool *dying) {
+/* False when that is no result: then a time that was never measured would be the best of all. */
+static bool read_result(const struct worker *w, struct worker_result *out, bool *dying) {
   struct wire_reader reader = wire_read(&w->message);
   *dying = wire_get_int(&reader) != 0;
   const void *plain = wire_get(&reader, sizeof *out);
-  if (plain) memcpy(out, plain, sizeof *out);
+  if (!plain) return false;
+  memcpy(out, plain, sizeof *out);
   out->reason[sizeof out->reason - 1] = '\0';
+  out->measurement.clock.throttle[sizeof out->measurement.clock.throttle - 1] = '\0';
+  if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds > 0;
+  return out->outcome > CUGEN_OUTCOME_OK && out->outcome <= CUGEN_OUTCOME_TIMEOUT;
 }
 
 static void set_reason(struct worker_result *out, const char *reason) {
@@ -232,21 +268,27 @@ static void read_timeout(struct worker *w, const struct worker_job *job, struct 
   if (!ended) lose(w, job, out->reason, "its thread and the device stay busy until it does");
 }
 
+static void read_nonsense(struct worker *w, struct worker_result *out) {
+  stop(w, thread_patience, NULL);
+  *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
+  set_reason(out, "the worker process no longer made sense after running the variant");
+}
+
 static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   struct text payload = {0};
-  enum answer answer = ANSWER_DIED;
+  enum answer answer;
   bool dying = false;
   put_job(&payload, job);
-  int status = wire_send(w->socket, MESSAGE_VARIANT, &payload, -1, err);
+  int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, job->timeout, &answer, err);
   text_free(&payload);
-  if (status == CUGEN_ERROR_MEMORY) return status;
-  status = status ? CUGEN_OK : await(w, job->timeout, &answer, err);
   if (status) return status;
+  if (answer == ANSWER_DONE && !read_result(w, out, &dying)) answer = ANSWER_NONSENSE;
   switch (answer) {
-  case ANSWER_DONE: read_result(w, out, &dying); break;
+  case ANSWER_DONE: break;
   case ANSWER_ERROR: return answered_error(w, err);
   case ANSWER_DIED: read_death(w, out); break;
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
+  case ANSWER_NONSENSE: read_nonsense(w, out); break;
   }
   if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
   if (dying) stop(w, thread_patience, NULL);

@@ -47,6 +47,18 @@ static void fail(struct worker_result *result, cugen_outcome outcome, const cuge
   result->reason[length] = '\0';
 }
 
+/* It went away, whatever ran on it: no kernel is to blame. */
+static bool device_is_lost(const char *fault) {
+  static const char *const names[] = {"CUDA_ERROR_DEVICE_UNAVAILABLE",    "CUDA_ERROR_ECC_UNCORRECTABLE",
+                                      "CUDA_ERROR_NVLINK_UNCORRECTABLE",  "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+                                      "CUDA_ERROR_SYSTEM_NOT_READY",      "CUDA_ERROR_NO_DEVICE",
+                                      "CUDA_ERROR_DEINITIALIZED",         "CUDA_ERROR_INVALID_CONTEXT",
+                                      "CUDA_ERROR_MPS_CONNECTION_FAILED", "CUDA_ERROR_MPS_RPC_FAILURE"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strstr(fault, names[i])) return true;
+  return false;
+}
+
 /* ---- The device's lock: only one process measures on a GPU at a time ---- */
 
 static int lock_open(const struct device_description *d) {
@@ -242,6 +254,9 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
       status = error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job.real_id);
     lock_give(s);
   }
+  if (!status && result.outcome && device_is_lost(result.reason))
+    status =
+        error_set(err, CUGEN_ERROR_DEVICE, "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);
   if (status) return status;
   struct text payload = {0};
@@ -257,6 +272,10 @@ static int serve_one(struct server *s, enum message_type type, const struct text
   struct wire_reader reader = wire_read(message);
   cugen_error why = {0};
   int status = CUGEN_ERROR_INTERNAL;
+  if (!s->device && type != MESSAGE_OPEN) {
+    error_set(&why, status, "the worker was asked before it was given a device");
+    return answer_error(s, &why, err);
+  }
   switch (type) {
   case MESSAGE_OPEN: status = open_device(s, &reader, fd, &why); break;
   case MESSAGE_DATASET: status = open_dataset(s, &reader, fd, &why); break;

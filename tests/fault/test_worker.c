@@ -1,0 +1,329 @@
+/* A worker process that misbehaves at each stage of the protocol: it dies, hangs, stops in the middle of a message or
+   says what makes no sense. The coordinator says so within its time, and the next worker is asked again. This program is
+   its own worker, which does what FAKE_WORKER says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "tune/wire.h"
+#include "tune/worker.h"
+
+/* ---- The worker ------------------------------------------------------------------------------------------------- */
+
+enum { SOCKET = 3 };
+
+static void die(void) {
+  _exit(3);
+}
+
+static void be_killed(void) {
+  raise(SIGKILL);
+}
+
+static void hang(void) {
+  for (;;) pause();
+}
+
+static void say_noise(void) {
+  char noise[256];
+  memset(noise, 0xa5, sizeof noise);
+  if (write(SOCKET, noise, sizeof noise) < 0) die();
+  hang();
+}
+
+static void say_half_a_header(void) {
+  if (write(SOCKET, "\4\0\0\0\0", 5) < 0) die();
+  hang();
+}
+
+static void say(uint64_t type, uint64_t length, const char *payload, size_t given) {
+  const uint64_t header[] = {type, length};
+  if (write(SOCKET, header, sizeof header) < 0 || write(SOCKET, payload, given) < 0) die();
+}
+
+static void say_half_a_payload(void) {
+  say(MESSAGE_DONE, 1000, "half", 4);
+  hang();
+}
+
+static void say_half_and_die(void) {
+  say(MESSAGE_DONE, 1000, "half", 4);
+  die();
+}
+
+static void say_without_end(void) {
+  say(MESSAGE_DONE, UINT64_MAX, "", 0);
+  hang();
+}
+
+static void ask_back(void) {
+  say(MESSAGE_VARIANT, 0, "", 0);
+  hang();
+}
+
+static void say_unknown(void) {
+  say(77, 0, "", 0);
+  hang();
+}
+
+static void say_no_error(void) { /* an error whose status is success */
+  char payload[24] = {0};
+  payload[8] = 1;
+  say(MESSAGE_ERROR, 17, payload, 17);
+  hang();
+}
+
+static void say_cut_error(void) {
+  say(MESSAGE_ERROR, 3, "abc", 3);
+  hang();
+}
+
+static void say_error(void) { /* as a worker in order does, which then waits for the next question */
+  struct text payload = {0};
+  wire_put_int(&payload, CUGEN_ERROR_DEVICE);
+  wire_put_string(&payload, "the device is gone");
+  wire_send(SOCKET, MESSAGE_ERROR, &payload, -1, NULL);
+  text_free(&payload);
+}
+
+static void say_result(cugen_outcome outcome, double seconds) {
+  struct worker_result result = {.outcome = outcome, .measurement = {.samples = 3, .seconds = seconds}};
+  struct text payload = {0};
+  wire_put_int(&payload, 0);
+  wire_put(&payload, &result, sizeof result);
+  wire_send(SOCKET, MESSAGE_DONE, &payload, -1, NULL);
+  text_free(&payload);
+}
+
+static void say_done(void) {
+  const struct text nothing = {0};
+  wire_send(SOCKET, MESSAGE_DONE, &nothing, -1, NULL);
+}
+
+static void say_no_result(void) {
+  say_done();
+  hang();
+}
+
+static void say_no_time(void) {
+  say_result(CUGEN_OUTCOME_OK, (double)NAN);
+  hang();
+}
+
+static void say_no_outcome(void) {
+  say_result((cugen_outcome)99, 1);
+  hang();
+}
+
+static const struct {
+  const char *name;
+  void (*misbehave)(void);
+} habits[] = {
+    {"die", die},
+    {"be_killed", be_killed},
+    {"hang", hang},
+    {"say_noise", say_noise},
+    {"say_half_a_header", say_half_a_header},
+    {"say_half_a_payload", say_half_a_payload},
+    {"say_half_and_die", say_half_and_die},
+    {"say_without_end", say_without_end},
+    {"ask_back", ask_back},
+    {"say_unknown", say_unknown},
+    {"say_no_error", say_no_error},
+    {"say_cut_error", say_cut_error},
+    {"say_error", say_error},
+    {"say_no_result", say_no_result},
+    {"say_no_time", say_no_time},
+    {"say_no_outcome", say_no_outcome},
+};
+
+static void misbehave(const char *habit) {
+  for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+    if (strcmp(habit, habits[i].name) == 0) habits[i].misbehave();
+}
+
+/* FAKE_WORKER: "STAGE HABIT", the message at which it misbehaves; -1: after a variant's answer, -2: after a data set's. */
+static int serve(void) {
+  const char *wish = getenv("FAKE_WORKER");
+  char *habit;
+  long stage = strtol(wish ? wish : "99", &habit, 10);
+  struct text message = {0};
+  if (*habit) habit++;
+  for (;;) {
+    enum message_type type;
+    if (wire_receive(SOCKET, -1, &type, &message, NULL, NULL)) return 0;
+    if (stage == (long)type) {
+      misbehave(habit);
+      stage = 99;
+      continue;
+    }
+    if (type == MESSAGE_VARIANT)
+      say_result(CUGEN_OUTCOME_OK, 0.25);
+    else
+      say_done();
+    if (stage == -1 && type == MESSAGE_VARIANT) misbehave(habit);
+    if (stage == -2 && type == MESSAGE_DATASET) hang(); /* and read no more */
+  }
+}
+
+/* ---- The coordinator -------------------------------------------------------------------------------------------- */
+
+static struct text self;
+static struct worker *worker;
+static size_t image_bytes = 100;
+
+static int open_worker(void **state) {
+  (void)state;
+  text_clear(&self);
+  if (path_self(&self, NULL)) return -1;
+  const struct worker_options options = {.device = "cpu", .program = text_get(&self)};
+  return worker_open(&options, &worker, NULL);
+}
+
+static int close_worker(void **state) {
+  (void)state;
+  worker_close(worker);
+  text_free(&self);
+  return 0;
+}
+
+static int run(struct worker_result *result, cugen_error *err) {
+  char name[] = "v", log[] = "";
+  struct kernel_launch launch = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  struct kernel_spec spec = {.variant = name, .launches = &launch, .launch_count = 1};
+  struct compiled compiled = {
+      .image = calloc(1, image_bytes), .image_length = image_bytes, .entry_count = 1, .entries = {name}, .log = log};
+  assert_non_null(compiled.image);
+  int results = memfd_create("results", MFD_CLOEXEC);
+  struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .results = results};
+  struct worker_job job = {.real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = 0.3};
+  memset(err, 0, sizeof *err);
+  int status = worker_run(worker, &job, result, err);
+  close(results);
+  free(compiled.image);
+  return status;
+}
+
+static double run_wishing(const char *wish, struct worker_result *result, int *status, cugen_error *err) {
+  double begin = clock_seconds();
+  worker_close(worker); /* the next one hears the wish */
+  assert_int_equal(open_worker(NULL), 0);
+  setenv("FAKE_WORKER", wish, 1);
+  *status = run(result, err);
+  unsetenv("FAKE_WORKER");
+  return clock_seconds() - begin;
+}
+
+/* The same question again, which now gets its answer. */
+static void expect_recovery(void) {
+  struct worker_result result;
+  cugen_error err;
+  if (run(&result, &err)) fail_msg("afterwards: %s", err.message);
+  assert_int_equal(result.outcome, CUGEN_OUTCOME_OK);
+  assert_true(result.measurement.seconds == 0.25);
+}
+
+/* Tuning cannot go on; within `seconds`. */
+static void expect_error(const char *wish, double seconds, const char *words) {
+  struct worker_result result;
+  cugen_error err;
+  int status;
+  double took = run_wishing(wish, &result, &status, &err);
+  if (status != CUGEN_ERROR_DEVICE) fail_msg("%s: status %d: %s", wish, status, err.message);
+  if (!strstr(err.message, words)) fail_msg("%s: no '%s' in: %s", wish, words, err.message);
+  if (took > seconds) fail_msg("%s took %g s", wish, took);
+  expect_recovery();
+}
+
+/* The variant is to blame. */
+static void expect_outcome(const char *wish, double seconds, cugen_outcome outcome, const char *words) {
+  struct worker_result result;
+  cugen_error err;
+  int status;
+  double took = run_wishing(wish, &result, &status, &err);
+  if (status) fail_msg("%s: %s", wish, err.message);
+  if (result.outcome != outcome || !strstr(result.reason, words))
+    fail_msg("%s: %s: %s", wish, cugen_outcome_text((int)result.outcome), result.reason);
+  if (took > seconds) fail_msg("%s took %g s", wish, took);
+  expect_recovery();
+}
+
+static void before_the_variant(void **state) {
+  (void)state;
+  /* 0: opening the device, 1: the data set */
+  expect_error("0 die", 5, "the worker process died during opening the device (exit code 3)");
+  expect_error("0 be_killed", 5, "died during opening the device (signal 9");
+  expect_error("0 say_noise", 5, "no longer made sense during opening the device");
+  expect_error("0 say_half_and_die", 5, "died during opening the device");
+  expect_error("0 say_without_end", 5, "no longer made sense during opening");
+  expect_error("0 ask_back", 5, "no longer made sense");
+  expect_error("0 say_no_error", 5, "no longer made sense");
+  expect_error("0 say_error", 5, "the device is gone");
+  expect_error("1 die", 5, "died during making the data and the reference");
+  expect_error("1 hang", 10, "did not finish making the data");
+  expect_error("1 say_unknown", 5, "no longer made sense during making the data");
+  expect_error("1 say_cut_error", 5, "no longer made sense during making the data");
+  expect_error("1 say_error", 5, "the device is gone");
+}
+
+static void under_the_variant(void **state) {
+  (void)state;
+  expect_outcome("2 die", 5, CUGEN_OUTCOME_TRAP, "exit code 3 while running the variant");
+  expect_outcome("2 be_killed", 5, CUGEN_OUTCOME_TRAP, "signal 9 (Killed) while running the variant");
+  expect_outcome("2 hang", 5, CUGEN_OUTCOME_TIMEOUT, "did not end within 0.3 s");
+  expect_outcome("2 say_half_and_die", 5, CUGEN_OUTCOME_TRAP, "exit code 3 while running the variant");
+  static const char *const nonsense[] = {"2 say_noise",     "2 say_without_end", "2 ask_back",
+                                         "2 say_unknown",   "2 say_no_error",    "2 say_cut_error",
+                                         "2 say_no_result", "2 say_no_time",     "2 say_no_outcome"};
+  for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+    expect_outcome(nonsense[i], 5, CUGEN_OUTCOME_TRAP, "no longer made sense");
+  expect_error("2 say_error", 5, "the device is gone");
+}
+
+/* A message that stops half-way, and one that nobody takes. */
+static void in_the_middle(void **state) {
+  (void)state;
+  expect_error("0 say_half_a_header", WIRE_PATIENCE + 5, "no longer made sense during opening the device");
+  expect_outcome("2 say_half_a_payload", WIRE_PATIENCE + 5, CUGEN_OUTCOME_TRAP, "no longer made sense");
+}
+
+static void an_image_that_nobody_reads(void **state) {
+  (void)state;
+  image_bytes = 4 << 20;
+  expect_outcome("-2", 2 * WIRE_PATIENCE + 5, CUGEN_OUTCOME_TIMEOUT, "did not end");
+}
+
+/* Between two variants: neither is to blame. */
+static void idle(void **state) {
+  (void)state;
+  static const char *const wishes[] = {"-1 be_killed", "-1 die", "-1 say_unknown"};
+  for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+    struct worker_result result;
+    cugen_error err;
+    int status;
+    run_wishing(wishes[i], &result, &status, &err);
+    assert_int_equal(status, CUGEN_OK);
+    usleep(100000);
+    expect_recovery();
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_worker, close_worker)
+  const struct CMUnitTest tests[] = {TEST(before_the_variant), TEST(under_the_variant), TEST(in_the_middle),
+                                     TEST(an_image_that_nobody_reads), TEST(idle)};
+  return cmocka_run_group_tests_name("a worker that misbehaves", tests, NULL, NULL);
+}
