@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/system.h"
+#include "runtime/wisdom.h"
 
 /* What was handed out last; the strings of sets are those of spaces. */
 struct api_listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
-  struct text wrong;
+  struct text wrong, wisdom;
 };
 
 static void clear_listing(struct api_listing *listing) {
@@ -24,6 +26,7 @@ void api_listing_close(struct api_listing *listing) {
   if (!listing) return;
   clear_listing(listing);
   text_free(&listing->wrong);
+  text_free(&listing->wisdom);
   free(listing);
 }
 
@@ -142,6 +145,12 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
   return status;
 }
 
+/* What changes the cache on purpose must not change only what this process has of it. */
+static int check_writable(const cugen *lib, const char *what, cugen_error *err) {
+  if (!lib->warning.length) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written: nothing was %s", lib->cache_path, what);
+}
+
 /* ---- Removing and checking ------------------------------------------------------------------------------------- */
 
 int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
@@ -152,8 +161,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   *out = (cugen_cache_counts){0};
   int status = api_cache(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
-  if (!status && lib->warning.length)
-    status = error_set(error, CUGEN_ERROR_IO, "%s: cannot be written: nothing was removed", lib->cache_path);
+  if (!status) status = check_writable(lib, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
   text_free(&meant.config);
   *out = (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes};
@@ -176,4 +184,39 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   return error_set(error, CUGEN_ERROR_CACHE,
                    "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",
                    lib->cache_path, lines);
+}
+
+/* ---- Wisdom ----------------------------------------------------------------------------------------------------- */
+
+int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, size_t *records,
+                       const char **text, cugen_error *error) {
+  struct cache *cache;
+  struct meant meant = {0};
+  *records = 0;
+  if (text) *text = NULL;
+  int status = open_listing(lib, &cache, error);
+  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) {
+    text_free(&lib->listing->wisdom);
+    status = wisdom_export(cache, &meant.filter, &lib->listing->wisdom, records, error);
+  }
+  text_free(&meant.config);
+  if (status) return status;
+  if (text) *text = text_get(&lib->listing->wisdom);
+  return path ? file_write(path, text_get(&lib->listing->wisdom), lib->listing->wisdom.length, error) : CUGEN_OK;
+}
+
+int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cugen_error *error) {
+  struct cache *cache;
+  struct text content = {0};
+  struct cache_merged merged = {0};
+  *out = (cugen_cache_merged){0};
+  int status = api_cache(lib, &cache, error);
+  if (!status) status = check_writable(lib, "imported", error);
+  if (!status) status = file_read_at_most(path, WISDOM_MAX_BYTES, &content, error);
+  if (!status) status = wisdom_import(cache, path, text_get(&content), content.length, &merged, error);
+  text_free(&content);
+  *out = (cugen_cache_merged){merged.added + merged.better + merged.worse + merged.known, merged.added, merged.better,
+                              merged.worse, merged.known};
+  return status;
 }

@@ -28,20 +28,25 @@ static int error_file(cugen_error *err, const char *what, const char *path, int 
 }
 
 /* Appends what is left of the descriptor; 0 or an errno. */
-static int read_all(int fd, struct text *out) {
+static int read_all(int fd, size_t most, struct text *out) {
   char buffer[16384];
   for (;;) {
     ssize_t got = read(fd, buffer, sizeof buffer);
     if (got > 0) text_add_n(out, buffer, (size_t)got);
+    if (out->length > most) return EFBIG;
     if (got == 0 || out->failed) return out->failed ? ENOMEM : 0;
     if (got < 0 && errno != EINTR) return errno;
   }
 }
 
 int file_read(const char *path, struct text *out, cugen_error *err) {
+  return file_read_at_most(path, SIZE_MAX, out, err);
+}
+
+int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return error_file(err, "open", path, errno);
-  int code = read_all(fd, out);
+  int code = read_all(fd, most, out);
   close(fd);
   return code ? error_file(err, "read", path, code) : CUGEN_OK;
 }
@@ -66,7 +71,21 @@ static int write_all(int fd, const char *data, size_t length) {
     if (put < 0) return errno;
     data += put, length -= (size_t)put;
   }
-  return fsync(fd) ? errno : 0;
+  return 0;
+}
+
+/* A terminal, a pipe, /dev/null: what must not be replaced by a file. */
+static bool is_special(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static int write_through(const char *path, const void *data, size_t length, cugen_error *err) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return error_file(err, "write", path, errno);
+  int code = write_all(fd, data, length);
+  if (close(fd) && !code) code = errno;
+  return code ? error_file(err, "write", path, code) : CUGEN_OK;
 }
 
 /* The rename itself is durable only once the folder is synced; a file system that cannot do that is left alone. */
@@ -82,6 +101,7 @@ static void folder_sync(const char *file) {
 }
 
 int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
+  if (is_special(path)) return write_through(path, data, length, err);
   struct text name = {0};
   int fd = create_beside(path, &name, err);
   if (fd < 0) {
@@ -89,6 +109,7 @@ int file_write(const char *path, const void *data, size_t length, cugen_error *e
     return fd;
   }
   int code = write_all(fd, data, length);
+  if (!code && fsync(fd)) code = errno;
   if (close(fd) && !code) code = errno;
   if (!code && rename(text_get(&name), path)) code = errno;
   if (code)

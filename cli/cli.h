@@ -149,6 +149,8 @@ int command_devices(struct cli *cli);
 int command_cache_ls(struct cli *cli);
 int command_cache_show(struct cli *cli);
 int command_cache_why(struct cli *cli);
+int command_cache_export(struct cli *cli);
+int command_cache_import(struct cli *cli);
 int command_cache_rm(struct cli *cli);
 int command_cache_verify(struct cli *cli);
 int command_version(struct cli *cli);

@@ -19,7 +19,7 @@ static const struct item exit_codes[] = {
     {"6", "the compiler refused a source"},
     {"7", "the device or its driver failed"},
     {"8", "a driver, NVRTC, a compiler or a file is missing"},
-    {"9", "the cache is damaged, not cugen's, or newer than this cugen"},
+    {"9", "the cache, or a wisdom file, is damaged, not cugen's, or newer than this cugen"},
     {"10", "reading or writing failed: permissions, full disk"},
     {"11", "a wrong result, or no variant came out right"},
     {"12", "out of memory, on the host or the device"},

@@ -22,6 +22,9 @@ static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE
 static const enum cli_option cache_rm_options[] = {
     OPTION_PROBLEM, OPTION_DEVICE,     OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
     OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,       OPTION_QUIET,  OPTION_HELP, OPTION_COUNT};
+static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_PROBLEM,    OPTION_DEVICE,
+                                                       OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_QUIET,
+                                                       OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
@@ -75,6 +78,15 @@ const struct cli_command cli_commands[] = {
      "kernel that no remaining record can want. On a terminal it says what would go, and asks;\n"
      "otherwise --yes is needed. CONFIG and --device are as in 'cugen cache ls'.",
      cache_rm_options, false, command_cache_rm},
+    {"cache export", "[CONFIG]", "write what is remembered as text, to be imported elsewhere",
+     "Writes the records that the options mean as wisdom: one line of JSON each, which stands for\n"
+     "itself (docs/cache.md). CONFIG and --device are as in 'cugen cache ls'.",
+     cache_export_options, false, command_cache_export},
+    {"cache import", "FILE", "merge what was exported elsewhere",
+     "Merges a wisdom file into the cache, all of it or, when any line cannot be vouched for,\n"
+     "nothing. Where both have a variant the better measurement is used from then on, and both\n"
+     "are kept. FILE - is the standard input.",
+     cache_verify_options, false, command_cache_import},
     {"cache verify", NULL, "check the whole cache: the file, every record, every compiled kernel",
      "Reads all of the database, and compares every compiled kernel with its checksum. Exit code\n"
      "9 when something is wrong, with a line for each thing.",

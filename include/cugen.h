@@ -39,7 +39,7 @@ typedef enum cugen_status {
   CUGEN_ERROR_COMPILE = -6,     /* the compiler refused an expanded source */
   CUGEN_ERROR_DEVICE = -7,      /* the device or its driver failed */
   CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file is not there */
-  CUGEN_ERROR_CACHE = -9,       /* the cache is corrupt, foreign, or newer than this cugen */
+  CUGEN_ERROR_CACHE = -9,       /* the cache, or wisdom, is corrupt, foreign, or newer than this cugen */
   CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
   CUGEN_ERROR_WRONG = -11,      /* a variant computed a wrong result, or no variant came out right */
   CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
@@ -390,6 +390,27 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong;
    *wrong (may be NULL) then has a line for each thing, and lives until the next call. */
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
+
+/* Wisdom: records as text, a line each, to be carried to another cache; docs/cache.md describes the format. Writes
+   what the filter's first three mean (NULL: all), without history, to a file that is replaced as a whole; path NULL:
+   none. *text (may be NULL) is the same in memory, and lives until the next call. */
+int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, size_t *records,
+                       const char **text, cugen_error *error);
+
+/* What a merge did with the records of a file. */
+typedef struct cugen_cache_merged {
+  size_t records; /* in the file: the sum of the following */
+  size_t added;   /* of variants that had no record */
+  size_t better;  /* now taken instead of the record that was there, which is kept as history */
+  size_t worse;   /* kept as history themselves */
+  size_t known;   /* were there already */
+} cugen_cache_merged;
+
+/* Merges a wisdom file into the cache: all of it, or on any failure nothing. CUGEN_ERROR_CACHE: something in it cannot
+   be vouched for; the message names file and line. CUGEN_ERROR_IO: the cache can only be read, or the file cannot. Of
+   two records of one kernel one that was seen to go wrong is taken (a wrong result, out of bounds, a trap), else the
+   fastest right one; of two kernels with one variant's name the one measured later. */
+int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cugen_error *error);
 
 /* A record, and how it stands to the kernel as it is now. */
 typedef struct cugen_stored_record {

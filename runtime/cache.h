@@ -101,6 +101,27 @@ struct cache_removal {
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
                  cugen_error *err);
 
+/* ---- Merging what was measured elsewhere ---- */
+
+struct cache_entry {
+  struct cache_key key;
+  struct cache_record record;
+};
+
+struct cache_merged {
+  size_t added;  /* of variants that had no record */
+  size_t better; /* now stand in front of the record that was there, which is history */
+  size_t worse;  /* are history themselves */
+  size_t known;  /* were there */
+};
+/* All of them or, on a failure, none. In order of key and variant, each at most once. Of two records of one kernel one
+   that was seen to go wrong comes first (a wrong result, out of bounds, a trap), then a right one, the faster first, and
+   of the rest the later one; of two kernels the one that was measured later. */
+int cache_merge(struct cache *cache, const struct cache_entry *entries, size_t count, struct cache_merged *out,
+                cugen_error *err);
+
+/* ---- Checking ---- */
+
 struct cache_checked {
   size_t spaces, records, history, images;
   int64_t image_bytes;

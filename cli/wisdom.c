@@ -1,0 +1,51 @@
+/* cugen cache export, import: what is remembered, carried from one cache to another as text. */
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+int command_cache_export(struct cli *cli) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  const char *path = cli->values[OPTION_OUTPUT], *text;
+  size_t records;
+  bool to_stdout = !path || strcmp(path, "-") == 0;
+  filter.config = cli->operand;
+  filter.problem = cli->values[OPTION_PROBLEM];
+  filter.device = cli->values[OPTION_DEVICE];
+  int status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_export(cli->lib, &filter, to_stdout ? NULL : path, &records, &text, &cli->error);
+  if (status) return status;
+  if (to_stdout) fputs(text, stdout); /* a failure shows at the end of main */
+  cli_remark(cli, "%s record%s%s%s", print_count(records).text, records == 1 ? "" : "s", to_stdout ? "" : " in ",
+             to_stdout ? "" : path);
+  return CUGEN_OK;
+}
+
+static void print_merged(const cugen_cache_merged *merged) {
+  printf("%s record%s: ", print_count(merged->records).text, merged->records == 1 ? "" : "s");
+  printf("%s added, ", print_count(merged->added).text);
+  printf("%s better than what was here, ", print_count(merged->better).text);
+  printf("%s worse and kept as history, ", print_count(merged->worse).text);
+  printf("%s known already.\n", print_count(merged->known).text);
+}
+
+static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
+  json_t *object = json_object();
+  json_object_set_new(object, "records", json_integer((json_int_t)merged->records));
+  json_object_set_new(object, "added", json_integer((json_int_t)merged->added));
+  json_object_set_new(object, "better", json_integer((json_int_t)merged->better));
+  json_object_set_new(object, "worse", json_integer((json_int_t)merged->worse));
+  json_object_set_new(object, "known", json_integer((json_int_t)merged->known));
+  return json_print(object, stdout, &cli->error);
+}
+
+int command_cache_import(struct cli *cli) {
+  cugen_cache_merged merged;
+  const char *path = strcmp(cli->operand, "-") == 0 ? "/dev/stdin" : cli->operand;
+  int status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_import(cli->lib, path, &merged, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) return merged_json(cli, &merged);
+  if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);
+  return CUGEN_OK;
+}

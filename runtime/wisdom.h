@@ -1,0 +1,21 @@
+/* Wisdom: records as text, to be carried from one cache to another. docs/cache.md describes every field. The first line
+   is a header, each further one a record that stands for itself; every line ends with a checksum of what stands before
+   it. A file is taken whole or not at all. */
+#ifndef RUNTIME_WISDOM_H
+#define RUNTIME_WISDOM_H
+
+#include "cache.h"
+
+enum { WISDOM_VERSION = 1, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_BYTES = 1 << 28 };
+
+/* Appends the header and the current records that the filter means to *out. A record that is not as it should be is
+   CUGEN_ERROR_CACHE. */
+int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
+                  cugen_error *err);
+
+/* Merges the records of a wisdom file, already read, into the cache. What cannot be vouched for is CUGEN_ERROR_CACHE with
+   name and line, and the cache is as before. */
+int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
+                  cugen_error *err);
+
+#endif

@@ -1,0 +1,404 @@
+/* Wisdom: what is exported comes back as it was, merges as promised, and what cannot be vouched for is refused with its
+   line and changes nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "runtime/wisdom.h"
+
+static const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a"};
+static const struct cache_filter all = {0};
+
+static int set_up(void **state) {
+  return cache_open("none", (struct cache **)state, NULL, NULL);
+}
+
+static int tear_down(void **state) {
+  cache_close(*state);
+  return 0;
+}
+
+static struct cache_record record_of(const char *variant, const char *kernel, cugen_outcome outcome, double seconds,
+                                     int64_t measured_at) {
+  return (struct cache_record){.variant = (char *)(uintptr_t)variant,
+                               .reason = (char *)(uintptr_t) "",
+                               .hash = hash_bytes(kernel, strlen(kernel)),
+                               .outcome = outcome,
+                               .seconds = seconds,
+                               .measured_at = measured_at};
+}
+
+static void store(struct cache *cache, struct cache_record record) {
+  assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+}
+
+static void export_all(struct cache *cache, struct text *out) {
+  size_t count;
+  cugen_error err = {0};
+  if (wisdom_export(cache, &all, out, &count, &err)) fail_msg("%s", err.message);
+}
+
+static struct cache_merged import(struct cache *cache, const struct text *wisdom) {
+  struct cache_merged merged;
+  cugen_error err = {0};
+  if (wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err)) fail_msg("%s", err.message);
+  return merged;
+}
+
+/* "variant seconds" of the current records, or of history. */
+static void assert_records(struct cache *cache, bool history, const char *want) {
+  struct cache_record *records;
+  size_t count;
+  struct text got = {0};
+  assert_int_equal((history ? cache_history : cache_load)(cache, &key, &records, &count, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++) {
+    text_addf(&got, "%s%s %g", i ? ", " : "", records[i].variant, records[i].seconds);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+/* ---- There and back ---- */
+
+static void everything_comes_back(void **state) {
+  struct cache *other;
+  struct text first = {0}, second = {0};
+  struct cache_record record = record_of("tiled tile=16", "a", CUGEN_OUTCOME_OK, 0.1, INT64_MAX);
+  record.source_hash = record.launches_hash = hash_bytes("x", 1);
+  record.seconds_min = 5e-324;
+  record.seconds_p20 = 1.0 / 3;
+  record.seconds_p80 = 1.7976931348623157e308;
+  record.dynamic_shared = INT64_MAX;
+  record.threads = INT32_MAX;
+  record.reason = (char *)(uintptr_t) "\xe2\x80\x94 'quoted' \"twice\"\n\tand \\ more";
+  strcpy(record.throttle, "power cap");
+  store(*state, record);
+  struct cache_record wrong = record_of("v", "b", CUGEN_OUTCOME_WRONG, 0, 3);
+  wrong.error = (double)INFINITY;
+  wrong.occupancy = (double)NAN;
+  wrong.reason = (char *)(uintptr_t) "no \xff UTF-8 \x1b[31mred";
+  store(*state, wrong);
+  export_all(*state, &first);
+  assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
+  assert_int_equal(import(other, &first).added, 2);
+  export_all(other, &second);
+  assert_string_equal(text_get(&first), text_get(&second));
+
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_load(other, &key, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+  assert_true(records[0].seconds == record.seconds && records[0].seconds_min == record.seconds_min);
+  assert_true(records[0].seconds_p20 == record.seconds_p20 && records[0].seconds_p80 == record.seconds_p80);
+  assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == INT64_MAX);
+  assert_int_equal(records[0].threads, INT32_MAX);
+  assert_string_equal(records[0].reason, record.reason);
+  assert_string_equal(records[0].source_hash.hex, record.source_hash.hex);
+  assert_string_equal(records[0].proof_hash.hex, "");
+  assert_string_equal(records[0].throttle, "power cap");
+  assert_true(isinf(records[1].error) && isnan(records[1].occupancy));
+  assert_string_equal(records[1].reason, "no ? UTF-8 ?[31mred");
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  /* The reason was changed on the way; the record is known all the same. */
+  assert_int_equal(import(*state, &first).known, 2);
+  cache_close(other);
+  text_free(&first);
+  text_free(&second);
+}
+
+static void only_what_is_meant_is_exported(void **state) {
+  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80"};
+  struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
+  const struct cache_filter filter = {.config = "reduce"};
+  struct text wisdom = {0};
+  size_t count;
+  store(*state, record);
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2)); /* the first is history */
+  assert_int_equal(cache_store(*state, &reduce, &record, NULL), CUGEN_OK);
+  assert_int_equal(wisdom_export(*state, &filter, &wisdom, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_non_null(strstr(text_get(&wisdom), "{\"device\":\"A100\",\"config\":\"reduce\",\"problem\":\"n=4\""));
+  assert_null(strstr(text_get(&wisdom), "matmul"));
+  text_clear(&wisdom);
+  assert_int_equal(wisdom_export(*state, &all, &wisdom, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+  text_free(&wisdom);
+}
+
+static void what_is_not_as_it_should_be_is_not_exported(void **state) {
+  struct text wisdom = {0};
+  size_t count;
+  cugen_error err = {0};
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, -1, 1));
+  assert_int_equal(wisdom_export(*state, &all, &wisdom, &count, &err), CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(err.message, "seconds is out of range"));
+  text_free(&wisdom);
+}
+
+/* ---- Merging ---- */
+
+/* `mine` is in the cache when `theirs` comes. What is current then, what history, and that once more changes nothing. */
+static void assert_merge(struct cache_record mine, struct cache_record theirs, const char *current,
+                         const char *history) {
+  struct cache *here, *there;
+  struct text wisdom = {0};
+  assert_int_equal(cache_open("none", &here, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open("none", &there, NULL, NULL), CUGEN_OK);
+  store(here, mine);
+  store(there, theirs);
+  export_all(there, &wisdom);
+  for (int round = 0; round < 3; round++) {
+    struct cache_merged merged = import(here, &wisdom);
+    assert_int_equal(merged.known, round > 0);
+    assert_int_equal(merged.added + merged.better + merged.worse, round == 0);
+    assert_records(here, false, current);
+    assert_records(here, true, history);
+  }
+  text_free(&wisdom);
+  cache_close(here);
+  cache_close(there);
+}
+
+static void the_better_one_is_taken_and_both_are_kept(void **state) {
+  (void)state;
+  const cugen_outcome ok = CUGEN_OUTCOME_OK, wrong = CUGEN_OUTCOME_WRONG, late = CUGEN_OUTCOME_TIMEOUT;
+  /* one kernel: the faster */
+  assert_merge(record_of("v", "a", ok, 2, 9), record_of("v", "a", ok, 1, 1), "v 1", "v 2");
+  assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "a", ok, 2, 9), "v 1", "v 2");
+  assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "a", ok, 1, 2), "v 1", "v 1");
+  /* what was seen to go wrong is not used; what only did not come to an end may be */
+  assert_merge(record_of("v", "a", ok, 2, 9), record_of("v", "a", wrong, 1, 1), "v 1", "v 2");
+  assert_merge(record_of("v", "a", wrong, 2, 1), record_of("v", "a", ok, 1, 9), "v 2", "v 1");
+  assert_merge(record_of("v", "a", late, 2, 9), record_of("v", "a", ok, 1, 1), "v 1", "v 2");
+  assert_merge(record_of("v", "a", late, 2, 1), record_of("v", "a", late, 1, 9), "v 1", "v 2");
+  /* another kernel of that name: the later */
+  assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "b", ok, 2, 2), "v 2", "v 1");
+  assert_merge(record_of("v", "a", ok, 2, 2), record_of("v", "b", ok, 1, 1), "v 2", "v 1");
+  /* another variant */
+  assert_merge(record_of("v", "a", ok, 2, 2), record_of("w", "a", ok, 1, 1), "w 1, v 2", "");
+}
+
+static void what_is_history_here_is_known(void **state) {
+  struct text wisdom = {0};
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1));
+  export_all(*state, &wisdom);
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2));
+  assert_int_equal(import(*state, &wisdom).known, 1);
+  assert_records(*state, false, "v 2");
+  assert_records(*state, true, "v 1");
+  text_free(&wisdom);
+}
+
+/* ---- Refusing ---- */
+
+static const char checksum_mark[] = ",\"checksum\":\"";
+
+/* The lines, each of which ends before its checksum, made whole. */
+static struct text seal(const char *const *lines, size_t count) {
+  struct text text = {0};
+  for (size_t i = 0; i < count; i++)
+    text_addf(&text, "%s%s%s\"}\n", lines[i], checksum_mark, hash_bytes(lines[i], strlen(lines[i])).hex);
+  return text;
+}
+
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"0.1.0\",\"records\":" n
+#define HASH      "\"0123456789abcdef0123456789abcdef\""
+
+/* A record with `from` of it replaced by `to`; NULL: as it is. */
+static char *record_with(const char *from, const char *to) {
+  static const char good[] =
+      "{\"device\":\"d\",\"config\":\"c\",\"problem\":\"\",\"options\":\"o\",\"variant\":\"v\",\"hash\":" HASH
+      ",\"outcome\":0,\"reason\":\"\",\"samples\":3,\"seconds\":1.5,\"seconds_min\":1,\"seconds_p20\":1.0,"
+      "\"seconds_p80\":2.0,\"error\":0.0,\"threads\":64,\"registers\":8,\"max_threads\":1024,\"static_shared\":0,"
+      "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":0.5,"
+      "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
+      "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":5,\"source_hash\":\"\",\"launches_hash\":\"\","
+      "\"arguments_hash\":\"\",\"proof_hash\":\"\"";
+  struct text text = {0};
+  const char *at = from ? strstr(good, from) : NULL;
+  assert_true(!from || at);
+  text_add_n(&text, good, at ? (size_t)(at - good) : strlen(good));
+  if (at) text_addf(&text, "%s%s", to, at + strlen(from));
+  return text_take(&text);
+}
+
+static void assert_refused(struct cache *cache, const struct text *wisdom, int line, const char *what) {
+  struct cache_merged merged;
+  struct text where = {0};
+  cugen_error err = {0};
+  text_addf(&where, "file:%d: ", line);
+  assert_int_equal(wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err), CUGEN_ERROR_CACHE);
+  if (!strstr(err.message, what) || strncmp(err.message, text_get(&where), where.length) != 0)
+    fail_msg("%s\n  instead of %s %s", err.message, text_get(&where), what);
+  assert_non_null(strstr(err.message, "nothing was imported"));
+  assert_int_equal(merged.added + merged.better + merged.worse + merged.known, 0);
+  text_free(&where);
+  struct cache_space *spaces;
+  size_t count;
+  assert_int_equal(cache_spaces(cache, &spaces, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 0);
+  cache_spaces_free(spaces, count);
+}
+
+/* A good record, then one with a fault. */
+static void wrong_records_are_refused(void **state) {
+  static const struct {
+    const char *from, *to, *what;
+  } cases[] = {
+      {"\"device\":\"d\"", "\"device\":\"\"", "'device' is empty"},
+      {"\"config\":\"c\",", "", "'config' is missing"},
+      {"\"config\":\"c\"", "\"config\":7", "'config' must be a string"},
+      {"\"problem\":\"\"", "\"problem\":\"\\u001b[2J\"", "'problem' has a control character"},
+      {"\"problem\":\"\"", "\"problem\":\"a\\u0000b\"", "no JSON object"},
+      {"\"variant\":\"v\"", "\"variant\":\"\"", "'variant' is empty"},
+      {HASH, "\"0123\"", "'hash' must be 32 hexadecimal digits"},
+      {HASH, "\"0123456789ABCDEF0123456789abcdef\"", "'hash' must be 32 hexadecimal digits"},
+      {HASH, "\"0123456789abcdef0123456789abcdef0\"", "'hash' is longer than 32 bytes"},
+      {HASH, "\"\"", "'hash' must be 32 hexadecimal digits"},
+      {"\"proof_hash\":\"\"", "\"proof_hash\":\"x\"", "'proof_hash' must be 32 hexadecimal digits"},
+      {"\"outcome\":0", "\"outcome\":7", "'outcome' is out of range"},
+      {"\"outcome\":0", "\"outcome\":-1", "'outcome' is out of range"},
+      {"\"outcome\":0", "\"outcome\":0.0", "'outcome' must be a whole number"},
+      {"\"samples\":3", "\"samples\":3000000000", "'samples' is out of range"},
+      {"\"samples\":3", "\"samples\":99999999999999999999", "no JSON object"},
+      {"\"seconds\":1.5", "\"seconds\":-1.5", "'seconds' is out of range"},
+      {"\"seconds\":1.5", "\"seconds\":0", "'seconds' must be above 0"},
+      {"\"seconds\":1.5", "\"seconds\":NaN", "no JSON object"},
+      {"\"seconds\":1.5", "\"seconds\":1e999", "no JSON object"},
+      {"\"seconds\":1.5", "\"seconds\":null", "'seconds' must be a number, since the outcome is 0"},
+      {"\"seconds\":1.5", "\"seconds\":\"inf\"", "'seconds' must be a number, since the outcome is 0"},
+      {"\"seconds\":1.5", "\"seconds\":\"1.5\"", "'seconds' must be a number, null or \"inf\""},
+      {"\"occupancy\":0.5", "\"occupancy\":1.5", "'occupancy' is out of range"},
+      {"\"limiter\":\"threads\"", "\"limiter\":\"far more than there is place for\"",
+       "'limiter' is longer than 23 bytes"},
+      {"\"measured_at\":5", "\"measured_at\":-5", "'measured_at' is out of range"},
+      {"\"measured_at\":5,", "\"measured_at\":5,\"colour\":1,", "'colour' is not known"},
+      {"\"measured_at\":5,", "\"measured_at\":5,\"measured_at\":5,", "no JSON object"},
+      {"\"measured_at\":5,", "", "'measured_at' is missing"},
+      {"{\"device\"", "[\"device\"", "no JSON object"},
+      {"{\"device\"", "\"device\"", "no JSON object"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *good = record_with("\"variant\":\"v\"", "\"variant\":\"good\""),
+         *bad = record_with(cases[i].from, cases[i].to);
+    const char *const lines[] = {HEADER("2"), good, bad};
+    struct text wisdom = seal(lines, 3);
+    assert_refused(*state, &wisdom, 3, cases[i].what);
+    text_free(&wisdom);
+    free(good);
+    free(bad);
+  }
+}
+
+static void wrong_files_are_refused(void **state) {
+  char *good = record_with(NULL, NULL), *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\"");
+  const struct {
+    const char *lines[4];
+    size_t count;
+    int line;
+    const char *what;
+  } cases[] = {
+      {{NULL}, 0, 1, "the file is empty"},
+      {{"{\"a\":1"}, 1, 1, "no wisdom"},
+      {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":2"}, 1, 1, "wisdom of version 2; this cugen reads version 1"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
+      {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
+      {{HEADER("0,\"more\":1")}, 1, 1, "a field that is not known"},
+      {{HEADER("2"), good}, 2, 2, "ends after 1 of the 2 records"},
+      {{HEADER("1"), good, other}, 3, 3, "ends after 2 of the 1 records"},
+      {{HEADER("3"), good, other, good}, 4, 4, "a second record of 'v', which line 2 has"},
+      {{good}, 1, 1, "no wisdom"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text wisdom = seal(cases[i].lines, cases[i].count);
+    assert_refused(*state, &wisdom, cases[i].line, cases[i].what);
+    text_free(&wisdom);
+  }
+  free(good);
+  free(other);
+}
+
+/* Cut anywhere, or with any one byte another: never taken. */
+static void no_damage_passes(void **state) {
+  char *good = record_with(NULL, NULL);
+  const char *const lines[] = {HEADER("1"), good};
+  struct text wisdom = seal(lines, 2);
+  struct cache_merged merged;
+  for (size_t length = 0; length + 1 < wisdom.length; length++)
+    assert_int_equal(wisdom_import(*state, "file", wisdom.data, length, &merged, NULL), CUGEN_ERROR_CACHE);
+  for (size_t i = 0; i < wisdom.length; i++) {
+    char was = wisdom.data[i];
+    for (int bit = 0; bit < 8; bit++) {
+      wisdom.data[i] = (char)(was ^ (1 << bit));
+      int status = wisdom_import(*state, "file", wisdom.data, wisdom.length, &merged, NULL);
+      if (status != CUGEN_ERROR_CACHE) fail_msg("byte %zu, bit %d passed", i, bit);
+    }
+    wisdom.data[i] = was;
+  }
+  assert_int_equal(import(*state, &wisdom).added, 1);
+  wisdom.length--; /* the last line end is not missed */
+  assert_int_equal(import(*state, &wisdom).known, 1);
+  text_free(&wisdom);
+  free(good);
+}
+
+static void a_line_too_long_is_refused(void **state) {
+  struct text wisdom = {0};
+  const char *const lines[] = {HEADER("1")};
+  wisdom = seal(lines, 1);
+  for (int i = 0; i <= WISDOM_MAX_LINE; i++) text_add_char(&wisdom, ' ');
+  assert_refused(*state, &wisdom, 2, "a line of 1048577 bytes; 1048576 are the most");
+  text_free(&wisdom);
+}
+
+/* Ten thousand records of one set, and of as many. */
+static void many_are_merged_at_once(void **state) {
+  struct text wisdom = {0}, header = {0};
+  enum { MANY = 5000 };
+  for (int i = 0; i < 2 * MANY; i++) {
+    struct text name = {0};
+    text_addf(&name, i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
+    char *record = i < MANY ? record_with("\"variant\":\"v\"", text_get(&name))
+                            : record_with("\"problem\":\"\"", text_get(&name));
+    text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark, hash_bytes(record, strlen(record)).hex);
+    free(record);
+    text_free(&name);
+  }
+  const char *const lines[] = {HEADER("10000")};
+  header = seal(lines, 1);
+  text_add(&header, text_get(&wisdom));
+  assert_int_equal(import(*state, &header).added, 2 * MANY);
+  text_free(&wisdom);
+  text_free(&header);
+}
+
+#define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_CACHE(everything_comes_back),
+      WITH_CACHE(only_what_is_meant_is_exported),
+      WITH_CACHE(what_is_not_as_it_should_be_is_not_exported),
+      cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
+      WITH_CACHE(what_is_history_here_is_known),
+      WITH_CACHE(wrong_records_are_refused),
+      WITH_CACHE(wrong_files_are_refused),
+      WITH_CACHE(no_damage_passes),
+      WITH_CACHE(a_line_too_long_is_refused),
+      WITH_CACHE(many_are_merged_at_once),
+  };
+  return cmocka_run_group_tests_name("wisdom", tests, NULL, NULL);
+}
