@@ -109,6 +109,20 @@ const struct cli_command *help_find_command(const char *name, const char *second
 /* Sets the error for an unknown command, with the nearest. */
 int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
+/* ---- complete.c ---- */
+
+/* A shell's script, from share/; made by the build. */
+struct cli_script {
+  const char *path, *data;
+  size_t length;
+};
+extern const struct cli_script cli_scripts[]; /* ended by a NULL path */
+
+/* "bash" */
+const char *completion_shell(const struct cli_script *script);
+/* argv: "complete", then the words behind the program's name. */
+int complete_words(struct cli *cli, int argc, char **argv);
+
 /* ---- main.c ---- */
 
 /* Sets cli->error and returns its status. */
@@ -153,6 +167,7 @@ int command_cache_export(struct cli *cli);
 int command_cache_import(struct cli *cli);
 int command_cache_rm(struct cli *cli);
 int command_cache_verify(struct cli *cli);
+int command_completion(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
 

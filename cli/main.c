@@ -91,6 +91,10 @@ const struct cli_command cli_commands[] = {
      "Reads all of the database, and compares every compiled kernel with its checksum. Exit code\n"
      "9 when something is wrong, with a line for each thing.",
      cache_verify_options, false, command_cache_verify},
+    {"completion", "SHELL", "print a script for the shell, so that it completes commands, options and configs",
+     "SHELL is bash, fish or zsh. An installed cugen needs it only where the shell does not look\n"
+     "into the installation's share folder. For bash, in ~/.bashrc: eval \"$(cugen completion bash)\"",
+     help_only, false, command_completion},
     {"version", NULL, "print the version", "", help_only, false, command_version},
     {"help", "[COMMAND]...", "print help, on a command when one is given", "", help_only, false, command_help},
     {0},
@@ -239,6 +243,7 @@ static int run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1); /* started by cugen, not by people */
   if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;               /* docs/cugen.1 is made with it */
+  if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1); /* for the shells' scripts */
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
   if (strcmp(word, "--version") == 0) word = "version";
   if (!*word) {

@@ -22,6 +22,12 @@ macro(embed_shipped out)
   embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})
 endmacro()
 
+# The shells' scripts as cli_scripts[] (cli/cli.h).
+macro(embed_completions out)
+  file(GLOB_RECURSE completions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/*cugen ${CMAKE_SOURCE_DIR}/share/*.fish)
+  embed(${out} completions.c completions ${completions})
+endmacro()
+
 # runtime/cpu/abi.h and cuda_shim.h, one after the other, as cpu_shim_text, cpu_shim_length.
 macro(embed_cpu_shim out)
   file(GLOB shim CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)

@@ -1,4 +1,4 @@
-# cmake -DKIND=table|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
+# cmake -DKIND=table|completions|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
 # Bytes are written as character constants: they fit a char whatever its sign, and no compiler's limit on the
 # length of a string applies. A zero follows each file and is not counted in its length.
 string(REPLACE "|" ";" files "${FILES}")
@@ -28,15 +28,22 @@ if(KIND STREQUAL "shim")
     "extern const char cpu_shim_text[];\nextern const size_t cpu_shim_length;\n\n"
     "const char cpu_shim_text[] = {\n${data}'\\0'};\nconst size_t cpu_shim_length = ${length};\n")
 else()
+  if(KIND STREQUAL "completions")
+    set(header cli/cli.h)
+    set(array "cli_script cli_scripts")
+  else()
+    set(header gen/sources.h)
+    set(array "embedded_file embedded_files")
+  endif()
   set(table "")
   set(index 0)
-  string(APPEND text "#include \"gen/sources.h\"\n\n")
+  string(APPEND text "#include \"${header}\"\n\n")
   foreach(file ${files})
     characters(${ROOT}/${file} data length)
     string(APPEND text "static const char file_${index}[] = {\n${data}};\n\n")
     string(APPEND table "  {\"${file}\", file_${index}, ${length}},\n")
     math(EXPR index "${index} + 1")
   endforeach()
-  string(APPEND text "const struct embedded_file embedded_files[] = {\n${table}  {NULL, NULL, 0},\n};\n")
+  string(APPEND text "const struct ${array}[] = {\n${table}  {NULL, NULL, 0},\n};\n")
 endif()
 file(WRITE ${OUT} "${text}")

@@ -6,6 +6,7 @@ foreach(folder configs templates devices)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen OPTIONAL
           FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh")
 endforeach()
+install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # completions, annotations of configs
 install(FILES docs/cugen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 if(TARGET cugen)
   install(TARGETS cugen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

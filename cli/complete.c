@@ -1,0 +1,217 @@
+/* What a shell offers behind the words typed so far, from the tables of commands and options. The shells' scripts in
+   share/ ask for it with 'cugen complete WORD...', the last word being the one at the cursor, and print a line a
+   candidate: the whole word, a tab, what it is. ":files", ":files .lua", ":folders" and ":programs" leave it to the
+   shell. Errors are of no use there: what cannot be known is not offered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct completion {
+  struct cli *cli;
+  const char *word; /* at the cursor */
+  size_t value;     /* where the value begins in it, behind "--option=" */
+};
+
+/* The values of options that are fixed words. */
+static const struct {
+  enum cli_option option;
+  const char *words[20];
+} fixed_words[] = {
+    {OPTION_STRATEGY, {"random", "exhaustive"}},
+    {OPTION_DEVICE, {"cpu", "cuda:0"}},
+    {OPTION_BUDGET, {"none"}},
+    {OPTION_CACHE, {"none"}},
+    {OPTION_ARCH,
+     {"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
+      "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"}},
+};
+
+static void offer_n(const struct completion *c, const char *text, size_t length, const char *end, const char *what) {
+  const char *typed = c->word + c->value;
+  size_t typed_length = strlen(typed);
+  if (typed_length > length || strncmp(text, typed, typed_length) != 0) return;
+  printf("%.*s%.*s%s\t%s\n", (int)c->value, c->word, (int)length, text, end, what);
+}
+
+static void offer(const struct completion *c, const char *text, const char *what) {
+  offer_n(c, text, strlen(text), "", what);
+}
+
+/* ---- Commands ---- */
+
+/* The first words of all commands, or with a group the second words of its commands. */
+static void offer_commands(const struct completion *c, const char *group) {
+  size_t skip = group ? strlen(group) + 1 : 0;
+  const char *before = "";
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    if (group && (strncmp(command->name, group, skip - 1) != 0 || command->name[skip - 1] != ' ')) continue;
+    const char *name = command->name + skip;
+    size_t length = strcspn(name, " ");
+    if (strncmp(before, name, length + 1) == 0) continue; /* of the same group */
+    before = name;
+    offer_n(c, name, length, "", name[length] ? "several commands" : command->summary);
+  }
+}
+
+/* ---- What a config says ---- */
+
+static cugen_kernel *open_kernel(const struct completion *c) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  struct cli *cli = c->cli;
+  options.device = "cpu"; /* no driver is asked */
+  options.cache = "none";
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
+  if (!cli->operand || cugen_open(&options, &cli->lib, NULL)) return NULL;
+  cugen_kernel_open(cli->lib, cli->operand, NULL, 0, &cli->kernel, NULL);
+  return cli->kernel;
+}
+
+/* "M=4096 N=4096": the names, and the values as what they are. */
+static void offer_problem(const struct completion *c) {
+  const cugen_kernel *kernel = open_kernel(c);
+  for (const char *at = kernel ? cugen_kernel_problem(kernel) : ""; *at;) {
+    size_t name = strcspn(at, "="), whole = strcspn(at, " ");
+    char what[128];
+    snprintf(what, sizeof what, "default: %.*s", (int)(whole - name - 1), at + name + 1);
+    offer_n(c, at, name, "=", what);
+    at += whole + (at[whole] == ' ');
+  }
+}
+
+static void offer_implementations(const struct completion *c) {
+  cugen_kernel *kernel = open_kernel(c);
+  cugen_implementation_info info;
+  for (size_t i = 0; kernel && cugen_kernel_implementation(kernel, i, &info, NULL) == CUGEN_OK; i++)
+    offer(c, info.name, info.unavailable ? info.unavailable : "implementation");
+}
+
+/* ---- Values ---- */
+
+static void offer_configs(const struct completion *c) {
+  enum { MOST = 256 };
+  const char *names[MOST];
+  if (cugen_open(NULL, &c->cli->lib, NULL)) return;
+  size_t count = cugen_configs(c->cli->lib, names, MOST);
+  for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
+  puts(":files .lua");
+}
+
+/* By the word that stands for it in help: "FILE", "[CONFIG]". */
+static void offer_by_name(const struct completion *c, const char *name) {
+  if (strstr(name, "CONFIG"))
+    offer_configs(c);
+  else if (strstr(name, "COMMAND"))
+    offer_commands(c, c->cli->operand);
+  else if (strstr(name, "SHELL"))
+    for (const struct cli_script *script = cli_scripts; script->path; script++)
+      offer(c, completion_shell(script), "shell");
+  else if (strstr(name, "FILE"))
+    puts(":files");
+  else if (strstr(name, "FOLDER") || strstr(name, "DIR"))
+    puts(":folders");
+  else if (strstr(name, "PROGRAM"))
+    puts(":programs");
+}
+
+static void offer_value(const struct completion *c, enum cli_option option) {
+  for (size_t i = 0; i < sizeof fixed_words / sizeof *fixed_words; i++)
+    if (fixed_words[i].option == option)
+      for (const char *const *word = fixed_words[i].words; *word; word++) offer(c, *word, "");
+  if (option == OPTION_SET)
+    offer_problem(c);
+  else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT)
+    offer_implementations(c);
+  else
+    offer_by_name(c, cli_options[option].argument);
+}
+
+/* ---- Options ---- */
+
+static void offer_options(const struct completion *c, const enum cli_option *options) {
+  for (; *options != OPTION_COUNT; options++) {
+    char text[64];
+    snprintf(text, sizeof text, "--%s", cli_options[*options].name);
+    offer(c, text, cli_options[*options].what);
+  }
+}
+
+static bool means(enum cli_option option, const char *word, size_t length) {
+  const struct cli_option_row *row = &cli_options[option];
+  if (length == 2 && word[1] == row->letter) return true;
+  return length == strlen(row->name) + 2 && strncmp(word + 2, row->name, length - 2) == 0;
+}
+
+/* The command's option that the word's first characters name and that needs a value; else OPTION_COUNT. */
+static enum cli_option option_with_value(const struct cli_command *command, const char *word, size_t length) {
+  const enum cli_option *const lists[] = {command->options, command->common ? cli_common : NULL};
+  if (word[0] != '-' || length < 2) return OPTION_COUNT;
+  for (size_t i = 0; i < 2; i++)
+    for (const enum cli_option *option = lists[i]; option && *option != OPTION_COUNT; option++)
+      if (cli_options[*option].argument && *cli_options[*option].argument != '[' && means(*option, word, length))
+        return *option;
+  return OPTION_COUNT;
+}
+
+/* ---- All of it ---- */
+
+/* Behind the command: words[0] to words[count - 1], the last at the cursor. */
+static void complete_command(struct completion *c, int count, char **words) {
+  const struct cli_command *command = c->cli->command;
+  const char *operand = command->operand, *before = count > 1 ? words[count - 2] : "";
+  size_t equal = strcspn(c->word, "=");
+  enum cli_option dangling = option_with_value(command, before, strlen(before)), option = dangling;
+  if (option == OPTION_COUNT && strncmp(c->word, "--", 2) == 0 && c->word[equal]) {
+    option = option_with_value(command, c->word, equal);
+    c->value = equal + 1;
+  }
+  /* What stands before tells the config; words[-1] is the command's own. */
+  options_parse(c->cli, count - (dangling != OPTION_COUNT), words - 1);
+  if (option != OPTION_COUNT) {
+    offer_value(c, option);
+  } else if (*c->word == '-') {
+    offer_options(c, command->options);
+    if (command->common) offer_options(c, cli_common);
+  } else if (operand && !c->cli->second && (!c->cli->operand || strstr(operand, "..."))) {
+    offer_by_name(c, operand);
+  }
+}
+
+int complete_words(struct cli *cli, int argc, char **argv) {
+  struct completion c = {.cli = cli, .word = argc > 1 ? argv[argc - 1] : ""};
+  int words, count = argc - 1; /* behind 'complete' */
+  if (count <= 1) {
+    offer_commands(&c, NULL);
+    return CUGEN_OK;
+  }
+  cli->command = help_find_command(argv[1], count > 2 ? argv[2] : NULL, &words);
+  if (cli->command)
+    complete_command(&c, count - words, argv + 1 + words);
+  else if (count == 2)
+    offer_commands(&c, argv[1]);
+  cugen_kernel_close(cli->kernel);
+  cugen_close(cli->lib);
+  return CUGEN_OK;
+}
+
+/* ---- The shells' scripts ---- */
+
+const char *completion_shell(const struct cli_script *script) {
+  static const char *const shells[] = {"bash", "fish", "zsh"};
+  for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+    const char *found = strstr(script->path, shells[i]);
+    if (found) return shells[i];
+  }
+  return "";
+}
+
+int command_completion(struct cli *cli) {
+  for (const struct cli_script *script = cli_scripts; script->path; script++) {
+    if (strcmp(completion_shell(script), cli->operand) != 0) continue;
+    fwrite(script->data, 1, script->length, stdout);
+    return CUGEN_OK;
+  }
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no completion for '%s': there is for bash, fish and zsh",
+                  cli->operand);
+}
