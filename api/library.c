@@ -155,6 +155,13 @@ static void add_version(struct text *out, const char *what, int version) {
   if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
 }
 
+/* "nvrtc: /usr/local/cuda/lib64/libnvrtc.so.13", or where it was looked for. */
+static void add_found(cugen *lib, const char *name, const struct text *found, const char *what) {
+  text_addf(&lib->where, "%s: %s", name, found->length ? text_get(found) : "not found; looked at ");
+  if (!found->length) toolkit_places(lib->toolkit, what, &lib->where);
+  text_add_char(&lib->where, '\n');
+}
+
 const char *cugen_where(cugen *lib) {
   cugen_error err;
   struct device_description device;
@@ -164,16 +171,13 @@ const char *cugen_where(cugen *lib) {
     add_version(&lib->where, "driver", device.driver_version);
   else
     text_addf(&lib->where, "driver: %s\n", err.message);
-  text_addf(&lib->where, "nvrtc: %s\n", lib->toolkit->nvrtc.length ? text_get(&lib->toolkit->nvrtc) : "not found");
+  add_found(lib, "nvrtc", &lib->toolkit->nvrtc, "nvrtc");
   add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
-  text_addf(&lib->where, "headers: %s\n",
-            lib->toolkit->include.length ? text_get(&lib->toolkit->include) : "not found");
-  text_addf(&lib->where, "compiler: %s\n",
-            lib->toolkit->compiler.length ? text_get(&lib->toolkit->compiler) : "not found");
+  add_found(lib, "headers", &lib->toolkit->include, "include");
+  add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
   text_addf(&lib->where, "cache: %s\n", lib->cache_path);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
   text_addf(&lib->where, "worker: %s\n", lib->worker);
-  text_add(&lib->where, text_get(&lib->toolkit->searched));
   return text_get(&lib->where);
 }
 

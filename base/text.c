@@ -1,6 +1,7 @@
 /* The growable text buffer; see text.h. */
 #include "text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,32 +89,47 @@ char *text_take(struct text *text) {
   return data;
 }
 
-/* Levenshtein distance, one row at a time; names are short. */
-static size_t edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 64 };
-  size_t n = strlen(b), row[LONGEST + 1];
-  if (n > LONGEST || strlen(a) > LONGEST) return LONGEST;
-  for (size_t j = 0; j <= n; j++) row[j] = j;
-  for (size_t i = 0; a[i]; i++) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < n; j++) {
-      size_t cost = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      if (row[j] + 1 < cost) cost = row[j] + 1;
-      if (diagonal + 1 < cost) cost = diagonal + 1;
-      row[j + 1] = cost;
-    }
-  }
-  return row[n];
+enum { LONGEST_NAME = 64 };
+
+static size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
 }
 
+static bool same_letter(char a, char b) {
+  return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Letters to insert, drop, change or swap with their neighbour (optimal string alignment); their case is free. Both are
+   at most LONGEST_NAME long. */
+static size_t edit_distance(const char *a, const char *b) {
+  size_t n = strlen(b), rows[3][LONGEST_NAME + 1];
+  for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+  size_t i = 0;
+  for (; a[i]; i++) {
+    const size_t *above = rows[i % 3], *second = rows[(i + 2) % 3];
+    size_t *row = rows[(i + 1) % 3];
+    row[0] = i + 1;
+    for (size_t j = 0; j < n; j++) {
+      row[j + 1] = least(above[j] + !same_letter(a[i], b[j]), least(row[j], above[j + 1]) + 1);
+      bool swapped = i && j && same_letter(a[i], b[j - 1]) && same_letter(a[i - 1], b[j]);
+      if (swapped) row[j + 1] = least(row[j + 1], second[j - 1] + 1);
+    }
+  }
+  return rows[i % 3][n];
+}
+
+/* Near is a third of the letters, at least one, and never all of them: 'x' is not a slip of 'M'. */
 const char *text_nearest(const char *name, const char *const *names, size_t count) {
   const char *best = NULL;
-  size_t limit = strlen(name) / 3 + 1, best_distance = limit + 1;
+  size_t length = strlen(name), limit = length < 6 ? 1 : length / 3;
+  if (length > LONGEST_NAME) return NULL;
   for (size_t i = 0; i < count; i++) {
+    size_t other = strlen(names[i]);
+    if (other > LONGEST_NAME) continue;
     size_t distance = edit_distance(name, names[i]);
-    if (distance < best_distance) best_distance = distance, best = names[i];
+    if (distance > limit || distance >= (length > other ? length : other) || (best && distance == limit)) continue;
+    limit = distance;
+    best = names[i];
   }
   return best;
 }

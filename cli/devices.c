@@ -45,10 +45,10 @@ static int print_table(struct cli *cli, const cugen_device_info *devices, size_t
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-static int print_text(struct cli *cli, const cugen_device_info *devices, size_t count, const char *why) {
+/* Why there is no GPU is said by the line of the driver. */
+static int print_text(struct cli *cli, const cugen_device_info *devices, size_t count) {
   int status = print_table(cli, devices, count);
   if (status) return status;
-  if (why) printf("\nNo CUDA GPU: %s\n", why);
   printf("\n%s", cugen_where(cli->lib));
   return CUGEN_OK;
 }
@@ -69,8 +69,7 @@ int command_devices(struct cli *cli) {
   if (status) return status;
   cugen_device_info *devices = list_devices(cli, &count, &why);
   if (!devices) return cli->error.status;
-  status =
-      options_given(cli, OPTION_JSON) ? print_json(cli, devices, count, why) : print_text(cli, devices, count, why);
+  status = options_given(cli, OPTION_JSON) ? print_json(cli, devices, count, why) : print_text(cli, devices, count);
   free(devices);
   return status;
 }

@@ -83,8 +83,8 @@ typedef struct cugen_options {
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
-/* What was found where, as lines of "name: value" (driver, NVRTC, headers, compiler, cache), with every place
-   looked in for what was not found. A line "warning: ..." when the cache has been used and cannot be written. */
+/* What was found where, as lines of "name: value" (driver, NVRTC, headers, compiler, cache); for what was not found,
+   the value is every place looked at. A line "warning: ..." when the cache has been used and cannot be written. */
 const char *cugen_where(cugen *lib);
 
 /* A file held in memory: a config, a template or an include, so that an application can ship them inside itself. It is

@@ -45,7 +45,6 @@ int driver_check_version(const struct driver *driver, const struct toolkit *tool
 
 static int no_driver(const struct toolkit *toolkit, cugen_error *err) {
   int major = toolkit_nvrtc_major(toolkit) ? toolkit_nvrtc_major(toolkit) : CUDA_VERSION / 1000;
-  error_prefix(err, "no CUDA driver");
   return error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d", driver_needed(major), major);
 }
 

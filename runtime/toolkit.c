@@ -3,6 +3,7 @@
 #include "toolkit.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,18 @@ int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error
   return CUGEN_ERROR_MISSING;
 }
 
+void toolkit_places(const struct toolkit *toolkit, const char *what, struct text *out) {
+  size_t length = strlen(what);
+  const char *between = "";
+  for (const char *line = text_get(&toolkit->searched); *line; line += strcspn(line, "\n") + 1) {
+    const char *end = line + strcspn(line, "\n"), *colon = end;
+    if (strncmp(line, what, length) != 0 || line[length] != ':') continue;
+    while (*colon != ':') colon--;
+    text_addf(out, "%s%.*s", between, (int)(colon - line - (ptrdiff_t)length - 2), line + length + 2);
+    between = ", ";
+  }
+}
+
 int toolkit_nvrtc_major(const struct toolkit *toolkit) {
   const char *version = strstr(path_base(text_get(&toolkit->nvrtc)), ".so.");
   return version ? atoi(version + 4) : 0;
@@ -302,8 +315,9 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
     const char *why = dlerror();
     size_t own = strlen(library); /* glibc begins with the name again */
     if (why && strncmp(why, library, own) == 0 && strncmp(why + own, ": ", 2) == 0) why += own + 2;
-    return error_set(err, CUGEN_ERROR_MISSING, "%s was not found by the loader (%s)", library,
-                     why ? why : "no reason");
+    if (!why || strstr(why, strerror(ENOENT)))
+      return error_set(err, CUGEN_ERROR_MISSING, "%s was not found", library);
+    return error_set(err, CUGEN_ERROR_MISSING, "%s cannot be loaded: %s", library, why);
   }
   for (size_t i = 0; i < count; i++)
     if (!fill_symbol(handle, &symbols[i], table)) {

@@ -33,6 +33,9 @@ void toolkit_close(struct toolkit *toolkit);
    how to get it. what: "nvrtc", "include" or "compiler". */
 int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error *err);
 
+/* Where it was looked for: "/usr/local/cuda, /opt/cuda". */
+void toolkit_places(const struct toolkit *toolkit, const char *what, struct text *out);
+
 /* The major version in the soname of the NVRTC found, 13 for libnvrtc.so.13; 0: none was found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
 /* 13000 for 13.0, without loading a library of a hundred megabytes: NVRTC opens its builtins by a name that holds its

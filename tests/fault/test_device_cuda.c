@@ -311,7 +311,7 @@ static void test_no_driver(void **state) {
   (void)state;
   struct toolkit *toolkit = open_toolkit();
   text_add(&toolkit->driver, ".not.there");
-  assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "no CUDA driver: ");
+  assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "libcuda.so.1.not.there was not found; GPU work");
   toolkit = open_toolkit();
   text_add(&toolkit->driver, ".not.there");
   assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "needs an NVIDIA driver 580 or newer for CUDA 13");

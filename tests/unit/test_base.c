@@ -109,6 +109,21 @@ static void text_nearest_suggests_only_what_is_near(void **state) {
   assert_string_equal(text_nearest("row_per_thread", names, 3), "rows_per_thread");
   assert_string_equal(text_nearest("pad", names, 3), "pad");
   assert_null(text_nearest("swizzle", names, 3));
+  assert_null(text_nearest("time_", names, 3)); /* two letters of five */
+  assert_null(text_nearest("", names, 3));
+  static const char *const sizes[] = {"M", "N", "dtype"};
+  assert_string_equal(text_nearest("m", sizes, 3), "M");
+  assert_string_equal(text_nearest("MM", sizes, 3), "M");
+  assert_string_equal(text_nearest("DTPYE", sizes, 3), "dtype");
+  assert_null(text_nearest("x", sizes, 3)); /* a name of one letter is not near to every other */
+  assert_null(text_nearest("xy", sizes, 3));
+  static const char *const near[] = {"ab1", "ab2"};
+  assert_string_equal(text_nearest("ab2", near, 2), "ab2");
+  assert_string_equal(text_nearest("ab", near, 2), "ab1");
+  char endless[300];
+  memset(endless, 'M', sizeof endless);
+  endless[sizeof endless - 1] = '\0';
+  assert_null(text_nearest(endless, sizes, 3));
   assert_null(text_nearest("tile", names, 0));
 }
 

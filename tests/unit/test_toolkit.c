@@ -294,7 +294,9 @@ static void test_symbols(void **state) {
   assert_int_equal(toolkit_load("libc.so.6", &needed, 1, &table, &err), CUGEN_ERROR_MISSING);
   assert_string_equal(err.message, "libc.so.6 is too old: it has no no_such_function");
   assert_int_equal(toolkit_load("libnosuch.so.1", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
-  assert_non_null(strstr(err.message, "libnosuch.so.1 was not found by the loader ("));
+  assert_string_equal(err.message, "libnosuch.so.1 was not found");
+  assert_int_equal(toolkit_load("/etc/passwd", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
+  assert_non_null(strstr(err.message, "/etc/passwd cannot be loaded: "));
 }
 
 int main(void) {
