@@ -79,7 +79,7 @@ int command_cache_ls(struct cli *cli) {
     json_object_set_new(object, "cache", path_json(cli));
     json_object_set_new(object, "sets", array);
     for (size_t i = 0; i < count; i++) json_array_append_new(array, set_json(&sets[i]));
-    return json_print(object, stdout, &cli->error);
+    return cli_print_json(cli, object);
   }
   int length;
   const char *path = cli_where(cli, "cache", &length);
@@ -125,7 +125,7 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
     json_object_set_new(record, "nvrtc_version", integer(all[i].nvrtc_version));
     json_array_append_new(array, record);
   }
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 int command_cache_show(struct cli *cli) {
@@ -159,7 +159,7 @@ static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const 
   json_object_set_new(object, "history", integer((int64_t)counts->history));
   json_object_set_new(object, "images", integer((int64_t)counts->images));
   json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 /* "12 records, 3 in history, 2 compiled kernels (1.2 MiB)" */

@@ -5,7 +5,7 @@
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
   if (choice->how == CUGEN_PLAN_NEAR)
     cli_remark(cli,
-               "not tuned for this problem: the best of %s (policy %s): distance %.2g; 'cugen tune %s' finds its own",
+               "not tuned for this problem: the best of %s (policy %s, distance %.2g); 'cugen tune %s' finds its own",
                choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
   if (choice->how == CUGEN_PLAN_DEFAULT)
     cli_remark(

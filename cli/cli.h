@@ -3,6 +3,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -81,6 +82,7 @@ struct cli {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
+  bool answered; /* its JSON is printed */
 };
 
 /* ---- options.c ---- */
@@ -136,6 +138,8 @@ int cli_open_cache(struct cli *cli);
 /* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
 int cli_load_records(struct cli *cli);
 bool cli_on_cpu(const struct cli *cli);
+/* On the cpu device with nothing of the check problem set otherwise. */
+bool cli_is_check(const struct cli *cli);
 /* The cpu device executes, it is not fast: what runs there runs on the check problem. */
 int cli_use_check_on_cpu(struct cli *cli);
 /* "NVIDIA H200 (cuda:0)" */
@@ -147,6 +151,8 @@ void cli_print_head(const struct cli *cli);
 const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
+/* Prints the object of --json and releases it; a failure without one gets its own at the end. */
+int cli_print_json(struct cli *cli, json_t *object);
 /* Says what was chosen where no variant was named, unless it is the best of this very problem. */
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
 /* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */

@@ -59,7 +59,7 @@ static int print_json(struct cli *cli, const cugen_device_info *devices, size_t 
   json_object_set_new(object, "devices", array);
   json_object_set_new(object, "no_gpu", json_optional_string(why));
   json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 int command_devices(struct cli *cli) {

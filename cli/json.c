@@ -1,6 +1,7 @@
 /* Devices and records as JSON, for --json; docs/json.md describes it. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "print.h"
@@ -17,8 +18,20 @@ static json_t *known_integer(int64_t value) {
   return value ? json_integer(value) : json_null();
 }
 
+/* A compiler's words may be cut within a letter: what is no UTF-8 loses all but ASCII. */
+json_t *json_text(const char *string) {
+  json_t *whole = json_string(string);
+  char *plain = whole ? NULL : strdup(string);
+  if (!plain) return whole;
+  for (char *c = plain; *c; c++)
+    if ((unsigned char)*c >= 128) *c = '?';
+  json_t *result = json_string(plain);
+  free(plain);
+  return result;
+}
+
 json_t *json_optional_string(const char *string) {
-  return string && *string ? json_string(string) : json_null();
+  return string && *string ? json_text(string) : json_null();
 }
 
 const char *json_outcome(int outcome) {

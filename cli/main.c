@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "print.h"
 
 const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OPTION_ARCH,    OPTION_CACHE,
                                       OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_TOOLKIT, OPTION_COMPILER,
@@ -157,6 +158,10 @@ bool cli_on_cpu(const struct cli *cli) {
   return strcmp(cugen_kernel_device(cli->kernel)->id, "cpu") == 0;
 }
 
+bool cli_is_check(const struct cli *cli) {
+  return cli_on_cpu(cli) && !cli->setting_count;
+}
+
 int cli_use_check_on_cpu(struct cli *cli) {
   return cli_on_cpu(cli) ? cugen_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
 }
@@ -194,6 +199,11 @@ void cli_remark_cache(const struct cli *cli) {
   int length;
   const char *warning = cli_where(cli, "warning", &length);
   if (length) cli_remark(cli, "%.*s", length, warning);
+}
+
+int cli_print_json(struct cli *cli, json_t *object) {
+  cli->answered = true;
+  return json_print(object, stdout, &cli->error);
 }
 
 /* As a shell word. */
@@ -259,6 +269,24 @@ static int run(struct cli *cli, int argc, char **argv) {
   return help_unknown_command(cli, word, second);
 }
 
+static bool asks_for_json(int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (strcmp(argv[i], "--json") == 0) return true;
+  return false;
+}
+
+/* Whoever reads JSON gets some, whatever fails. A positive status is no failure of cugen's. */
+static void answer_failure(struct cli *cli, int status) {
+  const char *message = *cli->error.message ? cli->error.message : cugen_status_text(status);
+  json_t *error = json_object(), *object = json_object();
+  json_object_set_new(error, "status", json_integer(status));
+  json_object_set_new(error, "text", json_string(cugen_status_text(status)));
+  json_object_set_new(error, "message", json_text(message));
+  json_object_set_new(object, "error", error);
+  cugen_error ignored;
+  json_print(object, stdout, &ignored);
+}
+
 /* A full disk or a closed pipe behind stdout shows at the latest here. */
 static int close_stdout(struct cli *cli, int status) {
   bool failed = ferror(stdout) != 0;
@@ -268,7 +296,9 @@ static int close_stdout(struct cli *cli, int status) {
 
 int main(int argc, char **argv) {
   struct cli cli = {0};
-  int status = close_stdout(&cli, run(&cli, argc, argv));
+  int status = run(&cli, argc, argv);
+  if (status < 0 && !cli.answered && asks_for_json(argc, argv)) answer_failure(&cli, status);
+  status = close_stdout(&cli, status);
   /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
   if (status < 0 && *cli.error.message)
     fprintf(stderr, "cugen: %s\n", cli.error.message);

@@ -46,6 +46,7 @@ int table_close(struct table *table, int indent, FILE *out, cugen_error *error);
 /* A number; null when it is zero where zero means not known, or no number. */
 json_t *json_known(double value);
 json_t *json_number(double value);
+json_t *json_text(const char *string);
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
 json_t *json_device(const cugen_device_info *device);
 json_t *json_implementation(const cugen_implementation_info *info);

@@ -116,15 +116,21 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   int status = CUGEN_OK;
   cugen_record record;
   size_t count = choose_columns(cli, top, chosen, &status), i = 0;
+  double leader = 0;
+  bool tied = false; /* what leads is not the fastest */
   struct table table = {0};
   for (; next_right(cli, i, &record, &status); i++) {
     if (i == 0 && top) open_table(&table, chosen, count, &record);
     if (i < top) add_row(&table, chosen, i + 1, &record);
+    if (i == 0) leader = record.seconds;
+    tied |= i < top && record.seconds < leader;
   }
   if (right) *right = i;
   if (!table.count) return status;
   cugen_error ignored;
   int closed = table_close(&table, 0, stdout, status ? &ignored : &cli->error);
+  if (!status && tied)
+    puts("A tie: of those within 0.5% of the fastest, the one that comes first in the config leads.");
   return status ? status : closed;
 }
 

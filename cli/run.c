@@ -45,10 +45,10 @@ static int print_json(struct cli *cli, const cugen_record *r, json_t *choice) {
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "check_problem", json_boolean(cli_on_cpu(cli)));
+  json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set(object, "choice", choice);
   json_object_set_new(object, "record", json_record(r));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 /* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */

@@ -181,7 +181,7 @@ int command_show(struct cli *cli) {
   if (!options_given(cli, OPTION_JSON)) return print_kernel(cli, &space);
   json_t *object = json_object();
   status = fill_json(cli, &space, object);
-  if (!status) return json_print(object, stdout, &cli->error);
+  if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;
 }

@@ -112,7 +112,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t l
     json_object_set_new(object, "variants", variants);
     status = list_variants(cli, listed, variants);
   }
-  if (!status) return json_print(object, stdout, &cli->error);
+  if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;
 }

@@ -35,11 +35,6 @@ static void catch_signals(void) {
   sigaction(SIGTERM, &action, NULL);
 }
 
-static int on_progress(const cugen_progress *state, void *context) {
-  progress_draw(context, state);
-  return stop_signal != 0;
-}
-
 /* ---- Options ---- */
 
 /* 90s, 5m: a time; 500: so many variants; none: until nothing is left. */
@@ -70,13 +65,33 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
 
 /* ---- Results as text ---- */
 
-static void print_head(struct cli *cli, const cugen_space_info *space) {
+/* One tuning run, as the callback sees it. */
+struct run {
+  struct cli *cli;
+  const cugen_space_info *space;
+  size_t remembered; /* before */
+  struct progress progress;
+  bool headed;
+};
+
+/* Not before tuning has begun: a wrong option is refused without it. */
+static void print_head(struct run *run) {
+  struct cli *cli = run->cli;
+  if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
+  run->headed = true;
   cli_print_head(cli);
-  printf("%s of ", print_count(space->valid).text);
-  printf("%s combinations valid, ", print_count(space->cartesian).text);
-  printf("%s remembered\n", print_count(cugen_kernel_records(cli->kernel)).text);
+  printf("%s of ", print_count(run->space->valid).text);
+  printf("%s combinations valid, ", print_count(run->space->cartesian).text);
+  printf("%s remembered\n", print_count(run->remembered).text);
   fflush(stdout);
   cli_remark_cache(cli);
+}
+
+static int on_progress(const cugen_progress *state, void *context) {
+  struct run *run = context;
+  print_head(run);
+  progress_draw(&run->progress, state);
+  return stop_signal != 0;
 }
 
 static void print_numbers(const cugen_tune_result *result) {
@@ -150,7 +165,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "check_problem", json_boolean(cli_on_cpu(cli)));
+  json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", result_json(result));
@@ -164,27 +179,32 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
     }
     json_array_append_new(records, json_record(&record));
   }
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 /* ---- The command ---- */
 
 /* Tunes; a stop by a signal and "not one came out right" still have results to print. */
 static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
-  struct progress progress;
+  struct run run = {.cli = cli, .space = space, .remembered = cugen_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
-  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  progress_open(&run.progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
-  options->context = &progress;
+  options->context = &run;
   catch_signals();
   int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
-  progress_close(&progress);
+  progress_close(&run.progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
+  print_head(&run);
   cugen_error tuning = cli->error;
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;
   cli->error = tuning;
+  if (status == CUGEN_ERROR_WRONG && !json)
+    return cli_fail(cli, status,
+                    "not one of %zu variants came out right; 'cugen run %s --variant TEXT' shows one in full",
+                    result.tried, cli->operand);
   return status;
 }
 
@@ -198,7 +218,6 @@ int command_tune(struct cli *cli) {
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
   if (status) return status;
-  if (!options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_QUIET)) print_head(cli, &space);
   status = tune(cli, &options, &space, top);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_signal) return status;
   cli_remark(cli, "interrupted; everything measured is kept");

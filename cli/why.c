@@ -104,7 +104,7 @@ static int print_json(struct cli *cli, const cugen_why *why) {
   json_object_set_new(object, "advice", json_optional_string(why->advice));
   json_object_set_new(object, "matches", matches);
   for (size_t i = 0; i < why->match_count; i++) json_array_append_new(matches, match_json(&why->matches[i]));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 int command_cache_why(struct cli *cli) {
