@@ -536,8 +536,7 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 /* As cugen_kernel_argument, with the plan's own variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 
-/* What a plan would use, without one. distance is that of cugen_plan_options. The strings live
-   until the next call on the kernel. */
+/* What cugen_kernel_choose chose, and why. */
 typedef struct cugen_choice {
   cugen_plan_choice how;
   const char *variant;   /* full text */
@@ -546,6 +545,8 @@ typedef struct cugen_choice {
 } cugen_choice;
 
 /* What a plan for this kernel would take, and why; nothing is compiled. */
+/* What a plan would use, without one. distance is that of cugen_plan_options. The strings live until the next call on the
+   kernel. */
 int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
