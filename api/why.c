@@ -193,7 +193,7 @@ static const char *say_judgement(struct api_why *why, const struct match *match,
   }
   if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
   return keepf(why, "it is remembered that it failed (%s): it is not tried again",
-               cugen_outcome_text(record->outcome));
+               cugen_outcome_text((int)record->outcome));
 }
 
 static int explain(cugen_kernel *k, const struct cache_space *space, const struct cache_record *record,
