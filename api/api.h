@@ -2,6 +2,8 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <pthread.h>
+
 #include "base/error.h"
 #include "gen/expand.h"
 #include "runtime/cache.h"
@@ -13,7 +15,8 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  struct cache *cache; /* opened when first needed */
+  struct cache *cache;  /* opened when first needed, */
+  pthread_mutex_t lock; /* under this: kernels of one cugen may be in several threads */
   struct text where, why;
   struct text warning;         /* of the cache: that it cannot be written */
   struct api_listing *listing; /* what cache.c handed out */

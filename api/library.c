@@ -89,6 +89,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
                      sizeof *options);
   cugen *lib = calloc(1, sizeof *lib);
   if (!lib) return error_memory(error);
+  pthread_mutex_init(&lib->lock, NULL);
   int status = take_options(lib, options, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
@@ -108,6 +109,7 @@ void cugen_close(cugen *lib) {
   api_listing_close(lib->listing);
   cache_close(lib->cache);
   toolkit_close(lib->toolkit);
+  pthread_mutex_destroy(&lib->lock);
   sources_forget(lib->files);
   text_free(&lib->where);
   text_free(&lib->warning);
@@ -133,8 +135,10 @@ size_t cugen_configs(cugen *lib, const char **out, size_t count) {
 /* ---- The cache ---- */
 
 int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
+  pthread_mutex_lock(&lib->lock);
   int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->warning, err);
   *out = lib->cache;
+  pthread_mutex_unlock(&lib->lock);
   return status;
 }
 

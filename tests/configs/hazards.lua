@@ -11,7 +11,7 @@ kernel "hazards" {
   reference "none",
 
   implementation "one" {
-    template "hazards.cu", tunable "threads" { 64 },
+    template "hazards.cu", tunable "threads" { 64, 32 },
     grid { "ceil_div(n, threads)" }, block { "threads" },
   },
 }

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 #include "api/api.h"
 #include "base/system.h"
-#include "tests/fault/fake_cuda.h"
+#include "with_fake.h"
 
 /* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) ---------------- */
 
@@ -74,18 +73,6 @@ static void run_kernel(const struct fake_launch *launch) {
   seen = *launch;
 }
 
-/* Loaded here, it is also what the library finds under that name. */
-static bool find_fake(void) {
-  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
-  struct text path = {0};
-  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
-  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
-  text_free(&path);
-  return fake != NULL;
-}
-
 static int open_library(void **state) {
   (void)state;
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -107,35 +94,12 @@ static int close_library(void **state) {
 
 /* ---- Kernels, their images, and records ------------------------------------------------------------------------------------------- */
 
-/* Something that the fake driver will load. */
-static void keep_image(cugen_kernel *k, uint64_t index) {
-  char name[] = "kernel", empty[] = "";
-  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
-  struct variant variant;
-  struct kernel_spec spec;
-  struct cache *cache;
-  struct text key = {0};
-  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
-  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
-  space_variant(k->space, index, &variant, k->values);
-  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
-  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
-  struct compiled kept;
-  bool found;
-  assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);
-  if (!found) assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-  compiled_free(&kept);
-  text_free(&key);
-  kernel_spec_free(&spec);
-}
-
 /* With images of its first variants in the cache: no compiler is needed. */
 static cugen_kernel *open_any(const char *name, const char *const *settings, size_t count) {
   cugen_kernel *kernel;
   cugen_error err;
   if (cugen_kernel_open(lib, name, settings, count, &kernel, &err)) fail_msg("%s", err.message);
-  assert_int_equal(api_space(kernel, NULL), CUGEN_OK);
-  for (uint64_t i = 0; i < 4 && i < space_valid(kernel->space); i++) keep_image(kernel, i);
+  fake_keep_images(kernel);
   return kernel;
 }
 
@@ -606,5 +570,6 @@ int main(void) {
       TEST(test_contexts),       TEST(test_launch),         TEST(test_bind_refuses),   TEST(test_scalars),
       TEST(test_compiled_in),    TEST(test_faults),
   };
-  return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+  fake = fake_find();
+  return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

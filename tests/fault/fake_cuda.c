@@ -3,27 +3,41 @@
 #include "fake_cuda.h"
 
 #include <cuda.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
-/* Counts the call; true when it is the one to fail. */
-static bool fails(const char *call) {
-  if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return false;
-  fake_cuda.calls++;
-  bool gone = fake_cuda.fail_on && fake_cuda.fail_at && fake_cuda.calls > fake_cuda.fail_at;
-  if (!gone && fake_cuda.calls != fake_cuda.fail_at) return false;
-  if (!gone) fake_cuda.failed_call = call;
-  return true;
+#define COUNT(counter, by) __atomic_add_fetch(&fake_cuda.counter, by, __ATOMIC_RELAXED)
+
+/* Counts the call; what it gives when it is one to fail. */
+static CUresult fails(const char *call) {
+  CUresult broken = (CUresult)__atomic_load_n(&fake_cuda.broken, __ATOMIC_RELAXED);
+  if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return broken;
+  long number = COUNT(calls, 1);
+  if (fake_cuda.fail_on && fake_cuda.fail_at && number > fake_cuda.fail_at) return (CUresult)fake_cuda.fail_with;
+  if (number != fake_cuda.fail_at) return broken;
+  fake_cuda.failed_call = call;
+  return (CUresult)fake_cuda.fail_with;
 }
 
 #define MAY_FAIL                                                                                                     \
-  if (fails(__func__)) return (CUresult)fake_cuda.fail_with
+  do {                                                                                                               \
+    CUresult failure = fails(__func__);                                                                              \
+    if (failure) return failure;                                                                                     \
+  } while (0)
+
+/* Of what several threads would change at once. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* For handles that nothing is behind. */
 static int something;
+
+/* Each is a device's primary context. */
+enum { MOST_DEVICES = 8 };
+static char primaries[MOST_DEVICES];
 
 /* ---- The driver and its device --------------------------------------------------------------------------------- */
 
@@ -143,19 +157,18 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 /* ---- Contexts, streams, events --------------------------------------------------------------------------------- */
 
 /* Counting up happens only on success; giving back counts even when it fails, as nobody can try again. */
-#define MAKE(count, place)                                                                                           \
+#define MAKE(count, place, made)                                                                                     \
   MAY_FAIL;                                                                                                          \
-  fake_cuda.count++;                                                                                                 \
-  *(place) = (void *)&something;                                                                                     \
+  COUNT(count, 1);                                                                                                   \
+  *(place) = (void *)(made);                                                                                         \
   return CUDA_SUCCESS
 #define GIVE_BACK(count)                                                                                             \
-  fake_cuda.count--;                                                                                                 \
+  COUNT(count, -1);                                                                                                  \
   MAY_FAIL;                                                                                                          \
   return CUDA_SUCCESS
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-  (void)device;
-  MAKE(contexts, context);
+  MAKE(contexts, context, &primaries[device]);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
@@ -163,15 +176,31 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   GIVE_BACK(contexts);
 }
 
+/* What this thread has pushed. */
+enum { DEPTH = 8 };
+static _Thread_local CUcontext pushed[DEPTH];
+static _Thread_local int depth;
+
+static CUcontext current_context(void) {
+  return depth ? pushed[depth - 1] : fake_cuda.application_context;
+}
+
+static int current_device(void) {
+  uintptr_t at = (uintptr_t)(void *)current_context() - (uintptr_t)primaries;
+  return at < MOST_DEVICES ? (int)at : fake_cuda.context_device;
+}
+
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  (void)context;
   MAY_FAIL;
-  fake_cuda.current++;
+  if (depth == DEPTH) return CUDA_ERROR_INVALID_VALUE;
+  pushed[depth++] = context;
+  COUNT(current, 1);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
-  *context = (void *)&something;
+  *context = current_context();
+  depth -= depth > 0;
   GIVE_BACK(current);
 }
 
@@ -182,7 +211,7 @@ CUresult cuCtxSynchronize(void) {
 
 CUresult cuCtxGetCurrent(CUcontext *context) {
   MAY_FAIL;
-  *context = fake_cuda.application_context;
+  *context = current_context();
   return CUDA_SUCCESS;
 }
 
@@ -190,13 +219,13 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxGetDevice(CUdevice *device) {
   MAY_FAIL;
-  *device = fake_cuda.context_device;
+  *device = current_device();
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   (void)flags;
-  MAKE(streams, stream);
+  MAKE(streams, stream, &something);
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
@@ -212,7 +241,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
   (void)flags;
-  MAKE(events, event);
+  MAKE(events, event, &something);
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
@@ -248,7 +277,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
 static CUresult make_memory(size_t bytes, void **out) {
   *out = malloc(bytes);
   if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
-  fake_cuda.memory++;
+  COUNT(memory, 1);
   return CUDA_SUCCESS;
 }
 
@@ -321,9 +350,11 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
   MAY_FAIL;
+  pthread_mutex_lock(&lock);
   for (size_t row = 0; row < copy->Height; row++)
     memcpy((char *)copy->dstHost + row * copy->dstPitch, (const char *)copy->srcHost + row * copy->srcPitch,
            copy->WidthInBytes);
+  pthread_mutex_unlock(&lock);
   return CUDA_SUCCESS;
 }
 
@@ -343,9 +374,26 @@ CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count
 
 /* ---- Images, kernels, launches --------------------------------------------------------------------------------- */
 
+/* What a function is of; made once for each. */
+enum { MOST_FUNCTIONS = 256 };
+static struct function {
+  const char *name;
+  int device;
+} functions[MOST_FUNCTIONS];
+
+static CUfunction find_function(const char *name) {
+  static int count;
+  int at = 0, device = current_device();
+  pthread_mutex_lock(&lock);
+  while (at < count && (functions[at].name != name || functions[at].device != device)) at++;
+  if (at == count && count < MOST_FUNCTIONS) functions[count++] = (struct function){name, device};
+  pthread_mutex_unlock(&lock);
+  return at < MOST_FUNCTIONS ? (void *)&functions[at] : NULL;
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   (void)image;
-  MAKE(images, module);
+  MAKE(images, module, &something);
 }
 
 CUresult cuModuleUnload(CUmodule module) {
@@ -357,14 +405,14 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   (void)module;
   (void)name;
   MAY_FAIL;
-  *function = (void *)&something;
+  *function = find_function(NULL);
   return CUDA_SUCCESS;
 }
 
 static double constant[4];
 
 static CUresult find_constant(CUdeviceptr *address, size_t *bytes, const char *name) {
-  if (strcmp(name, "factors")) return CUDA_ERROR_NOT_FOUND;
+  if (strcmp(name, "factors") && strcmp(name, "weights")) return CUDA_ERROR_NOT_FOUND;
   *address = (CUdeviceptr)(uintptr_t)constant;
   *bytes = sizeof constant;
   return CUDA_SUCCESS;
@@ -385,7 +433,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
   (void)options;
   (void)values;
   (void)count;
-  MAKE(images, library);
+  MAKE(images, library, &something);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
@@ -400,8 +448,10 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
   (void)library;
   MAY_FAIL;
   size_t at = 0, most = sizeof kernel_names / sizeof *kernel_names - 1;
+  pthread_mutex_lock(&lock);
   while (at < most && kernel_names[at][0] && strcmp(kernel_names[at], name) != 0) at++;
   strncpy(kernel_names[at], name, sizeof kernel_names[at] - 1);
+  pthread_mutex_unlock(&lock);
   *kernel = (void *)kernel_names[at];
   return CUDA_SUCCESS;
 }
@@ -414,7 +464,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
   MAY_FAIL;
-  *function = (void *)kernel;
+  *function = find_function((const char *)(void *)kernel);
   return CUDA_SUCCESS;
 }
 
@@ -430,7 +480,8 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   (void)function;
   MAY_FAIL;
-  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fake_cuda.allowed_shared = value;
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    __atomic_store_n(&fake_cuda.allowed_shared, value, __ATOMIC_RELAXED);
   return CUDA_SUCCESS;
 }
 
@@ -447,9 +498,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         void **extra) {
   (void)extra;
   MAY_FAIL;
-  const char *kernel = (void *)function == (void *)&something ? NULL : (const char *)(void *)function;
-  struct fake_launch launch = {
-      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, parameters, stream, kernel};
+  const struct function *kernel = (const void *)function;
+  struct fake_launch launch = {{grid_x, grid_y, grid_z},
+                               {block_x, block_y, block_z},
+                               shared,
+                               parameters,
+                               stream,
+                               kernel->name,
+                               kernel->device};
   if (fake_cuda.run) fake_cuda.run(&launch);
   return CUDA_SUCCESS;
 }

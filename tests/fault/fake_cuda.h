@@ -1,4 +1,5 @@
-/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol `fake_cuda`. */
+/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol `fake_cuda`. It may be called
+   from several threads; what is set here is set while there is one. */
 #ifndef TESTS_FAKE_CUDA_H
 #define TESTS_FAKE_CUDA_H
 
@@ -10,6 +11,7 @@ struct fake_launch {
   void **parameters;
   void *stream;
   const char *kernel; /* its name; NULL: it came from a module */
+  int device;         /* of the context that it was loaded into */
 };
 
 struct fake_cuda {
@@ -22,7 +24,8 @@ struct fake_cuda {
   int fail_with;                                 /* the CUresult it fails with */
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
   void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
-  int context_device;                            /* the device of whatever is current */
+  int context_device;                            /* the device of contexts that are not the fake driver's own */
+  int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */
   long calls;                                              /* that can fail, so far */

@@ -1,0 +1,274 @@
+/* Several GPUs, handles, threads and contexts in one process, and tuning in it, over a fake driver with two devices. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "with_fake.h"
+
+enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };
+
+static struct fake_cuda *fake;
+static cugen *lib[2]; /* of cuda:0 and cuda:1, on one cache */
+static char folder[] = "/tmp/cugen-devices-XXXXXX";
+static struct text database;
+static int application_context;
+static _Thread_local int launched_on;
+
+/* hazards.cu's kernel: x, y, n, hazard. y gets x and the device's number. */
+static void run_kernel(const struct fake_launch *launch) {
+  float *x, *y;
+  int n;
+  memcpy(&x, launch->parameters[0], sizeof x);
+  memcpy(&y, launch->parameters[1], sizeof y);
+  memcpy(&n, launch->parameters[2], sizeof n);
+  for (int i = 0; i < n; i++) y[i] = x[i] + (float)launch->device;
+  launched_on = launch->device;
+}
+
+static cugen *open_on(const char *device) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen *out;
+  cugen_error err;
+  options.device = device;
+  options.cache = text_get(&database);
+  options.worker = "/there/is/no/such/program";
+  if (cugen_open(&options, &out, &err)) fail_msg("%s", err.message);
+  return out;
+}
+
+static int open_libraries(void **state) {
+  (void)state;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 2, .run = run_kernel};
+  text_clear(&database);
+  text_addf(&database, "%s/cache.db", folder);
+  lib[0] = open_on("cuda:0");
+  lib[1] = open_on("cuda:1");
+  return 0;
+}
+
+static int close_libraries(void **state) {
+  (void)state;
+  cugen_close(lib[0]);
+  cugen_close(lib[1]);
+  unlink(text_get(&database));
+  return fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory ? -1 : 0;
+}
+
+static cugen_kernel *open_kernel(cugen *from) {
+  cugen_kernel *kernel;
+  cugen_error err;
+  if (cugen_kernel_open(from, "tests/configs/hazards.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  fake_keep_images(kernel);
+  return kernel;
+}
+
+/* ---- Launching ---------------------------------------------------------------------------------------------------- */
+
+struct work {
+  cugen *lib;
+  cugen_plan *plan; /* NULL: its own, from a kernel of its own */
+  float x[COUNT], y[COUNT], first;
+  int device, status, wrong;
+};
+
+static int launch(struct work *w, cugen_plan *plan) {
+  static float weights[4];
+  void *arguments[] = {w->x, w->y, weights, NULL, NULL};
+  cugen_call *call;
+  int status = cugen_call_bind(plan, arguments, 5, &call, NULL);
+  for (int i = 0; i < COUNT; i++) w->x[i] = w->first + (float)i;
+  for (int i = 0; i < LAUNCHES && !status; i++) status = cugen_call_launch(call, NULL, NULL);
+  cugen_call_close(call);
+  for (int i = 0; i < COUNT; i++) w->wrong += !(w->y[i] == w->x[i] + (float)w->device);
+  w->wrong += launched_on != w->device;
+  return status;
+}
+
+static int launch_own(struct work *w) {
+  cugen_kernel *kernel;
+  cugen_plan *plan = NULL;
+  int status = cugen_kernel_open(w->lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL);
+  if (!status) status = cugen_plan_open(kernel, NULL, &plan, NULL);
+  if (!status) status = launch(w, plan);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  return status;
+}
+
+static void *work(void *context) {
+  struct work *w = context;
+  for (int i = 0; i < ROUNDS && !w->status; i++) w->status = w->plan ? launch(w, w->plan) : launch_own(w);
+  return NULL;
+}
+
+static void run_threads(struct work all[THREADS]) {
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++) assert_true(all[i].status == CUGEN_OK && all[i].wrong == 0);
+}
+
+static cugen_plan *open_plan(cugen *from) {
+  cugen_kernel *kernel = open_kernel(from);
+  cugen_plan *plan;
+  cugen_error err;
+  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  cugen_kernel_close(kernel);
+  return plan;
+}
+
+static void test_two_devices(void **state) {
+  (void)state;
+  static struct work works[2];
+  cugen_plan *plans[2] = {open_plan(lib[0]), open_plan(lib[1])};
+  assert_int_equal(fake->contexts, 2);
+  for (int i = 0; i < 2; i++) {
+    works[i] = (struct work){.first = 3, .device = i};
+    assert_int_equal(launch(&works[i], plans[i]), CUGEN_OK);
+    assert_int_equal(works[i].wrong, 0);
+  }
+  cugen_plan_close(plans[0]);
+  assert_int_equal(launch(&works[1], plans[1]), CUGEN_OK);
+  assert_int_equal(works[1].wrong, 0);
+  cugen_plan_close(plans[1]);
+}
+
+static void test_wrong_context(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_kernel(lib[0]);
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_plan *plan;
+  cugen_error err;
+  options.context = tuning.cuda_context = &application_context;
+  tuning.flags = CUGEN_TUNE_IN_PROCESS;
+  fake->context_device = 1;
+  assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  assert_int_equal(cugen_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  cugen_kernel_close(kernel);
+}
+
+/* Each with a kernel of its own, four on either device. */
+static void test_threads(void **state) {
+  (void)state;
+  static struct work all[THREADS];
+  cugen_kernel_close(open_kernel(lib[0]));
+  cugen_close(lib[0]);
+  lib[0] = open_on("cuda:0"); /* whose cache the threads are the first to use */
+  for (int i = 0; i < THREADS; i++)
+    all[i] = (struct work){.lib = lib[i % 2], .device = i % 2, .first = (float)(100 * i)};
+  run_threads(all);
+}
+
+static void test_shared_plan(void **state) {
+  (void)state;
+  static struct work all[THREADS];
+  cugen_plan *plan = open_plan(lib[1]);
+  for (int i = 0; i < THREADS; i++) all[i] = (struct work){.plan = plan, .device = 1, .first = (float)(100 * i)};
+  run_threads(all);
+  cugen_plan_close(plan);
+}
+
+/* ---- Tuning in this process --------------------------------------------------------------------------------------- */
+
+static int note_contexts(const cugen_progress *progress, void *context) {
+  long *most = context;
+  (void)progress;
+  if (fake->contexts > *most) *most = fake->contexts;
+  return 0;
+}
+
+static cugen_tune_options in_process(long *contexts) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.strategy = "exhaustive";
+  options.progress = note_contexts;
+  options.context = contexts;
+  *contexts = 0;
+  return options;
+}
+
+/* The primary context without another; what one handle has learned, the other finds. */
+static void test_tune(void **state) {
+  (void)state;
+  long contexts;
+  cugen_tune_options options = in_process(&contexts);
+  cugen_tune_result result;
+  cugen_error err;
+  cugen_kernel *kernel = open_kernel(lib[0]);
+  if (cugen_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried, 2);
+  assert_int_equal(contexts, 1);
+  cugen_kernel_close(kernel);
+  cugen_plan *plan = open_plan(lib[1]);
+  assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
+  cugen_plan_close(plan);
+}
+
+static void test_tune_in_context(void **state) {
+  (void)state;
+  long contexts;
+  cugen_tune_options options = in_process(&contexts);
+  cugen_kernel *kernel = open_kernel(lib[1]);
+  fake->context_device = 1;
+  options.cuda_context = &application_context;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(contexts, 0);
+  options.cuda_context = NULL, options.again = 1;
+  fake->application_context = &application_context; /* the current one */
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(contexts, 0);
+  cugen_kernel_close(kernel);
+}
+
+static void break_by_narrow(const struct fake_launch *launch) {
+  run_kernel(launch);
+  if (launch->block[0] == 32) __atomic_store_n(&fake->broken, 719, __ATOMIC_RELAXED); /* CUDA_ERROR_LAUNCH_FAILED */
+}
+
+static void test_tune_breaks(void **state) {
+  (void)state;
+  long contexts;
+  cugen_tune_options options = in_process(&contexts);
+  cugen_record record;
+  cugen_error err;
+  cugen_kernel *kernel = open_kernel(lib[0]);
+  fake->run = break_by_narrow;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "tuning in this process ended at 'one threads=32'"));
+  assert_non_null(strstr(err.message, "the CUDA context is broken"));
+  fake->broken = 0;
+  assert_int_equal(cugen_kernel_records(kernel), 2);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_string_equal(record.variant, "one threads=64");
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_TRAP);
+  assert_non_null(strstr(record.reason, "719"));
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_libraries, close_libraries)
+  const struct CMUnitTest tests[] = {
+      TEST(test_two_devices), TEST(test_wrong_context),   TEST(test_threads),     TEST(test_shared_plan),
+      TEST(test_tune),        TEST(test_tune_in_context), TEST(test_tune_breaks),
+  };
+  fake = fake_find();
+  if (!fake || !mkdtemp(folder)) return 1;
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  rmdir(folder);
+  text_free(&database);
+  return failed;
+}

@@ -1,0 +1,50 @@
+/* What tests over the fake driver share; see with_fake.h. */
+#include "with_fake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct fake_cuda *fake_find(void) {
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  struct text path = {0};
+  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  struct fake_cuda *fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  return fake;
+}
+
+static void keep_image(cugen_kernel *k, uint64_t index) {
+  char name[] = "kernel", empty[] = "";
+  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct variant variant;
+  struct kernel_spec spec;
+  struct cache *cache;
+  struct text key = {0};
+  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
+  assert_int_equal(api_cache(k->lib, &cache, NULL), CUGEN_OK);
+  space_variant(k->space, index, &variant, k->values);
+  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  struct compiled kept;
+  bool found;
+  assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);
+  if (!found) assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
+  compiled_free(&kept);
+  text_free(&key);
+  kernel_spec_free(&spec);
+}
+
+void fake_keep_images(cugen_kernel *k) {
+  assert_int_equal(api_space(k, NULL), CUGEN_OK);
+  for (uint64_t i = 0; i < 4 && i < space_valid(k->space); i++) keep_image(k, i);
+}
