@@ -28,9 +28,9 @@ class Bench:
         os.mkdir(f"{folder}/tmp")
         self.environment = dict(os.environ, TMPDIR=f"{folder}/tmp", **{MARK: self.mark})
 
-    def start(self, database, *options):
-        command = [self.cugen, "tune", self.config, "--device", "cpu", "--budget", "none", "--strategy", "random",
-                   "--cache", database, "--quiet", *options]
+    def start(self, database, *options, config=None):
+        command = [self.cugen, "tune", config or self.config, "--device", "cpu", "--budget", "none", "--strategy",
+                   "random", "--cache", database, "--quiet", *options]
         with open(f"{self.folder}/log", "ab") as log:
             return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -131,6 +131,29 @@ def kill_often(bench, whole, kills, rng):
     print(f"{done} kills, {at_work} of them after something was stored; {rounds} spaces of {len(whole)} variants resumed")
 
 
+def kill_busy(bench, what, config, *options):
+    """Kills a run whose child would go on for long: that ends too."""
+    run = bench.start("none", *options, config=config)
+    end = time.monotonic() + 30
+    while not any(what in command for _, command in bench.processes()):
+        if run.poll() is not None or time.monotonic() > end:
+            fail("no", what, "was ever seen")
+        time.sleep(0.02)
+    time.sleep(0.3)
+    run.kill()
+    run.wait()
+    bench.expect_no_orphans()
+    print(f"killed while its {what} was busy: it ended too")
+
+
+def slow_compiler(folder):
+    """Compiles nothing, slowly, as one process."""
+    path = pathlib.Path(f"{folder}/slow-compiler")
+    path.write_text('#!/bin/sh\ncase "$*" in *--version*|*-dumpversion*) exec c++ "$@";; esac\nexec sleep 60\n')
+    path.chmod(0o755)
+    return str(path)
+
+
 def share(bench, whole, tuners, settings):
     """So many runs at once for each of the settings, on one new database."""
     database = f"{bench.folder}/shared-{tuners}-{len(settings)}.db"
@@ -154,6 +177,9 @@ def main():
         if len(whole) < 100:
             fail("only", len(whole), "variants")
         kill_often(bench, whole, kills, random.Random(seed))
+        planted = str(pathlib.Path(bench.config).with_name("planted.lua"))
+        kill_busy(bench, "cugen worker", planted, "--implementation", "endless", "--timeout", "100")
+        kill_busy(bench, "sleep 60", planted, "--compiler", slow_compiler(folder))
         share(bench, whole, 2, [()])
         share(bench, whole, 8, [()])
         share(bench, whole, 2, [(), ("--set", "n=1500")])
