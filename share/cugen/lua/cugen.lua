@@ -1,0 +1,486 @@
+---@meta
+-- The config language of cugen, for editors with the Lua language server (LuaLS): names complete, and what is misspelt
+-- or in the wrong place is marked while it is typed. Never run. A config is Lua without Lua's library: what it has of
+-- that stands at the end. docs/config.md describes the language and how to set up an editor.
+
+-- ---- Where a declaration may stand ----
+
+---What stands in the file itself.
+---@class cugen.in_file
+
+---What stands in the braces of a kernel.
+---@class cugen.in_kernel
+
+---What stands in the braces of an implementation.
+---@class cugen.in_implementation
+
+---What stands in the braces of a launch.
+---@class cugen.in_launch
+
+---@class cugen.kernel: cugen.in_file
+---@class cugen.problem: cugen.in_kernel
+---@class cugen.check: cugen.in_kernel
+---@class cugen.policy: cugen.in_kernel
+---@class cugen.input: cugen.in_kernel
+---@class cugen.output: cugen.in_kernel
+---@class cugen.inout: cugen.in_kernel
+---@class cugen.scratch: cugen.in_kernel
+---@class cugen.scalar: cugen.in_kernel
+---@class cugen.constant: cugen.in_kernel
+---@class cugen.reference: cugen.in_kernel
+---@class cugen.flops: cugen.in_kernel
+---@class cugen.bytes: cugen.in_kernel
+---@class cugen.implementation: cugen.in_kernel
+---@class cugen.tunable: cugen.in_kernel, cugen.in_implementation
+---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
+---@class cugen.where: cugen.in_kernel, cugen.in_implementation
+---@class cugen.requires: cugen.in_implementation
+---@class cugen.template: cugen.in_implementation
+---@class cugen.launch: cugen.in_implementation
+---@class cugen.grid: cugen.in_implementation, cugen.in_launch
+---@class cugen.block: cugen.in_implementation, cugen.in_launch
+---@class cugen.shared: cugen.in_implementation, cugen.in_launch
+---@class cugen.entry: cugen.in_implementation, cugen.in_launch
+
+-- ---- Values ----
+
+---A value of a problem or tunable: a number, `true` or `false`, or a word in quotes.
+---@alias cugen.value number|boolean|string
+
+---An expression in quotes, such as `"ceil_div(N, tile)"`, or a plain number or boolean. It has the operators of Lua, the
+---functions `ceil_div round_up min max abs is_pow2 log2 sqrt sizeof eps`, the names of the config, and `device.…`.
+---@alias cugen.expression string|number|boolean
+
+---A type of elements.
+---@alias cugen.dtype
+---| "f64" # double
+---| "f32" # float
+---| "f16" # __half
+---| "bf16" # __nv_bfloat16
+---| "i8"
+---| "i16"
+---| "i32"
+---| "i64"
+---| "u8"
+---| "u16"
+---| "u32"
+---| "u64"
+
+---A type of scalars.
+---@alias cugen.scalar_dtype
+---| "index" # 32 bits, or 64 where a buffer of the problem needs that
+---| "f64" # double
+---| "f32" # float
+---| "f16" # __half
+---| "bf16" # __nv_bfloat16
+---| "i8"
+---| "i16"
+---| "i32"
+---| "i64"
+---| "u8"
+---| "u16"
+---| "u32"
+---| "u64"
+
+---@alias cugen.layout
+---| "row" # the last dimension is contiguous
+---| "col" # the first dimension is contiguous
+
+---Test data.
+---@alias cugen.fill
+---| "uniform" # fractions in [-1, 1), integers in [-8, 8], unsigned in [0, 16]
+---| "identity"
+---| "index" # 0, 1, 2, ...
+---| "ones"
+---| "zero"
+
+---@alias cugen.memory
+---| "device"
+---| "pinned" # of the host, page-locked
+---| "mapped" # of the host, read and written by the device in place
+---| "managed" # moved by the driver
+
+-- ---- Attributes ----
+
+---@class cugen.input_attributes
+---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
+---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
+---@field layout? cugen.layout|string `row` by default
+---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field fill? cugen.fill|string `uniform` by default
+---@field memory? cugen.memory|string `device` by default
+
+---@class cugen.output_attributes
+---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
+---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
+---@field layout? cugen.layout|string `row` by default
+---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field memory? cugen.memory|string `device` by default
+---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
+
+---@class cugen.inout_attributes
+---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
+---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
+---@field layout? cugen.layout|string `row` by default
+---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field fill? cugen.fill|string `uniform` by default
+---@field memory? cugen.memory|string `device` by default
+---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
+
+---@class cugen.scratch_attributes
+---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
+---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
+---@field layout? cugen.layout|string `row` by default
+---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field memory? cugen.memory|string `device` by default
+
+---@class cugen.constant_attributes
+---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
+---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
+---@field layout? cugen.layout|string `row` by default
+---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field fill? cugen.fill|string `uniform` by default
+
+---@class cugen.scalar_attributes
+---@field dtype? cugen.scalar_dtype|string `index` by default
+---@field value? cugen.expression the problem or shared tunable of the same name by default
+---@field specialize? cugen.expression whether the value is part of the source instead of a parameter; `false` by default
+
+---@class cugen.nearest_attributes
+---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
+
+---The parts of a launch; they may also stand as declarations.
+---@class cugen.launch_attributes
+---@field grid? cugen.expression[] 1 to 3 expressions
+---@field block? cugen.expression[] 1 to 3 expressions
+---@field shared? cugen.expression bytes of dynamic shared memory; 0 by default
+---@field entry? string the `__global__` function, where the source has several
+
+-- ---- In the file ----
+
+---The one declaration of the file: a kernel and all that belongs to it.
+---```lua
+---kernel "matmul" { ... }
+---```
+---@param name string letters, digits, `_`, `-` and `.`; what the cache remembers
+---@return fun(declarations: cugen.in_kernel[]): cugen.kernel
+function kernel(name) end
+
+-- ---- In a kernel ----
+
+---A size, type or switch that the kernel is asked for. A list allows only its values, the first being the default.
+---```lua
+---problem "M" (4096)
+---problem "dtype" { "f32", "f64" }
+---```
+---@param name string
+---@return fun(default_or_list: cugen.value|cugen.value[]): cugen.problem
+function problem(name) end
+
+---The small problem that every variant must get right before it is timed.
+---```lua
+---check { M = 96 }
+---```
+---@param values table<string, cugen.value>
+---@return cugen.check
+function check(values) end
+
+---Which tuned problem lends its best variant to one that was not tuned.
+---```lua
+---policy "exact"
+---policy "nearest" { distance = 1 }
+---policy "buckets" { M = { 256, 1024, 4096 } }
+---```
+---@overload fun(name: "exact"): cugen.policy
+---@overload fun(name: "nearest"): fun(attributes: cugen.nearest_attributes): cugen.policy
+---@overload fun(name: "buckets"): fun(bounds: table<string, integer[]>): cugen.policy
+---@param name "exact"|"nearest"|"buckets"
+---@return any
+function policy(name) end
+
+---A buffer that the kernel reads.
+---```lua
+---input "A" { dtype = "f32", shape = { "M", "N" } }
+---```
+---@param name string
+---@return fun(attributes: cugen.input_attributes): cugen.input
+function input(name) end
+
+---A buffer that the kernel writes, all of it.
+---```lua
+---output "C" { dtype = "f32", shape = { "M", "N" } }
+---```
+---@param name string
+---@return fun(attributes: cugen.output_attributes): cugen.output
+function output(name) end
+
+---A buffer that the kernel reads and writes.
+---```lua
+---inout "C" { dtype = "f32", shape = { "M", "N" } }
+---```
+---@param name string
+---@return fun(attributes: cugen.inout_attributes): cugen.inout
+function inout(name) end
+
+---A buffer for the kernel's own use, which cugen allocates.
+---```lua
+---scratch "partials" { dtype = "f32", shape = { "blocks" } }
+---```
+---@param name string
+---@return fun(attributes: cugen.scratch_attributes): cugen.scratch
+function scratch(name) end
+
+---A number, passed by value or compiled in.
+---```lua
+---scalar "M" {}
+---```
+---@param name string of a problem or shared tunable, where there is no `value`
+---@return fun(attributes: cugen.scalar_attributes): cugen.scalar
+function scalar(name) end
+
+---A `__constant__` symbol of that name; it is not passed.
+---```lua
+---constant "weights" { dtype = "f32", shape = { 9 } }
+---```
+---@param name string
+---@return fun(attributes: cugen.constant_attributes): cugen.constant
+function constant(name) end
+
+---The template that computes what is right, one output element a thread. `"file.cu:entry"` names the kernel where the
+---file has several; `"none"` says that nothing does.
+---```lua
+---reference "matmul_reference.cu"
+---```
+---@param template string
+---@return cugen.reference
+function reference(template) end
+
+---Floating-point operations of the problem.
+---```lua
+---flops "2 * M * N * K"
+---```
+---@param expression cugen.expression
+---@return cugen.flops
+function flops(expression) end
+
+---The least bytes that must move.
+---```lua
+---bytes "2 * M * N * sizeof(dtype)"
+---```
+---@param expression cugen.expression
+---@return cugen.bytes
+function bytes(expression) end
+
+---One way to do it: a template, its tunables and its launch. Those that come first win ties.
+---```lua
+---implementation "tiled" { ... }
+---```
+---@param name string
+---@return fun(declarations: cugen.in_implementation[]): cugen.implementation
+function implementation(name) end
+
+-- ---- In an implementation; the first three also in the kernel, for all implementations ----
+
+---A name with its values, in the order in which they are tried.
+---```lua
+---tunable "tile" { 16, 32 }
+---```
+---@param name string
+---@return fun(values: (integer|boolean|string)[]): cugen.tunable
+function tunable(name) end
+
+---A name for an expression, in later expressions and in the template.
+---```lua
+---derive "threads" "tile * tile"
+---```
+---@param name string
+---@return fun(expression: cugen.expression): cugen.derive
+function derive(name) end
+
+---A restriction: only combinations for which it is true are variants.
+---```lua
+---where "tile % vec == 0"
+---```
+---@param expression cugen.expression
+---@return cugen.where
+function where(expression) end
+
+---What the implementation asks of the device or the problem; where it is not met, it has no variants.
+---```lua
+---requires "device.compute_capability >= 80"
+---```
+---@param expression cugen.expression
+---@return cugen.requires
+function requires(expression) end
+
+---The .cu file that is expanded.
+---```lua
+---template "matmul_tiled.cu"
+---```
+---@param file string
+---@return cugen.template
+function template(file) end
+
+---One of several launches, in order. It takes the place of `grid`, `block`, `shared` and `entry`.
+---```lua
+---launch { entry = "pass_1", grid = { "M" }, block = { 256 } }
+---```
+---@param parts cugen.launch_attributes|cugen.in_launch[]
+---@return cugen.launch
+function launch(parts) end
+
+---Blocks in the grid: 1 to 3 expressions.
+---```lua
+---grid { "ceil_div(N, tile)" }
+---```
+---@param extents cugen.expression[]
+---@return cugen.grid
+function grid(extents) end
+
+---Threads in a block: 1 to 3 expressions.
+---```lua
+---block { "tile", "tile" }
+---```
+---@param extents cugen.expression[]
+---@return cugen.block
+function block(extents) end
+
+---Bytes of dynamic shared memory.
+---```lua
+---shared "tile * tile * sizeof(dtype)"
+---```
+---@param bytes cugen.expression
+---@return cugen.shared
+function shared(bytes) end
+
+---The `__global__` function to launch, where the source has several.
+---```lua
+---entry "matmul"
+---```
+---@param name string
+---@return cugen.entry
+function entry(name) end
+
+-- ---- What there is of Lua's library ----
+
+---Ends with the message, at its line, when the value is false or nil.
+---@generic T
+---@param value T
+---@param message? any
+---@param ... any
+---@return T
+---@return any ...
+function assert(value, message, ...) end
+
+---Ends the config with a message.
+---@param message any
+---@param level? integer
+function error(message, level) end
+
+---@generic T
+---@param list T[]
+---@return fun(list: T[], index?: integer): integer, T
+---@return T[]
+---@return integer
+function ipairs(list) end
+
+---Numbers, then strings, then booleans, each in rising order.
+---@generic K, V
+---@param of table<K, V>
+---@return fun(of: table<K, V>, key?: K): K, V
+---@return table<K, V>
+---@return nil
+function pairs(of) end
+
+---@param from integer|"#"
+---@param ... any
+---@return any ...
+function select(from, ...) end
+
+---@param value any
+---@param base? integer
+---@return number?
+function tonumber(value, base) end
+
+---Of numbers, strings, booleans and nil only.
+---@param value number|string|boolean|nil
+---@return string
+function tostring(value) end
+
+---@param value any
+---@return "nil"|"boolean"|"number"|"string"|"table"|"function"|"userdata"
+function type(value) end
+
+math = {}
+
+---@generic N: number
+---@param x N
+---@return N
+function math.abs(x) end
+
+---@param x number
+---@return integer
+function math.ceil(x) end
+
+---@param x number
+---@return integer
+function math.floor(x) end
+
+---@param x number
+---@param y number
+---@return number
+function math.fmod(x, y) end
+
+---@generic N: number
+---@param x N
+---@param ... N
+---@return N
+function math.max(x, ...) end
+
+---@generic N: number
+---@param x N
+---@param ... N
+---@return N
+function math.min(x, ...) end
+
+---@param x any
+---@return integer?
+function math.tointeger(x) end
+
+---@param x any
+---@return "integer"|"float"|nil
+function math.type(x) end
+
+table = {}
+
+---@param list (string|number)[]
+---@param separator? string
+---@param first? integer
+---@param last? integer
+---@return string
+function table.concat(list, separator, first, last) end
+
+---@overload fun(list: any[], value: any)
+---@param list any[]
+---@param position integer
+---@param value any
+function table.insert(list, position, value) end
+
+---@generic T
+---@param list T[]
+---@param position? integer
+---@return T?
+function table.remove(list, position) end
+
+---A stable sort.
+---@generic T
+---@param list T[]
+---@param before? fun(a: T, b: T): boolean
+function table.sort(list, before) end
+
+---@generic T
+---@param list T[]
+---@param first? integer
+---@param last? integer
+---@return T ...
+function table.unpack(list, first, last) end

@@ -1,0 +1,248 @@
+/* The annotations of the config language for editors (share/cugen/lua/cugen.lua) say what the tables of gen/ and the
+   messages made from them say: every declaration with its places and example, every attribute, every word, every function
+   of the sandbox, and nothing else. Where this fails, the file is mended by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "gen/config.h"
+#include "gen/config_declarations.h"
+#include "gen/sandbox.h"
+
+static const char path[] = "share/cugen/lua/cugen.lua";
+static struct text annotations;
+
+static int read_annotations(void **state) {
+  cugen_error err;
+  (void)state;
+  return file_read(path, &annotations, &err);
+}
+
+static int forget_annotations(void **state) {
+  (void)state;
+  text_free(&annotations);
+  return 0;
+}
+
+/* ---- Names ---- */
+
+/* Adds "prefix" "name" in rising order, one a line, of the functions in the table at the top. */
+static void add_functions(lua_State *L, const char *prefix, struct text *out) {
+  enum { MOST = 128 };
+  const char *names[MOST];
+  size_t count = 0;
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (lua_type(L, -1) != LUA_TFUNCTION) continue;
+    assert_in_range(count, 0, MOST - 1);
+    size_t at = count++;
+    const char *name = lua_tostring(L, -2);
+    for (; at && strcmp(names[at - 1], name) > 0; at--) names[at] = names[at - 1];
+    names[at] = name;
+  }
+  for (size_t i = 0; i < count; i++) text_addf(out, "%s%s\n", prefix, names[i]);
+}
+
+/* Of the globals and the two libraries; the sandbox's lie behind a table that can only be read. */
+static void add_all_functions(lua_State *L, struct text *out) {
+  static const char *const libraries[] = {"math", "table"};
+  lua_pushglobaltable(L);
+  add_functions(L, "", out);
+  lua_pop(L, 1);
+  for (size_t i = 0; i < 2; i++) {
+    lua_getglobal(L, libraries[i]);
+    assert_int_equal(lua_type(L, -1), LUA_TTABLE);
+    if (luaL_getmetafield(L, -1, "__index") == LUA_TNIL) lua_pushvalue(L, -1);
+    text_addf(out, "%s:\n", libraries[i]);
+    add_functions(L, "  ", out);
+    lua_settop(L, 0);
+  }
+}
+
+static void test_functions(void **state) {
+  struct text have = {0}, want = {0};
+  struct sandbox *sandbox;
+  (void)state;
+  lua_State *L = luaL_newstate();
+  if (luaL_dofile(L, path)) fail_msg("%s", lua_tostring(L, -1));
+  add_all_functions(L, &have);
+  assert_int_equal(sandbox_open(0, 0, &sandbox, NULL), CUGEN_OK);
+  lua_State *inside = sandbox_state(sandbox);
+  for (int i = 0; i < KEYWORD_COUNT; i++) {
+    lua_pushcfunction(inside, declarations_open); /* any function */
+    lua_setglobal(inside, config_keywords[i].name);
+  }
+  add_all_functions(inside, &want);
+  assert_string_equal(text_get(&have), text_get(&want));
+  lua_close(L);
+  sandbox_close(sandbox);
+  text_free(&have);
+  text_free(&want);
+}
+
+/* ---- Declarations ---- */
+
+static void expect_text(const char *from, const char *to, const char *want) {
+  const char *found = strstr(from, want);
+  if (!found || found > to) fail_msg("%s does not have, where it should: %s", path, want);
+}
+
+static void test_places(void **state) {
+  static const struct {
+    enum place place;
+    const char *class;
+  } places[] = {{PLACE_FILE, "file"},
+                {PLACE_KERNEL, "kernel"},
+                {PLACE_IMPLEMENTATION, "implementation"},
+                {PLACE_LAUNCH, "launch"}};
+  const char *all = text_get(&annotations);
+  (void)state;
+  for (int i = 0; i < KEYWORD_COUNT; i++) {
+    struct text want = {0};
+    text_addf(&want, "\n---@class cugen.%s:", config_keywords[i].name);
+    const char *separator = " ";
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+      if (!(config_keywords[i].places & places[p].place)) continue;
+      text_addf(&want, "%scugen.in_%s", separator, places[p].class);
+      separator = ", ";
+    }
+    text_add(&want, "\n");
+    expect_text(all, all + annotations.length, text_get(&want));
+    text_free(&want);
+  }
+}
+
+/* In the comment above the function. */
+static void test_examples(void **state) {
+  (void)state;
+  for (int i = 0; i < KEYWORD_COUNT; i++) {
+    struct text function = {0}, example = {0};
+    text_addf(&function, "\nfunction %s(", config_keywords[i].name);
+    text_addf(&example, "\n---%s\n", config_keywords[i].example);
+    const char *end = strstr(text_get(&annotations), text_get(&function)), *begin = end;
+    assert_non_null(end);
+    while (strncmp(begin, "\n\n", 2) != 0) begin--;
+    expect_text(begin, end, text_get(&example));
+    text_free(&function);
+    text_free(&example);
+  }
+}
+
+/* ---- Attributes and words, as the messages about wrong ones list them ---- */
+
+/* What stands between begin and end in the error that the declaration causes. */
+static void list_in_error(const char *declaration, const char *begin, const char *end, struct text *out) {
+  struct text config = {0};
+  struct config *opened;
+  cugen_error err;
+  text_addf(
+      &config,
+      "kernel \"k\" { problem \"M\" (1), output \"C\" { dtype = \"f32\", shape = { 1 } }, %s, reference \"none\","
+      " implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 } } }",
+      declaration);
+  assert_int_equal(config_parse("c.lua", text_get(&config), config.length, &opened, &err), CUGEN_ERROR_CONFIG);
+  const char *from = strstr(err.message, begin);
+  if (!from) fail_msg("%s: %s", declaration, err.message);
+  from += strlen(begin);
+  const char *to = *end ? strstr(from, end) : from + strlen(from);
+  assert_non_null(to);
+  text_add_n(out, from, (size_t)(to - from));
+  text_free(&config);
+}
+
+/* The names at the start of the lines that follow the heading and begin so, as "a, b, c". */
+static void list_annotated(const char *heading, const char *begin, struct text *out) {
+  const char *line = strstr(text_get(&annotations), heading);
+  if (!line) fail_msg("%s has no %s", path, heading);
+  line += strlen(heading);
+  for (; strncmp(line, begin, strlen(begin)) == 0; line += strcspn(line, "\n") + 1) {
+    const char *name = line + strlen(begin);
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_') length++;
+    if (out->length) text_add(out, ", ");
+    text_add_n(out, name, length);
+  }
+}
+
+static void compare_lists(struct text *have, struct text *want) {
+  assert_true(want->length > 0);
+  assert_string_equal(text_get(have), text_get(want));
+  text_free(have);
+  text_free(want);
+}
+
+static void test_attributes(void **state) {
+  static const char *const kinds[] = {"input", "output", "inout", "scratch", "constant", "scalar"};
+  (void)state;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct text declaration = {0}, heading = {0}, have = {0}, want = {0};
+    text_addf(&declaration, "%s \"A\" { zzzzzzzzzzzz = 1 }", kinds[i]);
+    text_addf(&heading, "\n---@class cugen.%s_attributes\n", kinds[i]);
+    list_in_error(text_get(&declaration), "attributes are ", "", &want);
+    list_annotated(text_get(&heading), "---@field ", &have);
+    compare_lists(&have, &want);
+    text_free(&declaration);
+    text_free(&heading);
+  }
+}
+
+static void test_words(void **state) {
+  static const struct {
+    const char *alias, *declaration;
+  } words[] = {{"dtype", "input \"A\" { dtype = \"zzzzzzzz\" }"},
+               {"scalar_dtype", "scalar \"M\" { dtype = \"zzzzzzzz\" }"},
+               {"layout", "input \"A\" { layout = \"zzzzzzzz\" }"},
+               {"fill", "input \"A\" { fill = \"zzzzzzzz\" }"},
+               {"memory", "input \"A\" { memory = \"zzzzzzzz\" }"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    struct text heading = {0}, have = {0}, want = {0};
+    text_addf(&heading, "\n---@alias cugen.%s\n", words[i].alias);
+    list_in_error(words[i].declaration, "neither one of ", " nor", &want);
+    list_annotated(text_get(&heading), "---| \"", &have);
+    compare_lists(&have, &want);
+    text_free(&heading);
+  }
+}
+
+static void test_launch(void **state) {
+  struct text have = {0}, want = {0};
+  (void)state;
+  for (int i = 0; i < KEYWORD_COUNT; i++)
+    if (config_keywords[i].places & PLACE_LAUNCH)
+      text_addf(&want, "%s%s", want.length ? ", " : "", config_keywords[i].name);
+  list_annotated("\n---@class cugen.launch_attributes\n", "---@field ", &have);
+  compare_lists(&have, &want);
+}
+
+static void test_policies(void **state) {
+  struct text want = {0};
+  (void)state;
+  list_in_error("policy \"zzzzzzzz\"", "is none of ", "", &want);
+  for (const char *at = text_get(&want); *at; at += strspn(at, ", ")) {
+    struct text overload = {0};
+    size_t length = strcspn(at, ",");
+    text_addf(&overload, "\n---@overload fun(name: \"%.*s\"): ", (int)length, at);
+    expect_text(text_get(&annotations), text_get(&annotations) + annotations.length, text_get(&overload));
+    text_free(&overload);
+    at += length;
+  }
+  text_free(&want);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_functions),  cmocka_unit_test(test_places), cmocka_unit_test(test_examples),
+      cmocka_unit_test(test_attributes), cmocka_unit_test(test_words),  cmocka_unit_test(test_launch),
+      cmocka_unit_test(test_policies),
+  };
+  return cmocka_run_group_tests(tests, read_annotations, forget_annotations);
+}
