@@ -328,7 +328,6 @@ static void say_miss_here(struct api_why *why, size_t count, bool asked, bool fa
 }
 
 static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
-  const char *path = cache_path(k->lib->cache);
   if (variant && here)
     out->verdict =
         keepf(k->why, "'%s' was not measured; %zu others of this problem on this device were", variant, here);
@@ -338,7 +337,7 @@ static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *vari
                          "kernel there %s %zu other set%s of records",
                          elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
-    out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, path);
+    out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, k->lib->cache_path);
   out->advice = "tune it here";
 }
 
@@ -359,6 +358,32 @@ static const char *name_variant(cugen_kernel *k, const char *text, cugen_why *ou
   return keep(k->why, text_take(&name));
 }
 
+/* What a plan takes all the same. */
+static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
+  struct choice choice;
+  struct variant variant;
+  struct text name = {0};
+  cugen_error why;
+  int status = api_choose(k, 0, &choice, &why);
+  if (!status) {
+    space_variant(k->space, choice.index, &variant, k->values);
+    variant_print(&variant, &name);
+    out->verdict =
+        choice.how == CUGEN_PLAN_NEAR
+            ? keepf(k->why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", out->verdict,
+                    text_get(&k->policy), text_get(&name), text_get(&choice.problem))
+            : keepf(k->why, "%s. A plan takes the first valid variant, '%s'", out->verdict, text_get(&name));
+  } else if (status == CUGEN_ERROR_EMPTY) {
+    out->verdict = keepf(k->why, "%s. No variant is valid here: %s", out->verdict, why.message);
+    status = CUGEN_OK;
+  }
+  if (name.failed) k->why->failed = true;
+  text_free(&name);
+  api_choice_free(&choice);
+  if (status) error_set(err, status, "%s", why.message);
+  return status;
+}
+
 static int explain_records(cugen_kernel *k, struct cache *cache, const struct cache_record *records, size_t count,
                            const char *variant, cugen_why *out, cugen_error *err) {
   size_t elsewhere = 0;
@@ -370,7 +395,7 @@ static int explain_records(cugen_kernel *k, struct cache *cache, const struct ca
     say_miss_here(k->why, count, variant != NULL, !variant && !right, out);
   else
     say_nothing_here(k, elsewhere, variant, count, out);
-  return CUGEN_OK;
+  return variant ? CUGEN_OK : say_instead(k, out, err);
 }
 
 /* The record that a look-up takes, if there is one. */
