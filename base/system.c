@@ -3,9 +3,11 @@
 #define _GNU_SOURCE /* sched_getaffinity, pipe2 */
 #include "system.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -157,10 +159,38 @@ int folder_remove(const char *path) {
   return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) ? CUGEN_ERROR_IO : CUGEN_OK;
 }
 
+/* Of this user, by a process that is no more, and old: under another's process numbers it may only look dead. */
+static bool is_left_over(const char *name, const char *path) {
+  enum { OLD = 3600 };
+  struct stat info;
+  char *end;
+  if (strncmp(name, "cugen-", 6) != 0) return false;
+  long owner = strtol(name + 6, &end, 10);
+  if (*end != '-' || owner <= 0 || owner > INT_MAX) return false;
+  if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
+  return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+         clock_unix() - info.st_mtime > OLD;
+}
+
+/* What a process that was killed could not remove. */
+static void remove_left_over(const char *parent) {
+  DIR *folder = opendir(parent);
+  struct text path = {0};
+  for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+    text_clear(&path);
+    text_addf(&path, "%s/%s", parent, entry->d_name);
+    if (!path.failed && is_left_over(entry->d_name, text_get(&path))) folder_remove(text_get(&path));
+  }
+  text_free(&path);
+  if (folder) closedir(folder);
+}
+
 int folder_temporary(struct text *out, cugen_error *err) {
   const char *parent = getenv("TMPDIR");
   struct text name = {0};
-  text_addf(&name, "%s/cugen-XXXXXX", parent && *parent ? parent : "/tmp");
+  if (!parent || !*parent) parent = "/tmp";
+  remove_left_over(parent);
+  text_addf(&name, "%s/cugen-%ld-XXXXXX", parent, (long)getpid());
   int status = CUGEN_OK;
   if (name.failed)
     status = error_memory(err);

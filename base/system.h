@@ -18,7 +18,8 @@ int file_write(const char *path, const void *data, size_t length, cugen_error *e
 bool file_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */
 int folder_remove(const char *path);                 /* with content */
-/* A fresh folder of this process under $TMPDIR or /tmp. */
+/* A fresh folder of this process under $TMPDIR or /tmp. Those that killed processes left there an hour ago and more are
+   removed. */
 int folder_temporary(struct text *out, cugen_error *err);
 /* "a/b" from "a/b/c.lua"; "." without a slash. */
 void path_folder(const char *path, struct text *out);

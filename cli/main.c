@@ -53,9 +53,9 @@ const struct cli_command cli_commands[] = {
      "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
      "it was the first to rule out.",
      space_options, true, command_space},
-    {"show", "CONFIG", "the problem, the arguments in order, and how to call the kernel",
+    {"show", "[CONFIG]", "the problem, the arguments in order, and how to call the kernel",
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
-     "and arguments with type, shape, strides and bytes.",
+     "and arguments with type, shape, strides and bytes. Without CONFIG: the configs that ship.",
      no_options, true, command_show},
     {"devices", NULL, "the devices of this machine, and what cugen found where",
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"

@@ -173,8 +173,50 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   return status;
 }
 
+/* ---- Without a config: those that ship ---- */
+
+enum { MOST_CONFIGS = 64 };
+
+static size_t list_configs(struct cli *cli, const char **names) {
+  size_t count = cugen_configs(cli->lib, names, MOST_CONFIGS);
+  return count < MOST_CONFIGS ? count : MOST_CONFIGS;
+}
+
+/* "matmul" of "matmul.lua" */
+static int name_length(const char *file) {
+  return (int)strcspn(file, ".");
+}
+
+static int print_configs(struct cli *cli) {
+  const char *names[MOST_CONFIGS];
+  size_t count = list_configs(cli, names);
+  for (size_t i = 0; i < count; i++) {
+    cugen_kernel *kernel;
+    int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &kernel, &cli->error);
+    if (status) return status;
+    printf("%.*s: %s\n", name_length(names[i]), names[i], cugen_kernel_problem(kernel));
+    cugen_kernel_close(kernel);
+  }
+  cli_remark(cli, "these ship; 'cugen show CONFIG' says all of one");
+  return CUGEN_OK;
+}
+
+static int show_configs(struct cli *cli) {
+  const char *names[MOST_CONFIGS];
+  int status = cli_open(cli);
+  if (status) return status;
+  if (!options_given(cli, OPTION_JSON)) return print_configs(cli);
+  json_t *object = json_object(), *array = json_array();
+  size_t count = list_configs(cli, names);
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(array, json_stringn(names[i], (size_t)name_length(names[i])));
+  json_object_set_new(object, "configs", array);
+  return cli_print_json(cli, object);
+}
+
 int command_show(struct cli *cli) {
   cugen_space_info space;
+  if (!cli->operand) return show_configs(cli);
   int status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/facts.h"
@@ -350,6 +351,40 @@ static void folder_remove_keeps_what_links_point_to(void **state) {
   free(link);
 }
 
+/* A folder of that process in parent, with a file in it, from so many seconds ago. */
+static void make_left_over(const char *parent, long owner, const char *end, time_t age, struct text *out) {
+  struct text file = {0};
+  text_addf(out, "%s/cugen-%ld-%s", parent, owner, end);
+  text_addf(&file, "%s/kernel.cpp", text_get(out));
+  assert_int_equal(folder_make(text_get(out), NULL), CUGEN_OK);
+  assert_int_equal(file_write(text_get(&file), "x", 1, NULL), CUGEN_OK);
+  const struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
+  assert_int_equal(utimensat(AT_FDCWD, text_get(out), times, 0), 0);
+  text_free(&file);
+}
+
+static void temporary_folders_of_the_dead_are_removed(void **state) {
+  struct text mine = {0}, fresh = {0}, old = {0}, new = {0};
+  char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+  pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  assert_int_equal(waitpid(dead, NULL, 0), dead);
+  make_left_over(*state, getpid(), "a", 7200, &mine);
+  make_left_over(*state, dead, "b", 60, &fresh);
+  make_left_over(*state, dead, "c", 7200, &old);
+  setenv("TMPDIR", *state, 1);
+  assert_int_equal(folder_temporary(&new, NULL), CUGEN_OK);
+  assert_true(file_exists(text_get(&mine)) && file_exists(text_get(&fresh)) && file_exists(text_get(&new)));
+  assert_false(file_exists(text_get(&old)));
+  if (before)
+    setenv("TMPDIR", before, 1);
+  else
+    unsetenv("TMPDIR");
+  free(before);
+  struct text *texts[] = {&mine, &fresh, &old, &new};
+  for (size_t i = 0; i < 4; i++) text_free(texts[i]);
+}
+
 static void temporary_folders_follow_tmpdir(void **state) {
   char *old = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
   setenv("TMPDIR", *state, 1);
@@ -618,6 +653,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(folders_are_made_with_parents, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(temporary_folders_follow_tmpdir, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(temporary_folders_of_the_dead_are_removed, make_folder, drop_folder),
       cmocka_unit_test(paths_split),
       cmocka_unit_test_setup_teardown(programs_are_found, make_folder, drop_folder),
       cmocka_unit_test(clocks_go_forward),
