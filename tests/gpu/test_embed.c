@@ -1,4 +1,5 @@
-/* A plan in an application's own context, launched on its own stream of a real GPU. Skipped where there is none. */
+/* Plans in an application's own contexts, launched on its own streams of a real GPU, from one thread and from several,
+   and tuning in its process. Skipped where there is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,19 +10,28 @@
 #include <cuda.h>
 #include <cugen.h>
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { COUNT = 100003, LAUNCHES = 20 };
-static float x[COUNT], y[COUNT], out[COUNT];
+enum { COUNT = 100003, LAUNCHES = 20, THREADS = 8 };
 
 static struct {
   CUresult (*init)(unsigned);
   CUresult (*create)(CUcontext *, unsigned, CUdevice);
   CUresult (*destroy)(CUcontext);
   CUresult (*current)(CUcontext *);
+  CUresult (*make_current)(CUcontext);
+  CUresult (*synchronize)(void);
+  CUresult (*retain)(CUcontext *, CUdevice);
+  CUresult (*release)(CUdevice);
+  CUresult (*state)(CUdevice, unsigned *, int *);
   CUresult (*stream)(CUstream *, unsigned);
+  CUresult (*end_stream)(CUstream);
   CUresult (*wait)(CUstream);
   CUresult (*alloc)(CUdeviceptr *, size_t);
+  CUresult (*free)(CUdeviceptr);
   CUresult (*download)(void *, CUdeviceptr, size_t);
   CUresult (*upload)(CUdeviceptr, const void *, size_t);
 } cu;
@@ -33,9 +43,16 @@ static const struct {
                  {"cuCtxCreate_v2", &cu.create},
                  {"cuCtxDestroy_v2", &cu.destroy},
                  {"cuCtxGetCurrent", &cu.current},
+                 {"cuCtxSetCurrent", &cu.make_current},
+                 {"cuCtxSynchronize", &cu.synchronize},
+                 {"cuDevicePrimaryCtxRetain", &cu.retain},
+                 {"cuDevicePrimaryCtxRelease_v2", &cu.release},
+                 {"cuDevicePrimaryCtxGetState", &cu.state},
                  {"cuStreamCreate", &cu.stream},
+                 {"cuStreamDestroy_v2", &cu.end_stream},
                  {"cuStreamSynchronize", &cu.wait},
                  {"cuMemAlloc_v2", &cu.alloc},
+                 {"cuMemFree_v2", &cu.free},
                  {"cuMemcpyDtoH_v2", &cu.download},
                  {"cuMemcpyHtoD_v2", &cu.upload}};
 
@@ -47,56 +64,255 @@ static const char *open_driver(void) {
   return cu.init(0) ? "the driver sees no GPU" : NULL;
 }
 
-static void *upload(const float *from) {
-  CUdeviceptr to = 0;
-  assert_int_equal(cu.alloc(&to, sizeof x), CUDA_SUCCESS);
-  assert_int_equal(cu.upload(to, from, sizeof x), CUDA_SUCCESS);
-  return (void *)(uintptr_t)to;
+static cugen *lib;
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error;
+  options.device = "cuda:0";
+  options.cache = "none";
+  int status = cugen_open(&options, &lib, &error);
+  if (status) print_error("%s\n", error.message);
+  return status;
 }
 
-static cugen_plan *open_plan(cugen *lib) {
-  static const char *const size[] = {"n=100003"};
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_error error;
   cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, config, &setting, 1, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+static cugen_plan *open_plan(unsigned flags, void *context) {
+  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_error error;
   cugen_plan *plan;
-  if (cugen_kernel_open(lib, "tests/configs/wild.lua", size, 1, &kernel, &error)) fail_msg("%s", error.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  options.flags = flags;
+  options.context = context;
+  if (cugen_plan_open(kernel, &options, &plan, &error)) fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
   return plan;
 }
 
+static CUcontext make_context(void) {
+  CUcontext context;
+  assert_int_equal(cu.create(&context, 0, 0), CUDA_SUCCESS);
+  return context;
+}
+
+static bool is_current(CUcontext context) {
+  CUcontext now = NULL;
+  return cu.current(&now) == CUDA_SUCCESS && now == context;
+}
+
+/* ---- One thread's work -------------------------------------------------------------------------------------------- */
+
+struct work {
+  CUcontext context;
+  cugen_plan *plan;
+  float alpha;
+  const char *failed; /* what; NULL: nothing */
+  float x[COUNT], y[COUNT], out[COUNT];
+};
+
+#define MUST(condition)                                                                                              \
+  do {                                                                                                               \
+    if (!(condition)) return #condition;                                                                             \
+  } while (0)
+
+static const char *launch(struct work *w, const CUdeviceptr memory[3], CUstream stream) {
+  void *arguments[5] = {NULL, NULL, NULL, &w->alpha, NULL};
+  cugen_call *call;
+  for (int i = 0; i < 3; i++) arguments[i] = (void *)(uintptr_t)memory[i];
+  MUST(cugen_call_bind(w->plan, arguments, 5, &call, NULL) == CUGEN_OK);
+  for (int i = 0; i < LAUNCHES; i++) MUST(cugen_call_launch(call, stream, NULL) == CUGEN_OK);
+  MUST(cu.wait(stream) == CUDA_SUCCESS);
+  cugen_call_close(call);
+  MUST(cu.download(w->out, memory[0], sizeof w->out) == CUDA_SUCCESS);
+  for (int i = 0; i < COUNT; i++) MUST(w->out[i] == w->alpha * w->x[i] + w->y[i]);
+  return NULL;
+}
+
+/* In its context, on memory and a stream of its own: what did not come out as it should. */
+static const char *run(struct work *w) {
+  CUdeviceptr memory[3] = {0};
+  CUstream stream;
+  for (int i = 0; i < COUNT; i++) w->x[i] = (float)(i % 1000), w->y[i] = 3;
+  MUST(cu.make_current(w->context) == CUDA_SUCCESS);
+  MUST(cu.stream(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  for (int i = 0; i < 3; i++) MUST(cu.alloc(&memory[i], sizeof w->x) == CUDA_SUCCESS);
+  MUST(cu.upload(memory[1], w->x, sizeof w->x) == CUDA_SUCCESS);
+  MUST(cu.upload(memory[2], w->y, sizeof w->y) == CUDA_SUCCESS);
+  const char *failed = launch(w, memory, stream);
+  MUST(is_current(w->context));
+  for (int i = 0; i < 3; i++) cu.free(memory[i]);
+  cu.end_stream(stream);
+  return failed;
+}
+
+static void must_run(CUcontext context, cugen_plan *plan) {
+  static struct work work;
+  work = (struct work){.context = context, .plan = plan, .alpha = 2.5f};
+  const char *failed = run(&work);
+  if (failed) fail_msg("%s", failed);
+}
+
+/* ---- Contexts ----------------------------------------------------------------------------------------------------- */
+
+/* The current one, though none was named. */
 static void test_own_context(void **state) {
   (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *lib;
-  CUcontext context, now;
-  CUstream stream;
-  cugen_error error;
-  cugen_call *call;
-  options.device = "cuda:0";
-  options.cache = "none";
-  assert_int_equal(cu.create(&context, 0, 0), CUDA_SUCCESS);
-  assert_int_equal(cu.stream(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-  for (int i = 0; i < COUNT; i++) x[i] = (float)(i % 1000), y[i] = 3;
-  void *result = upload(out), *arguments[] = {result, upload(x), upload(y), NULL, NULL};
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  cugen_plan *plan = open_plan(lib);
-  if (cugen_call_bind(plan, arguments, 5, &call, &error)) fail_msg("%s", error.message);
-  for (int i = 0; i < LAUNCHES; i++)
-    if (cugen_call_launch(call, stream, &error)) fail_msg("%s", error.message);
-  assert_int_equal(cu.wait(stream), CUDA_SUCCESS);
-  assert_int_equal(cu.download(out, (CUdeviceptr)(uintptr_t)result, sizeof out), CUDA_SUCCESS);
-  for (int i = 0; i < COUNT; i++) assert_true(out[i] == 2.5f * x[i] + 3);
-  cugen_call_close(call);
+  CUcontext context = make_context();
+  cugen_plan *plan = open_plan(0, NULL);
+  must_run(context, plan);
   cugen_plan_close(plan);
-  cugen_close(lib);
-  assert_int_equal(cu.current(&now), CUDA_SUCCESS);
-  assert_ptr_equal(now, context);
+  assert_true(is_current(context));
   assert_int_equal(cu.destroy(context), CUDA_SUCCESS);
 }
 
+/* Of one GPU, each with a plan, the second given by name while the first is current. */
+static void test_two_contexts(void **state) {
+  (void)state;
+  CUcontext second = make_context(), first = make_context();
+  cugen_plan *plans[2] = {open_plan(0, NULL), open_plan(0, second)};
+  assert_true(is_current(first));
+  must_run(first, plans[0]);
+  must_run(second, plans[1]);
+  cugen_plan_close(plans[0]);
+  assert_int_equal(cu.destroy(first), CUDA_SUCCESS);
+  must_run(second, plans[1]);
+  cugen_plan_close(plans[1]);
+  assert_int_equal(cu.destroy(second), CUDA_SUCCESS);
+}
+
+/* Asked for although another is current, and given back. */
+static void test_primary(void **state) {
+  (void)state;
+  CUcontext own = make_context(), primary;
+  unsigned flags;
+  int active = -1;
+  cugen_plan *plan = open_plan(CUGEN_PLAN_PRIMARY, NULL);
+  assert_true(is_current(own));
+  assert_int_equal(cu.retain(&primary, 0), CUDA_SUCCESS);
+  must_run(primary, plan);
+  cugen_plan_close(plan);
+  assert_int_equal(cu.release(0), CUDA_SUCCESS);
+  assert_int_equal(cu.state(0, &flags, &active), CUDA_SUCCESS);
+  assert_int_equal(active, 0);
+  assert_int_equal(cu.destroy(own), CUDA_SUCCESS);
+  assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+
+static void *work_along(void *context) {
+  struct work *w = context;
+  w->failed = run(w);
+  return NULL;
+}
+
+/* Four share a plan in one context, four another in another. */
+static void test_threads(void **state) {
+  (void)state;
+  static struct work all[THREADS];
+  pthread_t threads[THREADS];
+  CUcontext contexts[2] = {make_context(), make_context()};
+  cugen_plan *plans[2] = {open_plan(0, contexts[0]), open_plan(0, contexts[1])};
+  for (int i = 0; i < THREADS; i++) {
+    all[i] = (struct work){.context = contexts[i % 2], .plan = plans[i % 2], .alpha = (float)(i + 1)};
+    assert_int_equal(pthread_create(&threads[i], NULL, work_along, &all[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++)
+    if (all[i].failed) fail_msg("thread %d: %s", i, all[i].failed);
+  for (int i = 0; i < 2; i++) {
+    cugen_plan_close(plans[i]);
+    assert_int_equal(cu.destroy(contexts[i]), CUDA_SUCCESS);
+  }
+}
+
+/* ---- Tuning in this process --------------------------------------------------------------------------------------- */
+
+static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_record record;
+  cugen_error error;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.cuda_context = context;
+  options.strategy = "exhaustive";
+  options.again = 1;
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_true(result.tried == tried && result.failed == 0);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0);
+  printf("  %s: %.3g us\n", record.variant, record.seconds * 1e6);
+}
+
+static void test_tune(void **state) {
+  (void)state;
+  CUcontext given = make_context(), current = make_context();
+  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
+  tune(kernel, given, 4);
+  assert_true(is_current(current));
+  tune(kernel, NULL, 4);
+  assert_true(is_current(current));
+  cugen_plan *plan = open_plan(0, given);
+  assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
+  must_run(given, plan);
+  cugen_plan_close(plan);
+  assert_int_equal(cu.destroy(current), CUDA_SUCCESS);
+  assert_int_equal(cu.destroy(given), CUDA_SUCCESS);
+  assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
+  tune(kernel, NULL, 4); /* the primary one */
+  cugen_kernel_close(kernel);
+}
+
+static const cugen_record *find_record(cugen_kernel *kernel, const char *implementation) {
+  static cugen_record record;
+  for (size_t i = 0; cugen_kernel_record(kernel, i, &record, NULL) == CUGEN_OK; i++)
+    if (strncmp(record.variant, implementation, strlen(implementation)) == 0) return &record;
+  fail_msg("no record of %s", implementation);
+  return NULL;
+}
+
+/* A trap ends the tuning and the context; the record of the right variant and the trap's own stay. Last: what is done to
+   one context of a process may be done to all of them. */
+static void test_tune_breaks(void **state) {
+  (void)state;
+  CUcontext context = make_context();
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", "n=1000");
+  cugen_error error;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.cuda_context = context;
+  options.implementation = "right";
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  options.implementation = "trap";
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &error), CUGEN_ERROR_DEVICE);
+  printf("  %s\n", error.message);
+  assert_non_null(strstr(error.message, "tuning in this process ended at 'trap threads=64"));
+  assert_int_equal(find_record(kernel, "right ")->outcome, CUGEN_OUTCOME_OK);
+  assert_int_equal(find_record(kernel, "trap ")->outcome, CUGEN_OUTCOME_TRAP);
+  assert_int_not_equal(cu.synchronize(), CUDA_SUCCESS);
+  cugen_kernel_close(kernel);
+  cu.destroy(context);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_context)};
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
+  const struct CMUnitTest tests[] = {
+      TEST(test_own_context), TEST(test_two_contexts), TEST(test_primary),
+      TEST(test_threads),     TEST(test_tune),         TEST(test_tune_breaks),
+  };
   const char *missing = open_driver();
   if (missing) {
     printf("skipped: %s\n", missing);
