@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 1000, THREADS = 8, ROUNDS = 20 };
+enum { COUNT = 1000, THREADS = 8, ROUNDS = 1000 };
 
 static cugen *lib;
 
