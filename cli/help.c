@@ -40,9 +40,26 @@ static const struct item environment[] = {
 };
 
 static const struct item files[] = {
-    {"~/.cache/cugen/cugen.db", "what is remembered: an SQLite database, described in docs/cache.md"},
-    {"PREFIX/share/cugen", "the shipped configs and templates"},
+    {"~/.cache/cugen/cugen.db", "what is remembered: an SQLite database; beside it, while it is open, -wal and -shm"},
+    {"/tmp/cugen-UUID.lock", "held while a variant is verified and measured on the GPU of that UUID"},
+    {"PREFIX/share/cugen", "the shipped configs and templates, and annotations for editors of configs (lua)"},
+    {"PREFIX/share/doc/cugen/docs",
+     "the documents: config.md and template.md describe the languages, cache.md the database, json.md what --json\n"
+     "prints, embedding.md and reference.md the use from C"},
     {"PREFIX/lib/cugen/toolkit", "NVRTC and the CUDA headers when no toolkit is installed"},
+    {NULL, NULL},
+};
+
+static const struct item examples[] = {
+    {"cugen tune matmul", "Finds the best matrix product for the default problem on this machine's GPU."},
+    {"cugen tune matmul --set M=8192 --set dtype=f64 --budget 5m",
+     "For another problem, for five minutes; the same command again goes on from there."},
+    {"cugen run matmul --set M=8192 --set dtype=f64", "Verifies and times what was found."},
+    {"cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu", "Writes the source of one variant."},
+    {"cugen space ./mine.lua --list 20", "Counts the variants of a config of one's own, and lists the first 20."},
+    {"cugen tune ./mine.lua --device cpu --strategy exhaustive --budget none",
+     "Proves all of its variants right or wrong without a GPU; exit code 11: not one is right."},
+    {"cugen cache rm --older-than 30d --yes", "Forgets what was measured more than 30 days ago."},
     {NULL, NULL},
 };
 
@@ -178,16 +195,22 @@ int command_version(struct cli *cli) {
 
 /* ---- As a man page ---- */
 
-/* Text for roff: hyphens that may be typed, and no line that roff takes for a request. */
+/* Text for roff: what may be typed stays as it is (a bare - or ' becomes another character), and no line is taken for a
+   request. */
 static void man_text(const char *text, FILE *out) {
-  if (*text == '.' || *text == '\'') fputs("\\&", out);
-  for (; *text; text++) {
-    if (*text == '-')
-      fputs("\\-", out);
-    else if (*text == '\\')
-      fputs("\\e", out);
+  static const struct {
+    char plain;
+    const char *roff;
+  } escapes[] = {{'-', "\\-"}, {'\\', "\\e"}, {'\'', "\\(aq"}, {'"', "\\(dq"}, {'~', "\\(ti"}};
+  for (const char *at = text; *at; at++) {
+    size_t i = 0;
+    while (i < sizeof escapes / sizeof *escapes && escapes[i].plain != *at) i++;
+    if (i < sizeof escapes / sizeof *escapes)
+      fputs(escapes[i].roff, out);
+    else if (*at == '.' && (at == text || at[-1] == '\n'))
+      fputs("\\&.", out);
     else
-      fputc(*text, out);
+      fputc(*at, out);
   }
 }
 
@@ -242,4 +265,6 @@ void help_man(FILE *out) {
   man_items("ENVIRONMENT", environment, out);
   man_items("FILES", files, out);
   man_items("EXIT STATUS", exit_codes, out);
+  man_items("EXAMPLES", examples, out);
+  fprintf(out, ".SH SEE ALSO\n.BR nvcc (1),\n.BR ncu (1)\n");
 }
