@@ -62,7 +62,7 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   problem_free(&k->problem);
   k->problem = problem;
   k->on_check = check;
-  text_clear(&k->problem_text);
+  text_restart(&k->problem_text);
   problem_print(k->config, &k->problem, &k->problem_text);
   space_close(k->space);
   k->space = NULL;
@@ -148,7 +148,10 @@ int api_space(cugen_kernel *k, cugen_error *err) {
   if (status) return status;
   free(k->values);
   k->values = calloc(space_max_tunables(k->space) + 1, sizeof *k->values);
-  return k->values ? CUGEN_OK : error_memory(err);
+  if (k->values) return CUGEN_OK;
+  space_close(k->space); /* both or none: the next call starts anew */
+  k->space = NULL;
+  return error_memory(err);
 }
 
 int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
@@ -201,7 +204,7 @@ int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_in
 static int print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {
   if (index >= space_valid(k->space)) return no_such("variant", (size_t)index, (size_t)space_valid(k->space), err);
   space_variant(k->space, index, variant, k->values);
-  text_clear(&k->variant_text);
+  text_restart(&k->variant_text);
   variant_print(variant, &k->variant_text);
   return k->variant_text.failed ? error_memory(err) : CUGEN_OK;
 }
@@ -252,7 +255,7 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   if (!status) status = api_expander(k, error);
   if (!status) status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &chosen, &spec, error);
   if (status) return status;
-  text_clear(&k->source);
+  text_restart(&k->source);
   text_add(&k->source, spec.source);
   kernel_spec_free(&spec);
   if (k->source.failed) return error_memory(error);

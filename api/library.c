@@ -169,7 +169,7 @@ static void add_found(cugen *lib, const char *name, const struct text *found, co
 const char *cugen_where(cugen *lib) {
   cugen_error err;
   struct device_description device;
-  text_clear(&lib->where);
+  text_restart(&lib->where);
   if (cuda_device_ops.count(lib->toolkit, &err) > 0 &&
       cuda_device_ops.describe(lib->toolkit, 0, &device, &err) == CUGEN_OK)
     add_version(&lib->where, "driver", device.driver_version);
@@ -225,7 +225,7 @@ static size_t add_devices(cugen *lib, const struct device_ops *ops, cugen_device
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why) {
   cugen_error err = {0}, ignored;
   size_t gpus = add_devices(lib, &cuda_device_ops, out, count, 0, &err);
-  text_clear(&lib->why);
+  text_restart(&lib->why);
   if (gpus == 0) text_add(&lib->why, err.message);
   if (why) *why = gpus ? NULL : text_get(&lib->why);
   return add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);

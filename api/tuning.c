@@ -52,9 +52,10 @@ int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgeme
   struct variant variant;
   struct kernel_spec spec;
   *out = (struct judgement){.how = JUDGED_GONE};
-  if (space_find(k->space, record->variant, &index, &out->why)) return CUGEN_OK;
+  int status = space_find(k->space, record->variant, &index, &out->why);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   space_variant(k->space, index, &variant, k->values);
-  int status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &out->why);
+  status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   /* A launch that the config describes but no device accepts has no source; its record stands. */
   bool refused = status == CUGEN_ERROR_CONFIG && record->outcome == CUGEN_OUTCOME_LAUNCH;
@@ -142,9 +143,11 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   bool current;
   cugen_error ignored;
   *stop = record->seconds > search->limit;
-  if (*stop || space_find(search->space, record->variant, &at, &ignored) || (search->found && at > *search->index))
-    return CUGEN_OK;
-  int status = check_current(search->kernel, record, &current, err);
+  if (*stop) return CUGEN_OK;
+  int status = space_find(search->space, record->variant, &at, &ignored);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  if (status || (search->found && at > *search->index)) return CUGEN_OK;
+  status = check_current(search->kernel, record, &current, err);
   if (status || !current) return status;
   if (!search->found) search->limit = record->seconds * tie;
   cache_record_free(search->best);

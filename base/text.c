@@ -68,6 +68,11 @@ void text_clear(struct text *text) {
   if (text->data) text->data[0] = '\0';
 }
 
+void text_restart(struct text *text) {
+  text_clear(text);
+  text->failed = false;
+}
+
 void text_free(struct text *text) {
   free(text->data);
   *text = (struct text){0};

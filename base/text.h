@@ -20,7 +20,8 @@ void text_add_n(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vaddf(struct text *text, const char *format, va_list args);
-void text_clear(struct text *text); /* empties it, keeps memory and failure */
+void text_clear(struct text *text);   /* empties it, keeps memory and failure */
+void text_restart(struct text *text); /* for a new text: an earlier failure is over */
 void text_free(struct text *text);
 
 /* The text so far, "" when empty. */

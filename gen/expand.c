@@ -47,14 +47,6 @@ struct expansion {
   cugen_error *err;
 };
 
-/* A buffer of the expander for a new use: after a failed allocation it would stay failed. */
-static void restart(struct text *text) {
-  if (text->failed)
-    text_free(text);
-  else
-    text_clear(text);
-}
-
 /* ---- Slots and arguments ------------------------------------------------------------------------------------ */
 
 static size_t tunable_count(const struct expansion *x) {
@@ -118,7 +110,7 @@ static void add_parameter(struct text *out, const struct kernel_argument *argume
 
 static int write_parameters(struct expansion *x) {
   struct text *out = &x->expander->parameters;
-  restart(out);
+  text_restart(out);
   for (size_t i = 0; i < x->config->argument_count; i++)
     add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
   if (x->reference) text_addf(out, "%sconst long long *samples, long long sample_count", out->length ? ", " : "");
@@ -178,11 +170,11 @@ static void add_comment(struct text *out, const char *comment) {
 
 static int write_title(struct expansion *x) {
   struct text *title = &x->expander->title, *source = &x->expander->source;
-  restart(title);
-  restart(source);
+  text_restart(title);
+  text_restart(source);
   text_addf(title, "%s: %s", x->config->name, x->out->variant);
   add_comment(source, text_get(title));
-  restart(title);
+  text_restart(title);
   problem_print(x->config, x->problem, title);
   if (title->length) add_comment(source, text_get(title));
   return title->failed || source->failed ? error_memory(x->err) : CUGEN_OK;
@@ -196,7 +188,7 @@ static int write_source(struct expansion *x) {
                                    .names = &x->names,
                                    .parameters = text_get(&expander->parameters)};
   bool parameters_used;
-  restart(&expander->body);
+  text_restart(&expander->body);
   int status = render(expander->renderer, &request, &expander->body, &parameters_used, x->err);
   if (!status) status = write_title(x);
   if (!status) status = assemble(&x->names, &expander->body, parameters_used, &expander->source, &x->kernels, x->err);
@@ -421,7 +413,7 @@ static struct hash hash_since(const struct text *text, size_t from) {
 static int take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
-  restart(normal);
+  text_restart(normal);
   source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
   if (normal->failed) return error_memory(x->err);
   spec->source_hash = hash_bytes(text_get(normal), normal->length);

@@ -48,7 +48,7 @@ bool cache_before_writing(struct cache *cache) {
   if (cache->checked) return true;
   int status = cache_check_tables(cache->db, "main", text_get(&cache->path), &err);
   if (status != CUGEN_OK) {
-    text_clear(&cache->refusal);
+    text_restart(&cache->refusal);
     text_add(&cache->refusal, err.message);
     cache->refusal_status = status;
     return false;

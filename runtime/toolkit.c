@@ -291,8 +291,9 @@ int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, t
   struct library_slot *slot = &toolkit->libraries->slots[which];
   pthread_mutex_lock(&toolkit->libraries->lock);
   if (!slot->tried) {
-    slot->tried = true;
-    if (load(toolkit, &slot->table, &slot->error)) slot->table = NULL;
+    int status = load(toolkit, &slot->table, &slot->error);
+    if (status) slot->table = NULL;
+    slot->tried = status != CUGEN_ERROR_MEMORY; /* there may be some the next time */
   }
   pthread_mutex_unlock(&toolkit->libraries->lock);
   *table = slot->table;

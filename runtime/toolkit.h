@@ -55,7 +55,8 @@ enum toolkit_library {
 /* Makes the table of a library's functions; the toolkit frees it with free(). Libraries are never unloaded. */
 typedef int toolkit_loader(const struct toolkit *toolkit, void **table, cugen_error *err);
 
-/* The table, made by load at the first call; a failure is remembered too. From any thread. */
+/* The table, made by load at the first call; a failure is remembered too, but for that of
+   memory. From any thread. */
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
                     const void **table, cugen_error *err);
 

@@ -324,7 +324,7 @@ static int receive_header(int socket, struct header *header, double end, int *fd
 static int receive_payload(int socket, size_t length, double end, struct text *payload, cugen_error *err) {
   char buffer[65536];
   size_t got;
-  text_clear(payload);
+  text_restart(payload);
   while (payload->length < length) {
     size_t want = length - payload->length;
     int status = receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);

@@ -1,0 +1,287 @@
+/* The public path from cugen_open to a launch while memory runs out, at one allocation after the other, Lua's and
+   SQLite's among them: CUGEN_ERROR_MEMORY or success, nothing stays behind, and the same call then works. Over the fake
+   driver, with images from the cache. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "base/system.h"
+#include "fake_cuda.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+#ifdef SANITIZED /* they bring their own malloc */
+
+int main(void) {
+  print_message("skipped: sanitizers bring their own malloc\n");
+  return 77;
+}
+
+#else
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *block);
+
+/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is set. */
+static struct {
+  long left;
+  bool for_good, failed;
+  long held; /* blocks not given back */
+} memory = {.left = -1};
+
+static bool may_allocate(void) {
+  if (memory.left < 0) return true;
+  if (memory.left > 0) {
+    memory.left--;
+    return true;
+  }
+  memory.failed = true;
+  if (!memory.for_good) memory.left = -1;
+  return false;
+}
+
+/* Also for what the C library takes for itself (strdup, fopen). */
+#define EVERYBODYS __attribute__((visibility("default")))
+
+static void *held(void *block) {
+  memory.held += block != NULL;
+  return block;
+}
+
+EVERYBODYS void *malloc(size_t size) {
+  return may_allocate() ? held(__libc_malloc(size)) : NULL;
+}
+
+EVERYBODYS void *calloc(size_t count, size_t size) {
+  return may_allocate() ? held(__libc_calloc(count, size)) : NULL;
+}
+
+EVERYBODYS void *realloc(void *old, size_t size) {
+  if (!may_allocate()) return NULL;
+  return old ? __libc_realloc(old, size) : held(__libc_realloc(old, size));
+}
+
+EVERYBODYS void free(void *block) {
+  memory.held -= block != NULL;
+  __libc_free(block);
+}
+
+/* ---- The path ----------------------------------------------------------------------------------------------------- */
+
+static struct fake_cuda *fake;
+static struct text folder, database;
+
+struct path {
+  const char *config, *const *settings;
+  size_t count, arguments;
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_call *call;
+  char place[64]; /* for every argument's value */
+};
+
+static int open_library(struct path *p, cugen_error *err) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cuda:0";
+  options.cache = text_get(&database);
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"); /* the real NVRTC keeps memory of its own */
+  return cugen_open(&options, &p->lib, err);
+}
+
+static int open_kernel(struct path *p, cugen_error *err) {
+  return cugen_kernel_open(p->lib, p->config, p->settings, p->count, &p->kernel, err);
+}
+
+static int look_at_space(struct path *p, cugen_error *err) {
+  cugen_space_info space;
+  cugen_implementation_info implementation;
+  cugen_argument_info argument;
+  const char *variant;
+  int status = cugen_kernel_space(p->kernel, &space, err);
+  if (!status) status = cugen_kernel_implementation(p->kernel, 0, &implementation, err);
+  if (!status) status = cugen_kernel_variant(p->kernel, 1, &variant, err);
+  if (!status) status = cugen_kernel_argument(p->kernel, 0, &argument, err);
+  return status;
+}
+
+static int expand(struct path *p, cugen_error *err) {
+  const char *source, *name;
+  return cugen_kernel_source(p->kernel, NULL, &source, &name, err);
+}
+
+static int read_records(struct path *p, cugen_error *err) {
+  cugen_record record;
+  return cugen_kernel_record(p->kernel, 0, &record, err);
+}
+
+static int open_plan(struct path *p, cugen_error *err) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  return cugen_plan_open(p->kernel, &options, &p->plan, err);
+}
+
+static int launch(struct path *p, cugen_error *err) {
+  void *arguments[16];
+  for (size_t i = 0; i < p->arguments; i++) {
+    cugen_argument_info info;
+    int status = cugen_plan_argument(p->plan, i, &info, err);
+    if (status) return status;
+    arguments[i] = info.kind == CUGEN_ARGUMENT_SCALAR ? NULL : p->place;
+  }
+  int status = cugen_call_bind(p->plan, arguments, p->arguments, &p->call, err);
+  return status ? status : cugen_call_launch(p->call, NULL, err);
+}
+
+static int (*const steps[])(struct path *, cugen_error *) = {open_library, open_kernel, look_at_space, expand,
+                                                             read_records, open_plan,   launch};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static void close_path(struct path *p) {
+  cugen_call_close(p->call);
+  cugen_plan_close(p->plan);
+  cugen_kernel_close(p->kernel);
+  cugen_close(p->lib);
+  p->call = NULL, p->plan = NULL, p->kernel = NULL, p->lib = NULL;
+  assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory, 0);
+}
+
+/* Goes the path; in that step the n-th allocation fails. The step is then tried again and the path gone to its end. */
+static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_error *err) {
+  cugen_error again;
+  int result = CUGEN_OK;
+  for (size_t i = 0; i < STEPS; i++) {
+    if (i == faulty) {
+      memory.failed = false;
+      memory.for_good = for_good;
+      memory.left = n;
+      result = steps[i](p, err);
+      memory.left = -1;
+      if (!result) continue;
+    }
+    if (steps[i](p, &again)) fail_msg("step %zu, after its allocation %ld had failed: %s", i, n, again.message);
+  }
+  close_path(p);
+  return result;
+}
+
+/* One after the other at first, then some of the rest: a step makes thousands. */
+static long next(long n) {
+  return n + 1 + (n > 100 ? n / 15 : 0);
+}
+
+static void fail_each(struct path *p, size_t step, bool for_good) {
+  long failures = 0, tries = 0;
+  for (long n = 0;; n = next(n)) {
+    cugen_error err = {0};
+    long before = memory.held;
+    int status = fail_in(p, step, n, for_good, n % 2 ? &err : NULL);
+    assert_int_equal(memory.held, before);
+    if (!memory.failed) break;
+    if (status && status != CUGEN_ERROR_MEMORY)
+      fail_msg("step %zu, allocation %ld: %d: %s", step, n, status, err.message);
+    if (status && n % 2 && !strstr(err.message, "memory"))
+      fail_msg("step %zu, allocation %ld: %s", step, n, err.message);
+    failures += status != CUGEN_OK;
+    tries++;
+  }
+  /* One failure alone Lua and SQLite may get over; what only words a warning may go without. */
+  if (tries > 3 && failures * 4 < tries)
+    fail_msg("step %zu: %ld of %ld failures were noticed", step, failures, tries);
+}
+
+/* ---- Images and a record, so that nothing is compiled ------------------------------------------------------------- */
+
+static void remember_first(struct path *p) {
+  char name[] = "kernel", empty[] = "";
+  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct variant variant;
+  struct kernel_spec spec;
+  struct cache *cache;
+  struct text key = {0};
+  cugen_kernel *k = p->kernel;
+  assert_int_equal(api_space(k, NULL), CUGEN_OK);
+  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
+  assert_int_equal(api_cache(p->lib, &cache, NULL), CUGEN_OK);
+  space_variant(k->space, 0, &variant, k->values);
+  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
+  struct cache_record record = {.variant = spec.variant, .reason = empty, .seconds = 1e-3, .samples = 3};
+  const struct cache_key place = {k->device.fingerprint, k->config->name, text_get(&k->problem_text),
+                                  text_get(&k->key_options)};
+  cache_record_take_hashes(&record, &spec);
+  assert_int_equal(cache_store(cache, &place, &record, NULL), CUGEN_OK);
+  text_free(&key);
+  kernel_spec_free(&spec);
+}
+
+static void fail_everywhere(const char *config, const char *const *settings, size_t count, size_t arguments) {
+  struct path path = {.config = config, .settings = settings, .count = count, .arguments = arguments};
+  cugen_error err;
+  if (open_library(&path, &err) || open_kernel(&path, &err)) fail_msg("%s", err.message);
+  remember_first(&path);
+  close_path(&path);
+  assert_int_equal(fail_in(&path, STEPS, 0, false, &err), CUGEN_OK); /* what is made once a process is there now */
+  for (size_t step = 0; step < STEPS; step++)
+    for (int for_good = 0; for_good < 2; for_good++) fail_each(&path, step, for_good);
+}
+
+static void a_shipped_config(void **state) {
+  (void)state;
+  static const char *const settings[] = {"M=64", "N=48", "K=32"};
+  fail_everywhere("matmul", settings, 3, 6);
+}
+
+static void a_config_of_the_users(void **state) {
+  (void)state;
+  static const char *const settings[] = {"n=1000"};
+  fail_everywhere("tests/configs/wild.lua", settings, 1, 5);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  struct text path = {0};
+  const char *place = getenv("CUGEN_TEST_FAKE_CUDA");
+  text_addf(&path, "%s/libcuda.so.1", place ? place : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  if (!fake || folder_temporary(&folder, NULL)) return -1;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1};
+  text_addf(&database, "%s/cache.db", text_get(&folder));
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  int status = folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&database);
+  return status;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_config_of_the_users), cmocka_unit_test(a_shipped_config)};
+  return cmocka_run_group_tests_name("memory runs out", tests, set_up, tear_down);
+}
+
+#endif
