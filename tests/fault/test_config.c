@@ -86,6 +86,8 @@ static int use_config(const struct text *content, cugen_error *err) {
   if (!status) {
     status = problem_check(config, &problem, &check, err);
     if (!status) problem_free(&check);
+    if (!status) status = problem_bucket(config, &problem, &check, err);
+    if (!status) problem_free(&check);
     problem_free(&problem);
   }
   config_close(config);
@@ -117,6 +119,15 @@ static void allocations_fail(void **state) {
   (void)state;
   struct text content = {0};
   assert_int_equal(file_read("configs/matmul.lua", &content, NULL), CUGEN_OK);
+  static const char buckets[] = "policy \"buckets\" { M = { 64, 128 }, K = { 32 } },";
+  char *nearest = strstr(content.data, "policy \"nearest\"");
+  assert_non_null(nearest);
+  struct text changed = {0};
+  text_add_n(&changed, content.data, (size_t)(nearest - content.data));
+  text_add(&changed, buckets);
+  text_add(&changed, strchr(nearest, '\n'));
+  fail_each(&changed, false);
+  text_free(&changed);
   fail_each(&content, false);
   fail_each(&content, true);
   text_free(&content);

@@ -365,7 +365,8 @@ static void make_left_over(const char *parent, long owner, const char *end, time
 
 static void temporary_folders_of_the_dead_are_removed(void **state) {
   struct text mine = {0}, fresh = {0}, old = {0}, new = {0};
-  char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+  const char *set = getenv("TMPDIR");
+  char *before = set ? strdup(set) : NULL;
   pid_t dead = fork();
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
@@ -386,7 +387,8 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
 }
 
 static void temporary_folders_follow_tmpdir(void **state) {
-  char *old = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+  const char *set = getenv("TMPDIR");
+  char *old = set ? strdup(set) : NULL;
   setenv("TMPDIR", *state, 1);
   struct text one = {0}, two = {0};
   assert_int_equal(folder_temporary(&one, NULL), CUGEN_OK);
