@@ -130,6 +130,20 @@ static json_t *column_json(struct cache_record *record, int i) {
   return real_json(*(const double *)value);
 }
 
+static bool is_ascii(const char *text) {
+  while (*text && (unsigned char)*text < 128) text++;
+  return !*text;
+}
+
+/* Why there is no JSON of an entry: its texts, else memory. */
+static int write_failed(struct cache *cache, struct cache_entry *entry, cugen_error *err) {
+  bool ascii = is_ascii(entry->record.variant);
+  for (int i = 0; i < KEYS; i++) ascii = ascii && is_ascii(*key_part(&entry->key, i));
+  if (ascii) return error_memory(err);
+  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of %s %s, '%s', is not UTF-8", cache_path(cache),
+                   entry->key.config, entry->key.problem, entry->record.variant);
+}
+
 static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out, cugen_error *err) {
   char *reason = entry->record.reason;
   const char *name, *wrong;
@@ -148,8 +162,7 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
     good = json_object_set_new(object, cache_columns[i].name, column_json(&entry->record, i)) == 0;
   if (good) return write_line(object, out, err);
   json_decref(object);
-  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of %s %s, '%s', is not UTF-8", cache_path(cache),
-                   entry->key.config, entry->key.problem, entry->record.variant);
+  return write_failed(cache, entry, err);
 }
 
 static int by_variant(const void *a, const void *b) {
@@ -224,17 +237,23 @@ static int refuse(const struct reader *reader, const char *format, ...) {
   va_start(args, format);
   text_vaddf(&what, format, args);
   va_end(args);
-  int status = error_set(reader->err, CUGEN_ERROR_CACHE, "%s:%zu: %.2000s; nothing was imported", reader->name,
-                         reader->line, text_get(&what));
+  int status = what.failed ? error_memory(reader->err)
+                           : error_set(reader->err, CUGEN_ERROR_CACHE, "%s:%zu: %.2000s; nothing was imported",
+                                       reader->name, reader->line, text_get(&what));
   text_free(&what);
   return status;
+}
+
+/* jansson does not always say that it was memory; whatever is wrong with a text it does say. */
+static bool was_memory(const json_error_t *error) {
+  return json_error_code(error) == json_error_out_of_memory || json_error_code(error) == json_error_unknown;
 }
 
 /* The line as an object, its checksum proved. */
 static int read_object(const struct reader *reader, const char *line, size_t length, json_t **out) {
   json_error_t error;
   *out = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
-  if (!*out && json_error_code(&error) == json_error_out_of_memory) return error_memory(reader->err);
+  if (!*out && was_memory(&error)) return error_memory(reader->err);
   if (!*out) return refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text, error.position);
   if (!json_is_object(*out)) return refuse(reader, "no JSON object");
   const char *checksum = json_string_value(json_object_get(*out, "checksum"));
@@ -268,6 +287,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   size_t used = 1;
   /* What it is comes first: another version may have another checksum. */
   object = json_loadb(line, length, 0, &error);
+  if (!object && was_memory(&error)) return error_memory(reader->err);
   const char *name = json_string_value(json_object_get(object, "format"));
   json_int_t number = json_integer_value(json_object_get(object, "version"));
   int status = CUGEN_OK;

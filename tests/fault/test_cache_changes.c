@@ -1,0 +1,308 @@
+/* Removing from the cache and merging wisdom into it, while others use it, while the process is killed, the disk fills
+   or memory runs out: all of it or nothing, and nobody is disturbed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/system.h"
+#include "runtime/wisdom.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static const struct cache_filter all = {0};
+enum { MANY = 400 };
+
+struct fixture {
+  struct text folder, path, wisdom; /* wisdom: MANY records of four problems */
+};
+
+static int store(struct cache *cache, const char *problem, int number, cugen_error *err) {
+  const struct cache_key key = {"device", "config", problem, "arch sm_90a"};
+  struct text variant = {0};
+  text_addf(&variant, "v n=%d", number);
+  struct cache_record record = {.variant = variant.data,
+                                .reason = (char *)(uintptr_t) "",
+                                .hash = hash_bytes(&number, sizeof number),
+                                .source_hash = hash_bytes(&number, sizeof number),
+                                .seconds = number + 1,
+                                .measured_at = number};
+  int status = cache_store(cache, &key, &record, err);
+  text_free(&variant);
+  return status;
+}
+
+static int set_up(void **state) {
+  static const char *const problems[] = {"M=1", "M=2", "M=3", "M=4"};
+  struct fixture *fixture = calloc(1, sizeof *fixture);
+  struct cache *cache;
+  size_t count;
+  if (!fixture || folder_temporary(&fixture->folder, NULL) || cache_open("none", &cache, NULL, NULL)) return -1;
+  text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
+  for (int i = 0; i < MANY; i++)
+    if (store(cache, problems[i % 4], i, NULL)) return -1;
+  int status = wisdom_export(cache, &all, &fixture->wisdom, &count, NULL);
+  cache_close(cache);
+  *state = fixture;
+  return status;
+}
+
+static int tear_down(void **state) {
+  struct fixture *fixture = *state;
+  int status = folder_remove(text_get(&fixture->folder));
+  text_free(&fixture->folder);
+  text_free(&fixture->path);
+  text_free(&fixture->wisdom);
+  free(fixture);
+  return status;
+}
+
+static int import(struct fixture *fixture, struct cache *cache, cugen_error *err) {
+  struct cache_merged merged;
+  return wisdom_import(cache, "wisdom", text_get(&fixture->wisdom), fixture->wisdom.length, &merged, err);
+}
+
+/* How many records there are; everything else is as it should be. */
+static size_t count_records(struct fixture *fixture) {
+  struct cache *cache;
+  struct cache_checked checked;
+  struct text wrong = {0};
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_verify(cache, &checked, &wrong, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&wrong), "");
+  text_free(&wrong);
+  cache_close(cache);
+  return checked.records;
+}
+
+/* ---- Many at once ---- */
+
+#define CHECK(condition)                                                                                             \
+  do {                                                                                                               \
+    if (condition) break;                                                                                            \
+    fprintf(stderr, "%s:%d: not so in the child: %s\n", __FILE__, __LINE__, err.message);                            \
+    return 1;                                                                                                        \
+  } while (0)
+
+static int read_and_store(struct fixture *fixture, struct cache *cache, int round) {
+  const struct cache_key key = {"device", "config", "M=1", "arch sm_90a"};
+  struct cache_record *records;
+  size_t count;
+  cugen_error err = {0};
+  (void)fixture;
+  CHECK(cache_load(cache, &key, &records, &count, &err) == CUGEN_OK);
+  CHECK(count <= MANY / 4 + 100);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  CHECK(store(cache, "M=1", MANY + round, &err) == CUGEN_OK);
+  return 0;
+}
+
+static int remove_all(struct fixture *fixture, struct cache *cache, int round) {
+  struct cache_removal removed;
+  cugen_error err = {0};
+  (void)fixture;
+  CHECK(cache_remove(cache, &all, round % 2 == 0, &removed, &err) == CUGEN_OK);
+  return 0;
+}
+
+static int import_all(struct fixture *fixture, struct cache *cache, int round) {
+  cugen_error err = {0};
+  (void)round;
+  CHECK(import(fixture, cache, &err) == CUGEN_OK);
+  return 0;
+}
+
+static int list_all(struct fixture *fixture, struct cache *cache, int round) {
+  struct cache_space *spaces;
+  struct text out = {0};
+  size_t count;
+  cugen_error err = {0};
+  (void)fixture, (void)round;
+  CHECK(cache_spaces(cache, &spaces, &count, &err) == CUGEN_OK);
+  cache_spaces_free(spaces, count);
+  CHECK(wisdom_export(cache, &all, &out, &count, &err) == CUGEN_OK);
+  text_free(&out);
+  return 0;
+}
+
+static int repeat(struct fixture *fixture, int (*work)(struct fixture *, struct cache *, int)) {
+  struct cache *cache;
+  cugen_error err = {0};
+  CHECK(cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK);
+  for (int round = 0; round < 30; round++)
+    if (work(fixture, cache, round)) return 1;
+  cache_close(cache);
+  return 0;
+}
+
+static void everybody_at_once(void **state) {
+  static int (*const works[])(struct fixture *, struct cache *, int) = {read_and_store, remove_all, import_all,
+                                                                        list_all};
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+    if (fork() == 0) _exit(repeat(*state, works[i]));
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    int status = 1;
+    wait(&status);
+    assert_int_equal(status, 0);
+  }
+  count_records(*state);
+}
+
+/* ---- Killed ---- */
+
+static void killed_imports_and_removals(void **state) {
+  struct fixture *fixture = *state;
+  struct cache *cache;
+  uint64_t seed = 5;
+  size_t known = 0;
+  int changed = 0;
+  for (int round = 0; round < 40; round++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      struct cache_removal removed;
+      if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
+      _exit(known ? cache_remove(cache, &all, true, &removed, NULL) != CUGEN_OK
+                  : import(fixture, cache, NULL) != CUGEN_OK);
+    }
+    usleep((useconds_t)(random_next(&seed) % 40000));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    size_t now = file_exists(text_get(&fixture->path)) ? count_records(fixture) : 0;
+    assert_true(now == 0 || now == MANY);
+    changed += now != known;
+    known = now;
+  }
+  assert_in_range(changed, 1, 39);
+}
+
+/* ---- Full ---- */
+
+static int import_into_little(struct fixture *fixture) {
+  struct rlimit limit = {100000, 100000};
+  struct cache *cache;
+  cugen_error err = {0};
+  signal(SIGXFSZ, SIG_IGN);
+  CHECK(cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK);
+  CHECK(store(cache, "M=9", 1, &err) == CUGEN_OK);
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK(import(fixture, cache, &err) == CUGEN_ERROR_IO);
+  CHECK(strstr(err.message, text_get(&fixture->path)));
+  cache_close(cache);
+  return 0;
+}
+
+static void a_full_disk(void **state) {
+  int status = 1;
+  if (fork() == 0) _exit(import_into_little(*state));
+  wait(&status);
+  assert_int_equal(status, 0);
+  assert_int_equal(count_records(*state), 1);
+}
+
+/* ---- Memory ---- */
+
+#ifndef SANITIZED
+
+/* Stand in front of the C library's. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+static long allocations_left = -1;
+
+static bool may_allocate(void) {
+  if (allocations_left < 0) return true;
+  if (allocations_left > 0) allocations_left--;
+  return allocations_left > 0;
+}
+
+void *malloc(size_t size) {
+  return may_allocate() ? __libc_malloc(size) : NULL;
+}
+
+void *calloc(size_t count, size_t size) {
+  return may_allocate() ? __libc_calloc(count, size) : NULL;
+}
+
+void *realloc(void *old, size_t size) {
+  return may_allocate() ? __libc_realloc(old, size) : NULL;
+}
+
+static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *err) {
+  struct cache_removal removed;
+  struct cache_space *spaces;
+  struct cache_checked checked;
+  struct text out = {0}, wrong = {0};
+  size_t count;
+  int status = import(fixture, cache, err);
+  if (!status) status = cache_spaces(cache, &spaces, &count, err);
+  if (!status) cache_spaces_free(spaces, count);
+  if (!status) status = wisdom_export(cache, &all, &out, &count, err);
+  if (!status) status = cache_verify(cache, &checked, &wrong, err);
+  if (!status) status = cache_remove(cache, &all, true, &removed, err);
+  text_free(&out);
+  text_free(&wrong);
+  return status;
+}
+
+/* The n-th allocation and all after it fail. */
+static void allocations_fail(void **state) {
+  struct fixture *fixture = *state;
+  struct cache *cache;
+  int failed = 0;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(store(cache, "M=9", 1, NULL), CUGEN_OK);
+  for (long n = 0;; n += 1 + n / 8) {
+    cugen_error err = {0};
+    allocations_left = n;
+    int status = use_all(fixture, cache, &err);
+    bool enough = allocations_left > 0;
+    allocations_left = -1;
+    if (status && status != CUGEN_ERROR_MEMORY) fail_msg("%ld: %s", n, err.message);
+    failed += status != CUGEN_OK;
+    if (enough) break;
+    size_t now = count_records(fixture);
+    assert_true(now == 0 || now == 1 || now == MANY || now == MANY + 1);
+  }
+  assert_true(failed > 30);
+  cache_close(cache);
+}
+
+#else
+
+static void allocations_fail(void **state) {
+  (void)state;
+  print_message("skipped: the sanitizer has its own allocator\n");
+  skip();
+}
+
+#endif
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_FOLDER(everybody_at_once),
+      WITH_FOLDER(killed_imports_and_removals),
+      WITH_FOLDER(a_full_disk),
+      WITH_FOLDER(allocations_fail),
+  };
+  return cmocka_run_group_tests_name("changes of the cache", tests, NULL, NULL);
+}
