@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "print.h"
 
 static int write_source(struct cli *cli, const char *source) {
   const char *path = cli->values[OPTION_OUTPUT];
@@ -47,6 +48,26 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   return status;
 }
 
+/* The object has the source too; a file has it alone. */
+static int print_json(struct cli *cli, const char *name, const char *source, json_t *choice) {
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set(object, "choice", choice);
+  json_object_set_new(object, "variant", json_string(name));
+  json_object_set_new(object, "source", json_text(source));
+  return cli_print_json(cli, object);
+}
+
+static int print_result(struct cli *cli, const char *name, const char *source, json_t *choice) {
+  const char *path = cli->values[OPTION_OUTPUT];
+  bool json = options_given(cli, OPTION_JSON);
+  cli_remark(cli, "%s %s: %s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel), name);
+  int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : write_source(cli, source);
+  return json && !status ? print_json(cli, name, source, choice) : status;
+}
+
 int command_gen(struct cli *cli) {
   const char *variant = cli->values[OPTION_VARIANT], *source, *name;
   bool best = options_given(cli, OPTION_BEST);
@@ -56,9 +77,10 @@ int command_gen(struct cli *cli) {
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
   if (!status && !variant) status = choose(cli, best, &check, &choice);
+  json_t *chosen = status || variant ? json_null() : json_choice(&choice);
   if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &name, &cli->error);
   cugen_kernel_close(check);
-  if (status) return status;
-  cli_remark(cli, "%s %s: %s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel), name);
-  return write_source(cli, source);
+  if (!status) status = print_result(cli, name, source, chosen);
+  json_decref(chosen);
+  return status;
 }
