@@ -68,12 +68,13 @@ int main(int argc, char **argv) {
   static const char *const how[] = {"the best remembered", "the best of a near problem",
                                     "the default, never measured"};
   int n = argc > 2 ? atoi(argv[2]) : 100000;
-  size_t bytes = n > 0 ? (size_t)n * sizeof(float) : 0;
-  float *in = malloc(bytes + 1), *out = malloc(bytes + 1);
+  size_t bytes = (size_t)n * sizeof(float);
   cugen *lib;
   cugen_plan *plan;
   cugen_error error;
-  if (argc < 2 || n < 1 || !in || !out) return fprintf(stderr, "smooth smooth.lua [n]\n"), 2;
+  if (argc < 2 || n < 1) return fprintf(stderr, "smooth smooth.lua [n]\n"), 2;
+  float *in = malloc(bytes), *out = malloc(bytes);
+  if (!in || !out) exit(1);
   for (int i = 0; i < n; i++) in[i] = (float)(i * 37 % 101) / 101;
   check(cugen_open(NULL, &lib, &error), &error);
   cugen_kernel *kernel = open_kernel(lib, argv[1], n);

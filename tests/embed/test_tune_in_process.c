@@ -188,29 +188,6 @@ static void test_options(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* Last: its thread runs on until the process ends. */
-static void test_endless(void **state) {
-  (void)state;
-  cugen_tune_options options = in_process();
-  cugen_tune_result result;
-  cugen_record record;
-  cugen_error err;
-  cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", NULL);
-  expect(kernel, "right", CUGEN_OUTCOME_OK, "");
-  options.implementation = "endless";
-  options.variant_timeout = 0.5;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message,
-                         "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
-                         "within 0.5 s"));
-  assert_int_equal(result.failed, 1);
-  assert_int_equal(cugen_kernel_records(kernel), 2);
-  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
-  assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
-  expect(kernel, "right_again", CUGEN_OUTCOME_OK, "");
-  cugen_kernel_close(kernel);
-}
-
 static void *nothing(void *context) {
   return context;
 }
@@ -220,8 +197,7 @@ int main(void) {
   if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL)) return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_matmul),  TEST(test_stop),    TEST(test_planted),
-      TEST(test_waiting), TEST(test_options), TEST(test_endless),
+      TEST(test_matmul), TEST(test_stop), TEST(test_planted), TEST(test_waiting), TEST(test_options),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

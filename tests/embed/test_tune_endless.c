@@ -1,0 +1,53 @@
+/* Tuning in a thread of this process meets a variant that never ends: said, remembered, and gone on behind. Its thread
+   runs until the process ends, which is why it has one of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int tune(cugen_kernel *kernel, const char *implementation, cugen_error *err) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.implementation = implementation;
+  options.variant_timeout = 0.5;
+  return cugen_kernel_tune(kernel, &options, NULL, err);
+}
+
+static void test_endless(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_record record;
+  cugen_error err;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (tune(kernel, "right", &err)) fail_msg("%s", err.message);
+  assert_int_equal(tune(kernel, "endless", &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message,
+                         "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
+                         "within 0.5 s"));
+  assert_int_equal(cugen_kernel_records(kernel), 2);
+  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
+  if (tune(kernel, "right_again", &err)) fail_msg("%s", err.message);
+  assert_int_equal(cugen_kernel_records(kernel), 4);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_endless)};
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  fflush(NULL);
+  _exit(failed); /* what the thread holds is no leak */
+}
