@@ -36,6 +36,7 @@ struct loaded {
 
 struct entry {
   void (*run)(void **parameters);
+  int (*takes)(int *sizes, int capacity);
   struct cpu_builtins *builtins;
 };
 
@@ -279,21 +280,34 @@ static int check_shared(const struct device *device, int64_t bytes, cugen_error 
                    (long long)bytes, (long long)most);
 }
 
+static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
+  struct text takes_name = {0};
+  text_addf(&takes_name, "%s_takes", loaded->compiled->entries[index]);
+  void *run = find_symbol(loaded, loaded->compiled->entries[index], err);
+  void *takes = run ? find_symbol(loaded, text_get(&takes_name), err) : NULL;
+  text_free(&takes_name);
+  if (!takes) return CUGEN_ERROR_DEVICE;
+  struct entry *entry = calloc(1, sizeof *entry);
+  if (!entry) return error_memory(err);
+  memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
+  memcpy(&entry->takes, &takes, sizeof takes);
+  entry->builtins = loaded->builtins;
+  loaded->entries[index] = entry;
+  return CUGEN_OK;
+}
+
 static int cpu_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
                      struct entry **out, cugen_error *err) {
   *out = NULL;
   int status = check_shared(device, dynamic_shared, err);
   if (status) return status;
-  if (!loaded->entries[index]) {
-    void *run = find_symbol(loaded, loaded->compiled->entries[index], err);
-    struct entry *entry = run ? calloc(1, sizeof *entry) : NULL;
-    if (!entry) return run ? error_memory(err) : CUGEN_ERROR_DEVICE;
-    memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
-    entry->builtins = loaded->builtins;
-    loaded->entries[index] = entry;
-  }
+  if (!loaded->entries[index]) status = make_entry(loaded, index, err);
   *out = loaded->entries[index];
-  return CUGEN_OK;
+  return status;
+}
+
+static int cpu_parameters(struct entry *entry, int *sizes, int capacity) {
+  return entry->takes(sizes, capacity);
 }
 
 static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
@@ -384,5 +398,6 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .active_blocks = cpu_active_blocks,
                                           .launch = cpu_launch,
                                           .launch_on = cpu_launch_on,
+                                          .parameters = cpu_parameters,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

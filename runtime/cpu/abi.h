@@ -5,6 +5,7 @@
      struct cpu_builtins cugen_builtins;            set by the scheduler before a CUDA thread runs or resumes
      const struct cpu_hooks *cugen_hooks;           set once after loading
      void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th requested kernel
+     int cugen_entry_0_takes(int *sizes, int capacity), ...  how many parameters it has, and their bytes
    and its __constant__ and __device__ variables under their own names.
 
    All CUDA threads of a launch run on one thread of the operating system, one block after the other, each block's

@@ -272,4 +272,5 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   bool known = toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK;
   text_add(out, known ? line : "no C++ compiler");
   for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
+  text_addf(out, " -include %.8s", hash_bytes(cpu_shim_text, cpu_shim_length).hex); /* what is in front of a source */
 }

@@ -839,10 +839,19 @@ static inline void cugen_call(void (*kernel)(Parameter...), void **parameters, c
 template <class... Parameter> static inline void cugen_launch(void (*kernel)(Parameter...), void **parameters) {
   cugen_call(kernel, parameters, typename cugen_count_up<sizeof...(Parameter)>::type());
 }
-/* CUGEN_ENTRY(0, reduce<4>): runs one CUDA thread; parameters[i] points at the i-th parameter's value. */
+template <class... Parameter> static inline int cugen_describe(void (*)(Parameter...), int *sizes, int capacity) {
+  const int all[] = {0, (int)sizeof(Parameter)...};
+  for (int i = 0; i < (int)sizeof...(Parameter) && i < capacity; ++i) sizes[i] = all[i + 1];
+  return sizeof...(Parameter);
+}
+/* CUGEN_ENTRY(0, reduce<4>): runs one CUDA thread; parameters[i] points at the i-th parameter's value. Beside it, how
+   many parameters the kernel takes, and their sizes. */
 #define CUGEN_ENTRY(number, ...)                                                                                     \
   extern "C" __attribute__((__visibility__("default"))) void cugen_entry_##number(void **cugen_parameters) {         \
     cugen_launch(&__VA_ARGS__, cugen_parameters);                                                                    \
+  }                                                                                                                  \
+  extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *sizes, int capacity) { \
+    return cugen_describe(&__VA_ARGS__, sizes, capacity);                                                            \
   }
 
 #endif

@@ -216,10 +216,36 @@ static void test_refusals(void **state) {
   cugen_kernel_close(kernel);
 }
 
+/* A kernel that takes other parameters than it would be passed never runs. */
+static void test_parameters(void **state) {
+  (void)state;
+  static const char config[] =
+      "kernel 'few' { problem 'n' (10), check { n = 3 }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+      "  input 'x' { dtype = 'f32', shape = { 'n' } }, reference 'none',\n"
+      "  implementation 'few' { template 'few.cu', grid { '1' }, block { '32' } } }\n";
+  static const char *const templates[] = {"__global__ void few(float *y) { y[0] = 1; }",
+                                          "__global__ void few(float *y, int x) { y[0] = x; }"};
+  static const char *const said[] = {"kernel 'few' takes 1 parameters but is passed 2 (y, x)",
+                                     "kernel 'few': its parameter for 'x' has 4 bytes, the config's argument 8"};
+  static float memory[10];
+  void *arguments[] = {memory, memory};
+  assert_int_equal(cugen_add_file(lib, "few.lua", config, sizeof config - 1, NULL), CUGEN_OK);
+  for (int i = 0; i < 2; i++) {
+    cugen_call *call;
+    cugen_error err;
+    assert_int_equal(cugen_add_file(lib, "few.cu", templates[i], strlen(templates[i]), NULL), CUGEN_OK);
+    cugen_plan *plan = open_plan("few.lua", NULL, 0);
+    assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG);
+    if (!strstr(err.message, said[i])) fail_msg("%s", err.message);
+    cugen_plan_close(plan);
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_matmul), TEST(test_two_plans), TEST(test_threads), TEST(test_faults), TEST(test_refusals),
+      TEST(test_matmul), TEST(test_two_plans), TEST(test_threads),
+      TEST(test_faults), TEST(test_refusals),  TEST(test_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
