@@ -36,7 +36,7 @@ static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
   json_object_set_new(object, "better", json_integer((json_int_t)merged->better));
   json_object_set_new(object, "worse", json_integer((json_int_t)merged->worse));
   json_object_set_new(object, "known", json_integer((json_int_t)merged->known));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 int command_cache_import(struct cli *cli) {
