@@ -136,6 +136,13 @@ static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* A driver has a copy of the image, and nobody reads the source again. */
+static void drop_image(cugen_plan *p) {
+  if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&p->compiled);
+  free(p->spec.source);
+  p->spec.source = NULL;
+}
+
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
   if (!status) status = api_choose(k, options->distance, &p->choice, err);
@@ -144,6 +151,7 @@ static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_
   if (!status) status = expand(k, p, err);
   if (!status) status = make_image(k, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
+  if (!status) drop_image(p);
   return status ? status : describe(k, p, err);
 }
 

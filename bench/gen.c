@@ -1,6 +1,6 @@
-/* Benchmark: `cugen gen` as a whole process, from start to exit, its output thrown away: median of 50 runs in a warm
+/* Benchmark: `cugen gen` as a whole process, from start to exit, its output thrown away: median of many runs in a warm
    file cache, on the default device and on the cpu device, with caches of several sizes.
-   bench_gen [PROGRAM] (default: build/cugen) */
+   bench_gen [PROGRAM [RUNS [RECORDS]]] (default: build/cugen, 50, in caches of up to 50,000 records) */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -10,8 +10,13 @@
 
 extern char **environ;
 
-enum { RUNS = 50, MOST_ARGUMENTS = 16 };
+enum { MOST_RUNS = 1000, MOST_ARGUMENTS = 16 };
 static const double bar_seconds = 0.030;
+
+struct bench {
+  const char *program, *folder;
+  size_t runs, most_records;
+};
 
 static double run_once(const char *const *argv) {
   posix_spawn_file_actions_t actions;
@@ -30,14 +35,14 @@ static double run_once(const char *const *argv) {
   return seconds;
 }
 
-static void measure(const char *what, const char *program, const char *cache, const char *const *more) {
-  const char *argv[MOST_ARGUMENTS] = {program, "gen", "matmul", "-q", "--cache", cache};
-  double samples[RUNS];
+static void measure(const struct bench *b, const char *what, const char *cache, const char *const *more) {
+  const char *argv[MOST_ARGUMENTS] = {b->program, "gen", "matmul", "-q", "--cache", cache};
+  double samples[MOST_RUNS];
   for (int i = 0; more[i]; i++) argv[6 + i] = more[i];
   for (int i = 0; i < 3; i++) run_once(argv);
-  for (int i = 0; i < RUNS; i++) samples[i] = run_once(argv);
-  double middle = median(samples, RUNS);
-  printf("%-58s %8.2f %8.2f %8.2f   < 30  %s\n", what, 1e3 * middle, 1e3 * samples[0], 1e3 * samples[RUNS * 4 / 5],
+  for (size_t i = 0; i < b->runs; i++) samples[i] = run_once(argv);
+  double middle = median(samples, b->runs);
+  printf("%-58s %8.2f %8.2f %8.2f   < 30  %s\n", what, 1e3 * middle, 1e3 * samples[0], 1e3 * samples[b->runs * 4 / 5],
          verdict(middle, bar_seconds));
 }
 
@@ -71,37 +76,40 @@ static bool has_gpu(void) {
   return gpu;
 }
 
-static void measure_device(const char *program, const char *folder, const char *device) {
+static void measure_device(const struct bench *b, const char *device) {
   static const size_t sizes[] = {10, 5000, 50000};
   struct text path = {0}, what = {0};
   const char *plain[] = {"-d", device, NULL}, *best[] = {"-d", device, "--best", NULL};
   text_addf(&what, "%s, no cache", device);
-  measure(text_get(&what), program, "none", plain);
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  measure(b, text_get(&what), "none", plain);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= b->most_records; i++) {
     text_clear(&path);
-    text_addf(&path, "%s/%s-%zu.db", folder, device, sizes[i]);
+    text_addf(&path, "%s/%s-%zu.db", b->folder, device, sizes[i]);
     make_cache(device, text_get(&path), sizes[i]);
     text_clear(&what);
     text_addf(&what, "%s, %zu records, the variant is the best of them", device, sizes[i]);
-    measure(text_get(&what), program, text_get(&path), plain);
+    measure(b, text_get(&what), text_get(&path), plain);
     text_clear(&what);
     text_addf(&what, "%s, %zu records, --best", device, sizes[i]);
-    measure(text_get(&what), program, text_get(&path), best);
+    measure(b, text_get(&what), text_get(&path), best);
   }
   text_free(&path);
   text_free(&what);
 }
 
 int main(int argc, char **argv) {
-  const char *program = argc > 1 ? argv[1] : "build/cugen";
   struct text folder = {0};
   cugen_error err;
   require(folder_temporary(&folder, &err), &err);
-  print_machine("cugen gen matmul as a whole process, median of 50");
+  struct bench b = {argc > 1 ? argv[1] : "build/cugen", text_get(&folder), 50, 50000};
+  if (argc > 2) b.runs = strtoul(argv[2], NULL, 10);
+  if (argc > 3) b.most_records = strtoul(argv[3], NULL, 10);
+  if (b.runs < 1 || b.runs > MOST_RUNS) b.runs = 50;
+  print_machine("cugen gen matmul as a whole process");
   bool gpu = has_gpu();
-  printf("%-58s %8s %8s %8s %6s\n", "", "ms", "least", "p80", "bar");
-  measure_device(program, text_get(&folder), "cpu");
-  if (gpu) measure_device(program, text_get(&folder), "cuda:0");
+  printf("%-58s %8s %8s %8s %6s\n", "medians over processes", "ms", "least", "p80", "bar");
+  measure_device(&b, "cpu");
+  if (gpu) measure_device(&b, "cuda:0");
   folder_remove(text_get(&folder));
   text_free(&folder);
   return 0;

@@ -8,7 +8,8 @@
 struct plan;
 struct call;
 
-/* spec and compiled are borrowed until plan_close. */
+/* spec and compiled are borrowed until plan_close; on a GPU, whose driver keeps a copy, compiled only until
+   plan_open returns. The source of spec is not needed. */
 int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
               struct plan **out, cugen_error *err);
 void plan_close(struct plan *plan);

@@ -146,7 +146,8 @@ static void find_compiler(struct toolkit *toolkit, const char *option) {
 struct library_slot {
   bool tried;
   void *table; /* NULL after a failure */
-  cugen_error error;
+  int status;
+  struct text message; /* of the failure */
 };
 
 struct toolkit_libraries {
@@ -165,7 +166,10 @@ static struct toolkit_libraries *libraries_new(void) {
 
 static void libraries_free(struct toolkit_libraries *libraries) {
   if (!libraries) return;
-  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(libraries->slots[i].table);
+  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) {
+    free(libraries->slots[i].table);
+    text_free(&libraries->slots[i].message);
+  }
   pthread_mutex_destroy(&libraries->lock);
   free(libraries);
 }
@@ -286,20 +290,32 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
 
 /* ---- Libraries ----------------------------------------------------------------------------------------------- */
 
+/* What was learnt stays, except that memory ran out: there may be some the next time. */
+static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load, struct library_slot *slot) {
+  cugen_error why;
+  slot->status = load(toolkit, &slot->table, &why);
+  slot->tried = slot->status != CUGEN_ERROR_MEMORY;
+  if (!slot->status) return CUGEN_OK;
+  slot->table = NULL;
+  text_clear(&slot->message);
+  slot->message.failed = false;
+  text_add(&slot->message, why.message);
+  if (slot->message.failed) slot->tried = false, slot->status = CUGEN_ERROR_MEMORY;
+  return slot->status;
+}
+
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
                     const void **table, cugen_error *err) {
   struct library_slot *slot = &toolkit->libraries->slots[which];
   pthread_mutex_lock(&toolkit->libraries->lock);
-  if (!slot->tried) {
-    int status = load(toolkit, &slot->table, &slot->error);
-    if (status) slot->table = NULL;
-    slot->tried = status != CUGEN_ERROR_MEMORY; /* there may be some the next time */
-  }
-  pthread_mutex_unlock(&toolkit->libraries->lock);
+  int status = slot->tried ? slot->status : fill_slot(toolkit, load, slot);
   *table = slot->table;
-  if (slot->table) return CUGEN_OK;
-  if (err) *err = slot->error;
-  return slot->error.status;
+  if (status == CUGEN_ERROR_MEMORY)
+    error_memory(err);
+  else if (status)
+    error_set(err, status, "%s", text_get(&slot->message));
+  pthread_mutex_unlock(&toolkit->libraries->lock);
+  return status;
 }
 
 /* POSIX has object and function pointers alike: dlsym's answer is stored as bytes. */

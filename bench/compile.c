@@ -1,0 +1,215 @@
+/* Benchmark: the tuner's compile pool against bare NVRTC, the same sources (variants of matmul as tuning picks them, at
+   random over the whole space) on as many threads, in turn; compiles a second, medians over rounds. Needs no GPU.
+   bench_compile [THREADS [VARIANTS [ROUNDS [ARCH]]]] (default: one a core, 8 a thread, 3, sm_90a) */
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+#include "common.h"
+#include "runtime/nvrtc.h"
+#include "tune/builds.h"
+
+enum { MOST_ROUNDS = 99 };
+static const double bar = 0.85;
+
+/* ---- Bare NVRTC --------------------------------------------------------------------------------------------------- */
+
+struct library {
+  nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+  nvrtcResult (*add_name)(nvrtcProgram, const char *);
+  nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
+  nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
+  nvrtcResult (*cubin)(nvrtcProgram, char *);
+  nvrtcResult (*destroy)(nvrtcProgram *);
+};
+
+struct bench {
+  struct library library;
+  cugen_kernel *kernel;
+  const char *arch;
+  struct kernel_spec *specs;
+  size_t count;
+  int threads;
+  atomic_size_t next;
+};
+
+static void load(struct bench *b) {
+  static const struct toolkit_symbol symbols[] = {
+      {"nvrtcCreateProgram", offsetof(struct library, create), true},
+      {"nvrtcAddNameExpression", offsetof(struct library, add_name), true},
+      {"nvrtcCompileProgram", offsetof(struct library, compile), true},
+      {"nvrtcGetCUBINSize", offsetof(struct library, cubin_size), true},
+      {"nvrtcGetCUBIN", offsetof(struct library, cubin), true},
+      {"nvrtcDestroyProgram", offsetof(struct library, destroy), true}};
+  const struct nvrtc *nvrtc; /* opened by cugen first: it knows where the builtins are */
+  cugen_error err;
+  require(nvrtc_open(b->kernel->lib->toolkit, &nvrtc, &err), &err);
+  require(toolkit_load(text_get(&b->kernel->lib->toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
+                       &b->library, &err),
+          &err);
+}
+
+static void check(nvrtcResult result, const char *what) {
+  if (!result) return;
+  fprintf(stderr, "%s: NVRTC error %d\n", what, (int)result);
+  exit(1);
+}
+
+static void compile_bare(const struct bench *b, const struct kernel_spec *spec) {
+  struct text arch = {0}, include = {0};
+  nvrtcProgram program;
+  size_t bytes;
+  text_addf(&arch, "--gpu-architecture=%s", b->arch);
+  text_addf(&include, "--include-path=%s", text_get(&b->kernel->lib->toolkit->include));
+  const char *const options[] = {text_get(&arch), "--std=c++17", "-default-device", "--ptxas-options=-v",
+                                 text_get(&include)};
+  check(b->library.create(&program, spec->source, spec->variant, 0, NULL, NULL), "create");
+  for (size_t i = 0; i < spec->launch_count; i++)
+    check(b->library.add_name(program, spec->launches[i].entry), "add a name");
+  check(b->library.compile(program, 5, options), "compile");
+  check(b->library.cubin_size(program, &bytes), "size");
+  char *cubin = require_memory(malloc(bytes));
+  check(b->library.cubin(program, cubin), "cubin");
+  check(b->library.destroy(&program), "destroy");
+  free(cubin);
+  text_free(&arch);
+  text_free(&include);
+}
+
+static void *bare_thread(void *context) {
+  struct bench *b = context;
+  for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->count;) compile_bare(b, &b->specs[i]);
+  return NULL;
+}
+
+static double run_bare(struct bench *b) {
+  pthread_t *threads = require_memory(calloc((size_t)b->threads, sizeof *threads));
+  double start = clock_seconds();
+  b->next = 0;
+  for (int i = 0; i < b->threads; i++)
+    if (pthread_create(&threads[i], NULL, bare_thread, b)) exit(1);
+  for (int i = 0; i < b->threads; i++) pthread_join(threads[i], NULL);
+  free(threads);
+  return (double)b->count / (clock_seconds() - start);
+}
+
+/* ---- The tuner's pool --------------------------------------------------------------------------------------------- */
+
+static void wait_for(struct builds *builds, const struct kernel_spec *spec, struct build *build) {
+  while (!build_finished(builds, build)) builds_wait(builds, 0.05);
+  if (build->status) fprintf(stderr, "%s: %s\n", spec->variant, build->error.message);
+  if (build->status) exit(1);
+  build_release(builds, build);
+}
+
+/* With as many requests under way as the tuner keeps. */
+static double run_pool(struct bench *b) {
+  const struct builds_options options = {.ops = &cuda_device_ops,
+                                         .toolkit = b->kernel->lib->toolkit,
+                                         .arch = b->arch,
+                                         .timeout = 60,
+                                         .threads = b->threads};
+  struct build **pending = require_memory(calloc(b->count, sizeof *pending));
+  struct builds *builds;
+  cugen_error err;
+  double start = clock_seconds();
+  size_t ahead = 2 * (size_t)b->threads;
+  require(builds_open(&options, &builds, &err), &err);
+  for (size_t i = 0; i < b->count + ahead; i++) {
+    if (i < b->count) require(builds_request(builds, &b->specs[i], &pending[i], &err), &err);
+    if (i >= ahead) wait_for(builds, &b->specs[i - ahead], pending[i - ahead]);
+  }
+  double rate = (double)b->count / (clock_seconds() - start);
+  builds_close(builds);
+  free(pending);
+  return rate;
+}
+
+/* ---- Both --------------------------------------------------------------------------------------------------------- */
+
+/* Distinct sources only, as the tuner compiles equal ones once. */
+static bool is_new(const struct bench *b, const struct kernel_spec *spec) {
+  for (size_t i = 0; i < b->count; i++)
+    if (strcmp(b->specs[i].source_hash.hex, spec->source_hash.hex) == 0) return false;
+  return true;
+}
+
+static double expand_all(struct bench *b, size_t count) {
+  cugen_error err;
+  uint64_t seed = 1;
+  double start = clock_seconds();
+  cugen_kernel *k = b->kernel;
+  b->specs = require_memory(calloc(count, sizeof *b->specs));
+  require(api_space(k, &err), &err);
+  require(api_expander(k, &err), &err);
+  while (b->count < count) {
+    struct variant variant;
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    space_variant(k->space, (seed >> 33) % space_valid(k->space), &variant, k->values);
+    struct kernel_spec *spec = &b->specs[b->count];
+    require(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, spec, &err), &err);
+    if (is_new(b, spec))
+      b->count++;
+    else
+      kernel_spec_free(spec);
+  }
+  return clock_seconds() - start;
+}
+
+static double thread_seconds(int who) {
+  struct rusage use;
+  getrusage(who, &use);
+  return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+         1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+static int number(int argc, char **argv, int at, int otherwise) {
+  return argc > at && atoi(argv[at]) > 0 ? atoi(argv[at]) : otherwise;
+}
+
+static void measure(struct bench *b, int rounds) {
+  double bare[MOST_ROUNDS], pool[MOST_ROUNDS], own = 0, all = 0;
+  for (int i = 0; i < rounds; i++) { /* who goes first takes turns */
+    if (i % 2) bare[i] = run_bare(b);
+    double before = thread_seconds(RUSAGE_THREAD), whole = thread_seconds(RUSAGE_SELF);
+    pool[i] = run_pool(b);
+    own += thread_seconds(RUSAGE_THREAD) - before;
+    all += thread_seconds(RUSAGE_SELF) - whole;
+    if (i % 2 == 0) bare[i] = run_bare(b);
+    printf("round %d: bare NVRTC %.2f/s, pool %.2f/s\n", i + 1, bare[i], pool[i]);
+    fflush(stdout);
+  }
+  double alone = median(bare, (size_t)rounds), pooled = median(pool, (size_t)rounds);
+  printf("bare NVRTC on %d threads   %8.2f compiles/s\n", b->threads, alone);
+  printf("the tuner's pool           %8.2f compiles/s\n", pooled);
+  printf("ratio %.3f: bar >= 0.85  %s; the coordinating thread used %.2f%% of the pool's processor time\n",
+         pooled / alone, pooled / alone >= bar ? "met" : "MISSED", 100 * own / all);
+}
+
+int main(int argc, char **argv) {
+  static const char *const settings[] = {"M=480", "N=320", "K=640"};
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  cugen *lib;
+  struct bench b = {.threads = number(argc, argv, 1, cpu_count()), .arch = argc > 4 ? argv[4] : "sm_90a"};
+  int count = number(argc, argv, 2, 8 * b.threads), rounds = number(argc, argv, 3, 3);
+  if (rounds > MOST_ROUNDS) rounds = MOST_ROUNDS;
+  options.device = "cpu";
+  options.cache = "none";
+  options.arch = b.arch;
+  require(cugen_open(&options, &lib, &err), &err);
+  require(cugen_kernel_open(lib, "matmul", settings, 3, &b.kernel, &err), &err);
+  print_machine("Compiling variants of matmul");
+  print_version("NVRTC", b.kernel->device_info.nvrtc_version);
+  double seconds = expand_all(&b, (size_t)count);
+  printf("%d sources for %s, expanded in %.1f ms\n", count, b.arch, 1e3 * seconds);
+  load(&b);
+  measure(&b, rounds);
+  for (size_t i = 0; i < b.count; i++) kernel_spec_free(&b.specs[i]);
+  free(b.specs);
+  cugen_kernel_close(b.kernel);
+  cugen_close(lib);
+  return 0;
+}
