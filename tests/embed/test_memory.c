@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cugen.h"
 
 static const char config[] = "kernel \"twice\" {\n"
-                             "  problem \"n\" (1000),\n"
+                             "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"
                              "  input \"x\" { dtype = \"f32\", shape = { \"n\" } },\n"
                              "  output \"y\" { dtype = \"f32\", shape = { \"n\" } },\n"
                              "  scalar \"n\" {},\n"
@@ -65,6 +66,28 @@ static cugen_kernel *open_kernel(void) {
   return kernel;
 }
 
+/* A plan for another size takes what the config's policy says, and computes its own problem with it. */
+static void expect_plan(const char *size, cugen_plan_choice choice, const char *variant) {
+  static float x[2048], y[2048];
+  void *arguments[] = {x, y, NULL};
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_call *call;
+  cugen_error error;
+  if (cugen_kernel_open(lib, "kernels/twice", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  assert_int_equal(cugen_plan_about(plan)->choice, choice);
+  assert_string_equal(cugen_plan_about(plan)->variant, variant);
+  int n = atoi(size + strlen("n="));
+  for (int i = 0; i < 2048; i++) x[i] = (float)i, y[i] = -1;
+  if (cugen_call_bind(plan, arguments, 3, &call, &error)) fail_msg("%s", error.message);
+  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 2048; i++) assert_true(y[i] == (i < n ? 2 * x[i] : -1));
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+}
+
 static void it_is_tuned(void **state) {
   (void)state;
   cugen_kernel *kernel = open_kernel();
@@ -78,6 +101,9 @@ static void it_is_tuned(void **state) {
   assert_int_equal(result.failed, 0);
   assert_int_equal(cugen_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+  expect_plan("n=1000", CUGEN_PLAN_EXACT, record.variant);
+  expect_plan("n=1500", CUGEN_PLAN_NEAR, record.variant);
+  expect_plan("n=2001", CUGEN_PLAN_DEFAULT, "plain THREADS=64");
   cugen_kernel_close(kernel);
 }
 
