@@ -42,6 +42,7 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_CANTOPEN:
+  case SQLITE_PROTOCOL:
     return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; pass --cache FILE for another place", path, doing,
                      system);
   default: /* tables that are not as cugen makes them */

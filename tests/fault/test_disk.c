@@ -1,0 +1,333 @@
+/* The cache over a file system that fails: SQLite's own calls to it, one after the other, each with every error that
+   matters. What comes out is clean, and what was stored before is there, whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "runtime/cache.h"
+
+/* ---- A file layer between SQLite and its own ---------------------------------------------------------------------- */
+
+static struct {
+  sqlite3_vfs *real;
+  long calls, fail_at; /* 0: none */
+  int fail_with;
+  bool fail_on; /* and so do all after it */
+  bool failed;
+} disk;
+
+struct file {
+  sqlite3_file base; /* first: SQLite sees this */
+  sqlite3_file *real;
+};
+
+/* SQLITE_OK, or what this call is to fail with. */
+static int fails(void) {
+  disk.calls++;
+  if (!disk.fail_at || (disk.fail_on ? disk.calls < disk.fail_at : disk.calls != disk.fail_at)) return SQLITE_OK;
+  disk.failed = true;
+  return disk.fail_with;
+}
+
+static sqlite3_file *real(sqlite3_file *file) {
+  return ((struct file *)(void *)file)->real;
+}
+
+static int close_file(sqlite3_file *file) {
+  sqlite3_file *below = real(file);
+  int code = below->pMethods ? below->pMethods->xClose(below) : SQLITE_OK;
+  free(below);
+  return code;
+}
+
+#define FAILING(name, member, parameters, arguments)                                                                 \
+  static int name parameters {                                                                                       \
+    int code = fails();                                                                                              \
+    return code ? code : real(file)->pMethods->member arguments;                                                     \
+  }
+FAILING(read_file, xRead, (sqlite3_file * file, void *to, int n, sqlite3_int64 at), (real(file), to, n, at))
+FAILING(write_file, xWrite, (sqlite3_file * file, const void *from, int n, sqlite3_int64 at),
+        (real(file), from, n, at))
+FAILING(truncate_file, xTruncate, (sqlite3_file * file, sqlite3_int64 size), (real(file), size))
+FAILING(sync_file, xSync, (sqlite3_file * file, int flags), (real(file), flags))
+FAILING(size_of_file, xFileSize, (sqlite3_file * file, sqlite3_int64 *size), (real(file), size))
+FAILING(lock_file, xLock, (sqlite3_file * file, int kind), (real(file), kind))
+FAILING(map_shared, xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **out),
+        (real(file), page, size, extend, out))
+
+/* It works in memory. SQLite tries again for ten seconds when it fails. */
+static int lock_shared(sqlite3_file *file, int offset, int n, int flags) {
+  return real(file)->pMethods->xShmLock(real(file), offset, n, flags);
+}
+
+static int unlock_file(sqlite3_file *file, int kind) {
+  return real(file)->pMethods->xUnlock(real(file), kind);
+}
+
+static int check_reserved(sqlite3_file *file, int *out) {
+  return real(file)->pMethods->xCheckReservedLock(real(file), out);
+}
+
+static int control(sqlite3_file *file, int what, void *argument) {
+  return real(file)->pMethods->xFileControl(real(file), what, argument);
+}
+
+static int sector_size(sqlite3_file *file) {
+  return real(file)->pMethods->xSectorSize(real(file));
+}
+
+static int traits(sqlite3_file *file) {
+  return real(file)->pMethods->xDeviceCharacteristics(real(file));
+}
+
+static void shared_barrier(sqlite3_file *file) {
+  real(file)->pMethods->xShmBarrier(real(file));
+}
+
+static int unmap_shared(sqlite3_file *file, int remove) {
+  return real(file)->pMethods->xShmUnmap(real(file), remove);
+}
+
+static const sqlite3_io_methods methods = {.iVersion = 2,
+                                           .xClose = close_file,
+                                           .xRead = read_file,
+                                           .xWrite = write_file,
+                                           .xTruncate = truncate_file,
+                                           .xSync = sync_file,
+                                           .xFileSize = size_of_file,
+                                           .xLock = lock_file,
+                                           .xUnlock = unlock_file,
+                                           .xCheckReservedLock = check_reserved,
+                                           .xFileControl = control,
+                                           .xSectorSize = sector_size,
+                                           .xDeviceCharacteristics = traits,
+                                           .xShmMap = map_shared,
+                                           .xShmLock = lock_shared,
+                                           .xShmBarrier = shared_barrier,
+                                           .xShmUnmap = unmap_shared};
+
+static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int flags, int *given) {
+  (void)vfs;
+  struct file *file = (struct file *)(void *)out;
+  *file = (struct file){0};
+  int code = fails();
+  if (code) return code == SQLITE_IOERR ? SQLITE_CANTOPEN : code;
+  file->real = calloc(1, (size_t)disk.real->szOsFile);
+  if (!file->real) return SQLITE_NOMEM;
+  code = disk.real->xOpen(disk.real, name, file->real, flags, given);
+  if (code == SQLITE_OK)
+    file->base.pMethods = &methods;
+  else
+    free(file->real);
+  return code;
+}
+
+static int delete_file(sqlite3_vfs *vfs, const char *name, int sync) {
+  (void)vfs;
+  int code = fails();
+  return code ? code : disk.real->xDelete(disk.real, name, sync);
+}
+
+static bool install(void) {
+  static sqlite3_vfs vfs;
+  disk.real = sqlite3_vfs_find(NULL);
+  if (!disk.real) return false;
+  vfs = *disk.real; /* names, time, randomness as they are: those functions take no file */
+  vfs.zName = "failing";
+  vfs.szOsFile = sizeof(struct file);
+  vfs.xOpen = open_file;
+  vfs.xDelete = delete_file;
+  return sqlite3_vfs_register(&vfs, 1) == SQLITE_OK;
+}
+
+/* ---- What is done to a cache --------------------------------------------------------------------------------------- */
+
+static const struct cache_key key = {"device", "config", "problem", "options"};
+static struct text folder, path;
+
+static int store(struct cache *cache, const char *variant, cugen_error *err) {
+  char none[] = "";
+  struct cache_record record = {.variant = (char *)(uintptr_t)variant, .reason = none, .seconds = 1};
+  return cache_store(cache, &key, &record, err);
+}
+
+static int store_image(struct cache *cache, char fill, cugen_error *err) {
+  char name[] = "kernel", log[] = "", data[9000];
+  memset(data, fill, sizeof data);
+  struct compiled image = {
+      .image = data, .image_length = sizeof data, .entry_count = 1, .entries = {name}, .log = log};
+  return cache_image_store(cache, "image", &image, err);
+}
+
+/* How many records; -1: an error. Those named are said in *has, a bit each. */
+static long load(struct cache *cache, unsigned *has, cugen_error *err) {
+  static const char *const names[] = {"old", "new"};
+  struct cache_record *records;
+  size_t count;
+  *has = 0;
+  if (cache_load(cache, &key, &records, &count, err)) return -1;
+  for (size_t i = 0; i < count; i++) {
+    for (unsigned n = 0; n < 2; n++)
+      if (strcmp(records[i].variant, names[n]) == 0) *has |= 1u << n;
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  return (long)count;
+}
+
+enum { OLD = 1, NEW = 2 };
+
+/* 'a', 'b', or 0 when there is none; never half of either. */
+static char image_fill(struct cache *cache) {
+  struct compiled image;
+  bool found;
+  assert_int_equal(cache_image_load(cache, "image", &image, &found, NULL), CUGEN_OK);
+  char fill = 0;
+  if (found) {
+    assert_int_equal(image.image_length, 9000);
+    assert_int_equal(image.entry_count, 1);
+    fill = *(char *)image.image;
+    for (size_t i = 0; i < image.image_length; i++) assert_int_equal(((char *)image.image)[i], fill);
+  }
+  compiled_free(&image);
+  return fill;
+}
+
+static void run_sql(const char *sql) {
+  sqlite3 *db;
+  assert_int_equal(sqlite3_open(text_get(&path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void make_cache(bool old_format) {
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(store(cache, "old", NULL), CUGEN_OK);
+  assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
+  cache_close(cache);
+  if (old_format)
+    run_sql("PRAGMA journal_mode = DELETE; ALTER TABLE record DROP COLUMN source_hash;"
+            "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN arguments_hash;"
+            "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
+}
+
+static void remove_cache(void) {
+  static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    struct text name = {0};
+    text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
+    remove(text_get(&name));
+    text_free(&name);
+  }
+}
+
+struct done {
+  bool record, image; /* stored, as was said */
+};
+
+static int use(struct done *done, cugen_error *err) {
+  struct cache *cache;
+  unsigned has;
+  *done = (struct done){0};
+  int status = cache_open(text_get(&path), &cache, NULL, err);
+  assert_true((status == CUGEN_OK) == (cache != NULL));
+  if (status) return status;
+  status = store(cache, "new", err);
+  done->record = !status;
+  if (!status) status = store_image(cache, 'b', err);
+  done->image = done->record && !status;
+  if (!status && load(cache, &has, err) < 0) status = err->status;
+  cache_close(cache);
+  return status;
+}
+
+/* Opened again on a disk in order: what was there is, what was said to be stored is, and nothing by half. */
+static void check_after(const struct done *done, bool fresh) {
+  struct cache *cache;
+  cugen_error err = {0};
+  unsigned has;
+  if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
+  long count = load(cache, &has, &err);
+  if (count < 0) fail_msg("afterwards: %s", err.message);
+  if (!fresh) assert_true(has & OLD);
+  if (done->record) assert_true(has & NEW);
+  assert_int_equal(count, !!(has & OLD) + !!(has & NEW));
+  char fill = image_fill(cache);
+  if (done->image) assert_int_equal(fill, 'b');
+  if (!fresh) assert_true(fill == 'a' || fill == 'b');
+  assert_int_equal(store(cache, "new", NULL), CUGEN_OK);
+  cache_close(cache);
+}
+
+static bool is_clean(int status, const cugen_error *err) {
+  bool expected = status == CUGEN_ERROR_IO || status == CUGEN_ERROR_CACHE || status == CUGEN_ERROR_MEMORY;
+  bool says = status == CUGEN_ERROR_MEMORY || strstr(err->message, text_get(&path));
+  return !status || (expected && err->status == status && says);
+}
+
+enum start { FRESH, CURRENT, OLD_FORMAT };
+
+static void fail_each(enum start start, int code, bool fail_on) {
+  long failures = 0;
+  for (long n = 1;; n++) {
+    struct done done;
+    cugen_error err = {0};
+    remove_cache();
+    if (start != FRESH) make_cache(start == OLD_FORMAT);
+    disk.calls = 0, disk.failed = false;
+    disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
+    int status = use(&done, &err);
+    disk.fail_at = 0;
+    if (!is_clean(status, &err)) fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
+    check_after(&done, start == FRESH);
+    failures += status != CUGEN_OK;
+    if (!disk.failed) break;
+  }
+  remove_cache();
+  assert_true(failures > 5);
+}
+
+static void each_call_fails(void **state) {
+  (void)state;
+  static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOMEM};
+  for (int start = FRESH; start <= OLD_FORMAT; start++)
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) fail_each((enum start)start, codes[i], false);
+}
+
+static void the_disk_goes_away(void **state) {
+  (void)state;
+  for (int start = FRESH; start <= OLD_FORMAT; start++) fail_each((enum start)start, SQLITE_IOERR, true);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  /* In memory where there is such a place: every commit waits for the disk, and there are thousands. */
+  if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
+  if (!install() || folder_temporary(&folder, NULL)) return -1;
+  text_addf(&path, "%s/cache.db", text_get(&folder));
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  int status = folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&path);
+  return status;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_fails), cmocka_unit_test(the_disk_goes_away)};
+  return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
+}
