@@ -243,6 +243,64 @@ static void deep_nesting_ends(void **state) {
   expect_error("\nlocal function f(t) table.sort({1, 2}, f) end f()", "test.lua:2: ");
 }
 
+/* The names of all functions in the table at the top, which it pops, and in the read-only tables there. */
+static void list_functions(lua_State *L, const char *prefix, struct text *out) {
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    const char *name = lua_tostring(L, -2);
+    if (lua_isfunction(L, -1)) text_addf(out, "%s%s ", prefix, name);
+    if (!lua_istable(L, -1) || !lua_getmetatable(L, -1)) continue;
+    struct text inner = {0};
+    text_addf(&inner, "%s%s.", prefix, name);
+    lua_getfield(L, -1, "__index");
+    list_functions(L, text_get(&inner), out);
+    lua_pop(L, 1);
+    text_free(&inner);
+  }
+  lua_pop(L, 1);
+}
+
+/* What the library offers is found as it stands, so that a function added later is tried too: each with every one, and
+   with every two, of the worst arguments there are. It may do what it likes but outlive its limits. */
+static void every_function_takes_the_worst(void **state) {
+  (void)state;
+  static const char code[] =
+      "local long = 'x' for i = 1, 18 do long = long .. long end\n"
+      "local cycle = {} cycle[1], cycle.t = cycle, cycle\n"
+      "local holes = {[1] = 1, [9007199254740992] = 2, [math.tointeger(-9e15)] = 3}\n"
+      "local big = {} for i = 1, 50000 do big[i] = i end\n"
+      "local worst = {false, true, 0, -1, 1e308, -1e308, 0 / 0, 1 / 0, -1 / 0, 9223372036854775807,\n"
+      "  math.tointeger(-2^63), '', '\\0', '\\27LuaT', long, {}, cycle, holes, big, function(...) return ... end,\n"
+      "  function() error({}) end, select, math}\n"
+      "worst[#worst + 1] = 0.5\n"
+      "local a, b = %d, %d\n"
+      "local f = %s\n"
+      "if b > 0 then f(worst[a], worst[b]) elseif a > 0 then f(worst[a]) else f() end";
+  enum { WORST = 24 };
+  struct sandbox *sandbox;
+  cugen_error err;
+  struct text names = {0};
+  assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
+  lua_State *L = sandbox_state(sandbox);
+  lua_pushglobaltable(L);
+  list_functions(L, "", &names);
+  int functions = 0;
+  for (char *rest = names.data, *name; (name = strtok_r(rest, " ", &rest)); functions++)
+    for (int a = 0; a <= WORST; a++)
+      for (int b = a % 6; b <= (a ? WORST : 0); b += 6) {
+        struct text text = {0};
+        text_addf(&text, code, a, b, name);
+        double start = cpu_seconds();
+        int status = run_in(sandbox, text_get(&text), NULL, 0, &err);
+        if (cpu_seconds() - start > 1.3) fail_msg("%s with %d, %d took long", name, a, b);
+        if (status && (status != CUGEN_ERROR_CONFIG || strncmp(err.message, "test.lua:", 9) != 0))
+          fail_msg("%s with %d, %d: %d: %s", name, a, b, status, err.message);
+        text_free(&text);
+      }
+  assert_true(functions >= 8 + 13);
+  text_free(&names);
+  sandbox_close(sandbox);
+}
+
 /* 32767 labels are the parser's slowest known input: it compares each with all before. */
 static void slow_parsing_ends(void **state) {
   (void)state;
@@ -312,14 +370,23 @@ static void numbers_ignore_the_locale(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offers_pure_functions),     cmocka_unit_test(offers_nothing_else),
-      cmocka_unit_test(pairs_is_in_order),         cmocka_unit_test(sort_is_stable),
-      cmocka_unit_test(leaks_no_address),          cmocka_unit_test(errors_name_file_and_line),
-      cmocka_unit_test(long_paths_stay_whole),     cmocka_unit_test(endless_loops_end),
-      cmocka_unit_test(memory_bombs_end),          cmocka_unit_test(wild_arguments_are_refused),
-      cmocka_unit_test(deep_nesting_ends),         cmocka_unit_test(slow_parsing_ends),
-      cmocka_unit_test(bytecode_is_refused),       cmocka_unit_test(a_sandbox_lives_on_after_giving_up),
-      cmocka_unit_test(environments_are_separate), cmocka_unit_test(numbers_ignore_the_locale),
+      cmocka_unit_test(offers_pure_functions),
+      cmocka_unit_test(offers_nothing_else),
+      cmocka_unit_test(pairs_is_in_order),
+      cmocka_unit_test(sort_is_stable),
+      cmocka_unit_test(leaks_no_address),
+      cmocka_unit_test(errors_name_file_and_line),
+      cmocka_unit_test(long_paths_stay_whole),
+      cmocka_unit_test(endless_loops_end),
+      cmocka_unit_test(memory_bombs_end),
+      cmocka_unit_test(wild_arguments_are_refused),
+      cmocka_unit_test(deep_nesting_ends),
+      cmocka_unit_test(slow_parsing_ends),
+      cmocka_unit_test(bytecode_is_refused),
+      cmocka_unit_test(every_function_takes_the_worst),
+      cmocka_unit_test(a_sandbox_lives_on_after_giving_up),
+      cmocka_unit_test(environments_are_separate),
+      cmocka_unit_test(numbers_ignore_the_locale),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
