@@ -53,9 +53,10 @@ struct cugen_kernel {
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
-  struct api_stored *stored; /* what stored.c handed out */
-  struct api_why *why;       /* and why.c */
-  int64_t tuned_at;          /* when this handle last began to tune; 0: never. Records since then are its own */
+  struct api_stored *stored;             /* what stored.c handed out */
+  struct api_why *why;                   /* and why.c */
+  struct text export_name, export_notes; /* what export.c handed out */
+  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
 };
 
 /* ---- library.c ---- */
@@ -114,5 +115,9 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 /* distance as in cugen_plan_options. *out is to be freed whatever comes back. */
 int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
 void api_choice_free(struct choice *choice);
+
+/* Reads what problem_print wrote. *known is false, and nothing is to be freed, when the config has changed since. */
+int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
+                     cugen_error *err);
 
 #endif

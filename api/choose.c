@@ -12,23 +12,28 @@ static double number(struct value value) {
   return value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
 }
 
-/* |log2(a / b)| of two sizes; 0 of equal values; infinite where only equal values go together. */
-static double value_distance(struct value a, struct value b) {
-  if (value_equal(a, b)) return 0;
-  return number(a) > 0 && number(b) > 0 ? fabs(log2(number(a) / number(b))) : INFINITY;
+/* The larger of two sizes by the smaller; 1 of equal values; infinite where only equal values go together. */
+static double value_ratio(struct value a, struct value b) {
+  double x = number(a), y = number(b);
+  if (value_equal(a, b)) return 1;
+  return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
 }
 
+/* Over the problem's values. Ratios are compared, not their logarithms: an exported bundle does the same without a
+   mathematical library, and has to come to the same order. */
 struct distance {
-  double largest, sum; /* over the problem's values */
+  double ratio, product; /* the largest, and all together */
+  double largest;        /* log2(ratio) */
 };
 
 static struct distance problem_distance(const struct problem *a, const struct problem *b) {
-  struct distance distance = {0, 0};
+  struct distance distance = {1, 1, 0};
   for (size_t i = 0; i < a->count; i++) {
-    double one = value_distance(a->values[i], b->values[i]);
-    distance.largest = fmax(distance.largest, one);
-    distance.sum += one;
+    double ratio = value_ratio(a->values[i], b->values[i]);
+    distance.ratio = fmax(distance.ratio, ratio);
+    distance.product *= ratio;
   }
+  distance.largest = log2(distance.ratio);
   return distance;
 }
 
@@ -59,9 +64,8 @@ static bool prints_as(const struct config *config, const struct problem *problem
   return same;
 }
 
-/* Reads what problem_print wrote. *known is false, and nothing is to be freed, when the config has changed since. */
-static int read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
-                        cugen_error *err) {
+int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
+                     cugen_error *err) {
   char *copy = strdup(text);
   const char **settings = calloc(config->problem_count + 1, sizeof *settings);
   int status = copy && settings ? CUGEN_OK : error_memory(err);
@@ -110,7 +114,7 @@ static int visit(void *context, const char *text, cugen_error *err) {
   struct nearby *nearby = context;
   struct tuned tuned = {0};
   bool known;
-  int status = read_problem(nearby->kernel->config, text, &tuned.problem, &known, err);
+  int status = api_read_problem(nearby->kernel->config, text, &tuned.problem, &known, err);
   if (status || !known) return status;
   tuned.distance = problem_distance(&nearby->kernel->problem, &tuned.problem);
   bool near = tuned.distance.largest > 0 && tuned.distance.largest <= nearby->limit;
@@ -122,8 +126,8 @@ static int visit(void *context, const char *text, cugen_error *err) {
 /* By the largest ratio, then by all of them together, then the one tuned first. */
 static int compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
-  if (a->distance.largest != b->distance.largest) return a->distance.largest < b->distance.largest ? -1 : 1;
-  if (a->distance.sum != b->distance.sum) return a->distance.sum < b->distance.sum ? -1 : 1;
+  if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;
+  if (a->distance.product != b->distance.product) return a->distance.product < b->distance.product ? -1 : 1;
   return a->order < b->order ? -1 : 1;
 }
 

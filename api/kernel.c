@@ -111,7 +111,8 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->values);
-  struct text *texts[] = {&k->fallback, &k->problem_text, &k->key_options, &k->policy, &k->variant_text, &k->source};
+  struct text *texts[] = {&k->fallback,     &k->problem_text, &k->key_options, &k->policy,
+                          &k->variant_text, &k->source,       &k->export_name, &k->export_notes};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

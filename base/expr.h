@@ -58,4 +58,13 @@ bool expr_constant(const struct expr *expr, struct value *out);
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                  struct text *out, cugen_error *err);
 
+enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
+
+/* The same, right for every operand: whole numbers (long long) go through the functions add(e, a, b), subtract, multiply,
+   divide, divide_exactly, modulo, ceil_div, round_up, log2_exact(e, a), absolute(e, a), lesser(a, b), greater(a, b),
+   is_pow2(a), which set the int *e where the expression would be an error; numbers with a fraction are doubles, root(a)
+   their square root. An exported bundle brings them. *kind is what comes out. */
+int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                       struct text *out, enum expr_kind *kind, cugen_error *err);
+
 #endif

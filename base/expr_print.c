@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const struct {
-  const char *lua, *c;
+  const char *lua, *c, *checked;
   bool boolean;
 } patterns[OP_COUNT] = {
-#define X(name, operands, lua, c, boolean) {lua, c, boolean},
+#define X(name, operands, lua, c, checked, boolean) {lua, c, checked, boolean},
     EXPR_OPS(X)
 #undef X
 };
@@ -50,6 +50,7 @@ struct fragment {
   struct text text, guard;
   enum fragment_kind kind;
   bool composite;
+  bool real; /* FRAGMENT_GUARDED: text is */
 };
 
 static void fragment_free(struct fragment *fragment) {
@@ -94,7 +95,7 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
 
 struct printer {
   const struct expr *expr;
-  bool c;
+  bool c, checked;
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal; /* why it cannot be said in C */
@@ -171,15 +172,35 @@ static bool check_kinds(struct printer *printer, enum expr_op op, const struct f
   return !(whole && real) || refuse(printer, "this operation works on whole numbers there");
 }
 
+static void to_double(struct fragment *fragment) {
+  if (fragment->kind != FRAGMENT_NUMBER) return;
+  struct text text = fill("(double)%A", fragment, NULL);
+  text_free(&fragment->text);
+  fragment->text = text;
+  fragment->kind = FRAGMENT_REAL;
+  fragment->composite = true;
+}
+
+/* Whole numbers are computed by functions that notice an overflow; with a fraction both operands are doubles. */
+static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left, struct fragment *right) {
+  if (!real || op == OP_SQRT) return patterns[op].checked;
+  to_double(left);
+  if (left != right) to_double(right);
+  return patterns[op].c;
+}
+
 static void operate(struct printer *printer, enum expr_op op) {
   enum { LONGEST = 1 << 16 };
   struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
-  struct fragment result = {.text = fill(printer->c ? patterns[op].c : patterns[op].lua, left, right)};
-  bool real = op == OP_SQRT || left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
+  bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
+  const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
+  if (printer->checked) pattern = checked_pattern(op, real, left, right);
+  struct fragment result = {.text = fill(pattern, left, right)};
+  real = real || op == OP_SQRT;
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
   bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD); /* brings its own parentheses in Lua */
-  result.composite = printer->c || !call;
+  result.composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
   fragment_free(right);
   if (left != right) fragment_free(left);
   *left = result;
@@ -213,6 +234,7 @@ static void join_and_c(struct printer *printer, struct fragment *left, struct fr
     result.guard = right->kind == FRAGMENT_GUARDED ? fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
                                                    : fill("%a", as_guard(&a, left), NULL);
     result.composite = right->composite;
+    result.real = right->real || right->kind == FRAGMENT_REAL;
     add_operand(&right->text, false, &result.text);
   }
   join_result(printer, result);
@@ -231,6 +253,9 @@ static void join_or_c(struct printer *printer, struct fragment *left, struct fra
     result.text = condition;
     text_add_n(&result.text, text_get(&choice), choice.length);
     text_free(&choice);
+    bool real = right->real || right->kind == FRAGMENT_REAL;
+    if (printer->checked && left->real != real) refuse(printer, "it may be whole or not");
+    result.real = real;
     if (right->kind == FRAGMENT_GUARDED) result.guard = fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
   } else {
     refuse(printer, "a number may be a condition");
@@ -305,17 +330,30 @@ static int finish_c(struct printer *printer, struct text *out, cugen_error *err)
   return CUGEN_ERROR_CONFIG;
 }
 
+static int run_c(struct printer *printer, struct text *out, cugen_error *err) {
+  print_until(printer, printer->expr->count);
+  close_jumps(printer, printer->expr->count);
+  return finish_c(printer, out, err);
+}
+
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                  struct text *out, cugen_error *err) {
   struct printer *printer = calloc(1, sizeof *printer);
   if (!printer) return error_memory(err);
-  printer->expr = expr;
-  printer->c = true;
-  printer->slot_name = slot_name;
-  printer->context = context;
-  print_until(printer, expr->count);
-  close_jumps(printer, expr->count);
-  int status = finish_c(printer, out, err);
+  *printer = (struct printer){.expr = expr, .c = true, .slot_name = slot_name, .context = context};
+  int status = run_c(printer, out, err);
+  printer_free(printer);
+  return status;
+}
+
+int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                       struct text *out, enum expr_kind *kind, cugen_error *err) {
+  struct printer *printer = calloc(1, sizeof *printer);
+  if (!printer) return error_memory(err);
+  *printer = (struct printer){.expr = expr, .c = true, .checked = true, .slot_name = slot_name, .context = context};
+  int status = run_c(printer, out, err);
+  enum fragment_kind is = status ? FRAGMENT_NUMBER : printer->stack[printer->top - 1].kind;
+  *kind = is == FRAGMENT_BOOLEAN ? EXPR_BOOLEAN : is == FRAGMENT_REAL ? EXPR_REAL : EXPR_WHOLE;
   printer_free(printer);
   return status;
 }

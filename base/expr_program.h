@@ -9,39 +9,39 @@
 /* Bounds that keep a hostile config from costing time or stack; no honest expression comes near them. */
 enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
-/* name, operands, as Lua, as C (NULL: not from here), gives a boolean. %a is an operand, %A one in parentheses if
-   it is not a name or a number. AND and OR are jumps over their right operand. */
+/* name, operands, as Lua, as C (NULL: not from here), as checked C (of whole numbers), gives a boolean. %a is an operand,
+   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand. */
 #define EXPR_OPS(X)                                                                                                  \
-  X(PUSH, 0, "", NULL, false)                                                                                        \
-  X(AND, 0, "%A and %B", "%A && %B", false)                                                                          \
-  X(OR, 0, "%A or %B", "%A || %B", false)                                                                            \
-  X(NOT, 1, "not %A", "!%A", true)                                                                                   \
-  X(NEGATE, 1, "-%A", "-%A", false)                                                                                  \
-  X(IS_POW2, 1, "is_pow2(%a)", "%A > 0 && (%A & (%A - 1)) == 0", true)                                               \
-  X(LOG2, 1, "log2(%a)", "(long long)__builtin_ctzll((unsigned long long)%A)", false)                                \
-  X(ABS, 1, "abs(%a)", "%A < 0 ? -%A : %A", false)                                                                   \
-  X(SIZEOF, 1, "sizeof(%a)", NULL, false)                                                                            \
-  X(EPS, 1, "eps(%a)", NULL, false)                                                                                  \
-  X(SQRT, 1, "sqrt(%a)", "sqrt((double)%A)", false)                                                                  \
-  X(ADD, 2, "%A + %B", "%A + %B", false)                                                                             \
-  X(SUBTRACT, 2, "%A - %B", "%A - %B", false)                                                                        \
-  X(MULTIPLY, 2, "%A * %B", "%A * %B", false)                                                                        \
-  X(DIVIDE, 2, "%A / %B", "%A / %B", false)                                                                          \
-  X(FLOOR_DIVIDE, 2, "%A // %B", "%A / %B", false)                                                                   \
-  X(MODULO, 2, "%A %% %B", "%A %% %B", false)                                                                        \
-  X(EQUAL, 2, "%A == %B", "%A == %B", true)                                                                          \
-  X(DIFFER, 2, "%A ~= %B", "%A != %B", true)                                                                         \
-  X(LESS, 2, "%A < %B", "%A < %B", true)                                                                             \
-  X(LESS_EQUAL, 2, "%A <= %B", "%A <= %B", true)                                                                     \
-  X(GREATER, 2, "%A > %B", "%A > %B", true)                                                                          \
-  X(GREATER_EQUAL, 2, "%A >= %B", "%A >= %B", true)                                                                  \
-  X(CEIL_DIV, 2, "ceil_div(%a, %b)", "(%A + %B - 1) / %B", false)                                                    \
-  X(ROUND_UP, 2, "round_up(%a, %b)", "(%A + %B - 1) / %B * %B", false)                                               \
-  X(MIN, 2, "min(%a, %b)", "%A <= %B ? %A : %B", false)                                                              \
-  X(MAX, 2, "max(%a, %b)", "%A >= %B ? %A : %B", false)
+  X(PUSH, 0, "", NULL, NULL, false)                                                                                  \
+  X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                                              \
+  X(OR, 0, "%A or %B", "%A || %B", "%A || %B", false)                                                                \
+  X(NOT, 1, "not %A", "!%A", "!%A", true)                                                                            \
+  X(NEGATE, 1, "-%A", "-%A", "subtract(e, 0, %a)", false)                                                            \
+  X(IS_POW2, 1, "is_pow2(%a)", "%A > 0 && (%A & (%A - 1)) == 0", "is_pow2(%a)", true)                                \
+  X(LOG2, 1, "log2(%a)", "(long long)__builtin_ctzll((unsigned long long)%A)", "log2_exact(e, %a)", false)           \
+  X(ABS, 1, "abs(%a)", "%A < 0 ? -%A : %A", "absolute(e, %a)", false)                                                \
+  X(SIZEOF, 1, "sizeof(%a)", NULL, NULL, false)                                                                      \
+  X(EPS, 1, "eps(%a)", NULL, NULL, false)                                                                            \
+  X(SQRT, 1, "sqrt(%a)", "sqrt((double)%A)", "root((double)%A)", false)                                              \
+  X(ADD, 2, "%A + %B", "%A + %B", "add(e, %a, %b)", false)                                                           \
+  X(SUBTRACT, 2, "%A - %B", "%A - %B", "subtract(e, %a, %b)", false)                                                 \
+  X(MULTIPLY, 2, "%A * %B", "%A * %B", "multiply(e, %a, %b)", false)                                                 \
+  X(DIVIDE, 2, "%A / %B", "%A / %B", "divide_exactly(e, %a, %b)", false)                                             \
+  X(FLOOR_DIVIDE, 2, "%A // %B", "%A / %B", "divide(e, %a, %b)", false)                                              \
+  X(MODULO, 2, "%A %% %B", "%A %% %B", "modulo(e, %a, %b)", false)                                                   \
+  X(EQUAL, 2, "%A == %B", "%A == %B", "%A == %B", true)                                                              \
+  X(DIFFER, 2, "%A ~= %B", "%A != %B", "%A != %B", true)                                                             \
+  X(LESS, 2, "%A < %B", "%A < %B", "%A < %B", true)                                                                  \
+  X(LESS_EQUAL, 2, "%A <= %B", "%A <= %B", "%A <= %B", true)                                                         \
+  X(GREATER, 2, "%A > %B", "%A > %B", "%A > %B", true)                                                               \
+  X(GREATER_EQUAL, 2, "%A >= %B", "%A >= %B", "%A >= %B", true)                                                      \
+  X(CEIL_DIV, 2, "ceil_div(%a, %b)", "(%A + %B - 1) / %B", "ceil_div(e, %a, %b)", false)                             \
+  X(ROUND_UP, 2, "round_up(%a, %b)", "(%A + %B - 1) / %B * %B", "round_up(e, %a, %b)", false)                        \
+  X(MIN, 2, "min(%a, %b)", "%A <= %B ? %A : %B", "lesser(%a, %b)", false)                                            \
+  X(MAX, 2, "max(%a, %b)", "%A >= %B ? %A : %B", "greater(%a, %b)", false)
 
 enum expr_op {
-#define X(name, operands, lua, c, boolean) OP_##name,
+#define X(name, operands, lua, c, checked, boolean) OP_##name,
   EXPR_OPS(X)
 #undef X
       OP_COUNT,

@@ -14,7 +14,12 @@
 #define CLI_OPTIONS(X)                                                                                               \
   X(VARIANT, "variant", 0, "TEXT", "the variant, such as \"tiled BM=64\"; what it leaves out is chosen")             \
   X(BEST, "best", 0, NULL, "the remembered best variant, and an error when there is none")                           \
-  X(OUTPUT, "output", 'o', "FILE", "write there instead of to stdout")                                               \
+  X(OUTPUT, "output", 'o', "PATH", "write there: a file instead of stdout; export's folder")                         \
+  X(DEVICES, "devices", 0, "LIST", "parts of remembered devices' names, or architectures: \"H200, sm_80\"")          \
+  X(PROBLEMS, "problems", 0, "LIST", "problems, such as \"M=1024 N=1024; M=4096\" (default: all remembered)")        \
+  X(DISTANCE, "distance", 0, "D", "lend variants to problems so near, whatever the policy; 1: twice or half")        \
+  X(PTX, "ptx", 0, NULL, "code for unknown devices too, compiled by their driver")                                   \
+  X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
   X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
   X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s, cpu 30s)")           \
   X(STRATEGY, "strategy", 0, "NAME", "random (default) or exhaustive")                                               \
@@ -161,6 +166,7 @@ void cli_print_same(const struct cli *cli, FILE *out);
 /* ---- The commands ---- */
 
 int command_gen(struct cli *cli);
+int command_export(struct cli *cli);
 int command_space(struct cli *cli);
 int command_show(struct cli *cli);
 int command_run(struct cli *cli);

@@ -14,6 +14,8 @@ static const enum cli_option tune_options[] = {OPTION_BUDGET,         OPTION_STR
                                                OPTION_IMPLEMENTATION, OPTION_THREADS,  OPTION_TIMEOUT, OPTION_TOP,
                                                OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
+static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
+                                                 OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
@@ -49,6 +51,12 @@ const struct cli_command cli_commands[] = {
      "remembered for this problem, else for the one that the config's policy names, else the\n"
      "first valid variant.",
      gen_options, true, command_gen},
+    {"export", "CONFIG", "write tuned variants as plain C that needs only the driver",
+     "Writes a folder with a header, a source with the compiled variants in it, and how to build\n"
+     "and use them: no compiler, toolkit or cugen at run time. It holds what is remembered of the\n"
+     "config, for every device and problem, and the default variants for the rest; --set picks\n"
+     "problems with these values. Nothing is measured, and no GPU is needed.",
+     export_options, true, command_export},
     {"space", "CONFIG", "how many variants there are, and which rule removes how many",
      "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
      "it was the first to rule out.",

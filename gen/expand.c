@@ -21,6 +21,8 @@ struct expander {
   size_t next_proof;
   struct renderer *renderer;
   struct text body, source, normal, parameters, title; /* kept for their memory */
+  bool *reads;                                         /* of the last expansion, one a slot */
+  size_t read_count;
 };
 
 /* One expansion under way. */
@@ -193,6 +195,15 @@ static int write_source(struct expansion *x) {
   if (!status) status = write_title(x);
   if (!status) status = assemble(&x->names, &expander->body, parameters_used, &expander->source, &x->kernels, x->err);
   return status;
+}
+
+static int note_reads(struct expansion *x) {
+  free(x->expander->reads);
+  x->expander->reads = calloc(x->slot_count + 1, sizeof *x->expander->reads);
+  x->expander->read_count = x->slot_count;
+  if (!x->expander->reads) return error_memory(x->err);
+  names_reads(&x->names, x->expander->reads);
+  return CUGEN_OK;
 }
 
 /* ---- Launches ----------------------------------------------------------------------------------------------- */
@@ -467,8 +478,8 @@ static int launches(struct expansion *x) {
 
 static int run_steps(struct expansion *x) {
   static int (*const steps[])(struct expansion *) = {
-      fill_slots,    fill_arguments, write_parameters, open_names,  write_source,  copy_source,
-      allocate_spec, launches,       finish_strings,   take_hashes, evaluate_work,
+      fill_slots,  fill_arguments, write_parameters, open_names,     write_source, note_reads,
+      copy_source, allocate_spec,  launches,         finish_strings, take_hashes,  evaluate_work,
   };
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     int status = steps[i](x);
@@ -545,6 +556,11 @@ int expand_variant(struct expander *expander, const struct config *config, const
   return expand(&x, out);
 }
 
+const bool *expander_reads(const struct expander *expander, size_t *count) {
+  *count = expander->read_count;
+  return expander->reads;
+}
+
 int expand_reference(struct expander *expander, const struct config *config, const struct problem *problem,
                      const struct device_facts *facts, const struct variant *variant, int64_t sample_count,
                      struct kernel_spec *out, cugen_error *err) {
@@ -582,6 +598,7 @@ void expander_close(struct expander *expander) {
   if (!expander) return;
   renderer_close(expander->renderer);
   for (size_t i = 0; i < sizeof expander->proofs / sizeof *expander->proofs; i++) text_free(&expander->proofs[i].key);
+  free(expander->reads);
   text_free(&expander->body);
   text_free(&expander->source);
   text_free(&expander->normal);

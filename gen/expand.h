@@ -17,6 +17,10 @@ int expand_variant(struct expander *expander, const struct config *config, const
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err);
 
+/* For each slot (see config.h) whether its value shaped the source that was expanded last: a problem that differs from
+   that one elsewhere, and has an index_t of the same width, has the same source. Valid until the next expansion. */
+const bool *expander_reads(const struct expander *expander, size_t *count);
+
 /* The reference's kernel_spec: one thread computes one element. Its arguments are the config's, with each output
    (not inout) in its wide dtype, packed and row-major. After them its parameters, also ${params}, end with two that
    are not among spec->arguments, `const long long *samples, long long sample_count`: thread t < sample_count computes

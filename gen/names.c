@@ -406,3 +406,65 @@ int names_define(const struct names *names, const struct name *name, struct text
   }
   return CUGEN_OK;
 }
+
+/* ---- What a text depends on --------------------------------------------------------------------------------- */
+
+/* known_only: what the launch decides stays an expression in the text. */
+static void read_expr(const struct names *names, const struct expr *expr, bool known_only, bool *reads) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!known_only || names->known[slots[i]]) reads[slots[i]] = true;
+}
+
+static void read_distance(const struct names *names, const struct name *name, bool known_only, bool *reads) {
+  int dimension = name->kind == NAME_STRIDE ? name->dimension : pitch_dimension(&names->in.arguments[name->index]);
+  struct product product = stride_factors(names, name->index, dimension);
+  for (int i = 0; i < product.count; i++) read_expr(names, product.factors[i], known_only, reads);
+  read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
+}
+
+/* A scalar without a value of its own is the slot of its name. */
+static void read_scalar(const struct names *names, int argument, bool *reads) {
+  const struct config_argument *declared = &names->in.config->arguments[argument];
+  read_expr(names, declared->value, false, reads);
+  if (declared->value) return;
+  for (size_t i = 0; i < names->count; i++)
+    if (names->list[i].kind == NAME_SLOT && strcmp(names->list[i].text, declared->name) == 0)
+      reads[names->list[i].index] = true;
+}
+
+static void read_name(const struct names *names, const struct name *name, bool known_only, bool *reads) {
+  const struct config *config = names->in.config;
+  switch (name->kind) {
+  case NAME_INDEX_T: break;
+  case NAME_SLOT:
+    if (name->scalar >= 0 && known_only) read_scalar(names, name->scalar, reads);
+    if (!known_only || names->known[name->index]) reads[name->index] = true;
+    break;
+  case NAME_DERIVED: read_expr(names, names->in.derived[name->index].expr, known_only, reads); break;
+  case NAME_SCALAR: read_scalar(names, name->index, reads); break;
+  case NAME_TYPE: read_expr(names, config->arguments[name->index].dtype.expr, false, reads); break;
+  case NAME_STRIDE:
+  case NAME_PITCH: read_distance(names, name, known_only, reads); break;
+  case NAME_LAYOUT: read_expr(names, config->arguments[name->index].layout.expr, false, reads); break;
+  }
+}
+
+/* What every expansion depends on: how the kernel's parameters are declared and passed. */
+static void read_arguments(const struct names *names, bool *reads) {
+  for (size_t i = 0; i < names->in.config->argument_count; i++) {
+    const struct config_argument *declared = &names->in.config->arguments[i];
+    read_expr(names, declared->dtype.expr, false, reads);
+    read_expr(names, declared->compiled, false, reads);
+  }
+}
+
+void names_reads(const struct names *names, bool *reads) {
+  read_arguments(names, reads);
+  for (size_t i = 0; i < names->count; i++) {
+    const struct name *name = &names->list[i];
+    if (name->asked) read_name(names, name, false, reads);
+    if (name->used && !names_parameter(names, name)) read_name(names, name, true, reads);
+  }
+}

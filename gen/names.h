@@ -25,6 +25,7 @@ struct name {
   int dimension; /* NAME_STRIDE */
   int scalar;    /* the scalar argument of this name, -1: none */
   bool used;     /* the expansion mentions it */
+  bool asked;    /* a //@ line or ${} has read its value */
   size_t at;     /* in texts: where text stands until names_open is done */
 };
 
@@ -66,5 +67,9 @@ bool names_parameter(const struct names *names, const struct name *name);
 /* Appends the line of the prologue. *type gets the dtype it needs, or NULL. */
 int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
                  cugen_error *err);
+
+/* Sets reads[slot] for each slot whose value the expansion's text depends on: for all of them it is the same kernel when
+   these have the same values and index_t the same width. */
+void names_reads(const struct names *names, bool *reads);
 
 #endif

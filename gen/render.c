@@ -444,9 +444,10 @@ static void push_value(lua_State *L, struct value value) {
 
 static bool push_name(lua_State *L, struct renderer *renderer, const char *text, size_t length) {
   const struct names *names = renderer->request->names;
-  const struct name *name = names_find(names, text, length);
+  struct name *name = names_find(names, text, length);
   struct value value;
   if (!name) return false;
+  name->asked = true;
   cugen_error error = {0};
   if (names_value(names, name, &value, &error)) luaL_error(L, "%s", error.message);
   push_value(L, value);

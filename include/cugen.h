@@ -565,6 +565,40 @@ void cugen_call_close(cugen_call *call);
    On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE; it returns when the kernels have ended. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
+/* ---- Shipping: tuned variants as plain C --------------------------------------------------------------------------- */
+
+typedef struct cugen_export_options {
+  size_t size;
+  const char *devices; /* "H200, sm_80": parts of remembered devices' names, or architectures; NULL: all remembered */
+  const char *problems; /* "M=1024 N=1024; M=4096": only these; NULL: all remembered that agree with the settings */
+  double distance;      /* as in cugen_plan_options: 0: the config's policy */
+  int ptx;              /* code for devices that it was not made for, too: PTX, which their driver compiles */
+  int force;            /* write into a folder that holds other things; they stay */
+} cugen_export_options;
+
+#define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
+  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0 }
+
+typedef struct cugen_export_result {
+  const char *name; /* prefix of the bundle's functions, and its files' name; as notes the kernel's */
+  size_t devices;   /* that it has code for, PTX included */
+  size_t problems;  /* tuned ones, each device's counted */
+  size_t variants;  /* each device's */
+  size_t images;    /* cubins and PTX; equal ones are one */
+  size_t compiled;  /* of them now; the rest came from the cache */
+  size_t stale;     /* records that were not used: their source has changed since */
+  int64_t image_bytes, source_bytes;
+  const char *notes; /* lines: what was left out or replaced, and why; "" */
+} cugen_export_result;
+
+/* Writes a bundle into the folder, which needs nothing but the driver at run time: NAME.h, NAME.c, README.md,
+   CMakeLists.txt and an example. It chooses the variants that cugen_plan_open would with what is remembered now. Same
+   input, same bytes. The folder is made (its parent is there), or holds an earlier bundle of this kernel, which is
+   replaced as a whole; anything else in it is CUGEN_ERROR_USAGE without force. Nothing is measured; what the cache has no
+   image of is compiled, which needs no GPU. */
+int cugen_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
+                        cugen_export_result *result, cugen_error *error);
+
 /* ---- Isolated work ------------------------------------------------------------------------------------------- */
 
 /* The process started as options.worker runs this and returns its result from main: it serves its parent over the

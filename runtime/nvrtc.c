@@ -22,6 +22,8 @@
   X(lowered_name, nvrtcGetLoweredName, true, (nvrtcProgram, const char *, const char **))                            \
   X(cubin_size, nvrtcGetCUBINSize, true, (nvrtcProgram, size_t *))                                                   \
   X(cubin, nvrtcGetCUBIN, true, (nvrtcProgram, char *))                                                              \
+  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                                       \
+  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                                                  \
   X(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram, size_t *))                                                \
   X(log, nvrtcGetProgramLog, true, (nvrtcProgram, char *))                                                           \
   X(flow_callback, nvrtcSetFlowCallback, false, (nvrtcProgram, int (*)(void *, void *), void *))
@@ -138,10 +140,19 @@ static int nearest_arch(const struct nvrtc *nvrtc, int number) {
   return best;
 }
 
+/* "compute_75": PTX, which the driver of any later device compiles for it. */
+static bool is_virtual(const char *arch) {
+  return arch && strncmp(arch, "compute_", 8) == 0;
+}
+
 /* "sm_90a" as it stands when NVRTC knows 90; else the nearest lower one, with a note. */
 static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
                        cugen_error *err) {
   char *end = NULL;
+  if (is_virtual(arch)) { /* NVRTC says itself what it does not know */
+    text_add(out, arch);
+    return nvrtc->ptx_size && nvrtc->ptx ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
+  }
   long number = arch && !strncmp(arch, "sm_", 3) ? strtol(arch + 3, &end, 10) : 0;
   if (number < 10 || number > 999 || (*end && (strchr("af", *end) == NULL || end[1])))
     return unknown_arch(nvrtc, arch, err);
@@ -282,12 +293,16 @@ static int job_compile(struct job *job, cugen_error *err) {
   return status;
 }
 
+/* PTX is text with its closing zero. */
 static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
-  nvrtcResult result = job->nvrtc->cubin_size(job->program, &out->image_length);
-  if (result) return job_error(job, result, "give the cubin's size", err);
+  bool ptx = is_virtual(job->request->arch);
+  const struct nvrtc *nvrtc = job->nvrtc;
+  nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
+  if (result) return job_error(job, result, "give the code's size", err);
   out->image = malloc(out->image_length ? out->image_length : 1);
   if (!out->image) return error_memory(err);
-  if ((result = job->nvrtc->cubin(job->program, out->image))) return job_error(job, result, "give the cubin", err);
+  if ((result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, out->image)))
+    return job_error(job, result, "give the code", err);
   out->image_hash = hash_bytes(out->image, out->image_length);
   return CUGEN_OK;
 }
@@ -299,6 +314,7 @@ static int take_entry(struct job *job, size_t index, const char *log, struct com
   out->entries[index] = strdup(lowered);
   if (!out->entries[index]) return error_memory(err);
   out->entry_count = index + 1;
+  if (is_virtual(job->request->arch)) return CUGEN_OK; /* what it will take is not known yet */
   struct kernel_resources *resources = &out->resources[index];
   int status = cubin_resources(out->image, out->image_length, lowered, resources, err);
   if (!status) resources->spill_bytes = ptxas_log_spills(log, lowered);

@@ -10,7 +10,7 @@ int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_er
 /* 13000 for 13.0 */
 int nvrtc_version(const struct nvrtc *nvrtc);
 
-/* Compiles to a cubin for request->arch and reads its resources. A refusal is CUGEN_ERROR_COMPILE with the first
+/* Compiles to a cubin for request->arch and reads its resources; for "compute_75" to PTX, whose resources stay 0. A refusal is CUGEN_ERROR_COMPILE with the first
    diagnostics; past request->timeout likewise. */
 int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
                   cugen_error *err);

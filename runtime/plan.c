@@ -124,8 +124,7 @@ static double value_number(struct value value) {
   return value.type == VALUE_FLOAT ? value.real : value.type == VALUE_BOOL ? value.boolean : (double)value.integer;
 }
 
-/* False: the value is no number of that type. */
-static bool pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out) {
+bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out) {
   if (value.type == VALUE_NIL || value.type == VALUE_STRING) return false;
   if (dtype->floating) {
     pack_float(dtype, value_number(value), out);
@@ -187,7 +186,7 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
                        cugen_error *err) {
   size_t bytes = (size_t)argument->dtype->bytes;
   bool known = (is_passed(argument) && !given) || argument->compiled_in;
-  if (known && !pack_scalar(argument->dtype, argument->value, out))
+  if (known && !plan_pack_scalar(argument->dtype, argument->value, out))
     return is_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
   if (!given) return CUGEN_OK;
   if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;

@@ -17,6 +17,9 @@ void plan_close(struct plan *plan);
 /* The parts of a spec that the compiler needs: its distinct entries. Returns how many. */
 size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]);
 
+/* The value as the bytes of a parameter of that type, eight at most; false: it is no number of the type. */
+bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out);
+
 /* memory[i] belongs to spec->arguments[i]; of a scalar's only host counts: NULL, or its value instead of the spec's
    (for one that is compiled in the same value). A constant argument's memory is copied into its
    symbol at each bind. extra/extra_count: parameters passed after the arguments (a reference's samples), each a

@@ -1,0 +1,232 @@
+/* Exporting: what a kernel remembers, as plain C in a folder. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "export.h"
+
+/* ---- Files --------------------------------------------------------------------------------------------------------------- */
+
+enum { FILES = 5 };
+
+struct file {
+  struct text name, content;
+};
+
+static void free_files(struct file files[FILES]) {
+  for (size_t i = 0; i < FILES; i++) text_free(&files[i].name), text_free(&files[i].content);
+}
+
+/* The header comes first: by it an earlier bundle is known. */
+static int make_files(const struct exporter *x, struct file files[FILES], cugen_error *err) {
+  const char *name = text_get(&x->base->export_name);
+  text_addf(&files[0].name, "%s.h", name);
+  text_addf(&files[1].name, "%s.c", name);
+  text_add(&files[2].name, "README.md");
+  text_add(&files[3].name, "CMakeLists.txt");
+  text_add(&files[4].name, "example.c");
+  int status = export_header(x, &files[0].content, err);
+  if (!status) status = export_source(x, &files[1].content, err);
+  export_readme(x, &files[2].content);
+  export_cmake(x, &files[3].content);
+  export_example(x, &files[4].content);
+  for (size_t i = 0; i < FILES && !status; i++)
+    if (files[i].name.failed || files[i].content.failed) status = error_memory(err);
+  return status;
+}
+
+static int write_files(const char *folder, const struct file files[FILES], cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < FILES && !status; i++) {
+    struct text path = {0};
+    text_addf(&path, "%s/%s", folder, text_get(&files[i].name));
+    status = path.failed ? error_memory(err)
+                         : file_write(text_get(&path), text_get(&files[i].content), files[i].content.length, err);
+    text_free(&path);
+  }
+  return status;
+}
+
+/* ---- The folder ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_ours(const struct file files[FILES], const char *name) {
+  for (size_t i = 0; i < FILES; i++)
+    if (strcmp(text_get(&files[i].name), name) == 0) return true;
+  return false;
+}
+
+/* Whether the header there begins as this bundle's does, up to the version. */
+static bool is_bundle(const char *folder, const struct file files[FILES]) {
+  struct text path = {0}, header = {0};
+  const char *mark = "made by 'cugen export'", *title = text_get(&files[0].content), *end = strstr(title, mark);
+  text_addf(&path, "%s/%s", folder, text_get(&files[0].name));
+  bool same = !path.failed && end && file_read(text_get(&path), &header, NULL) == CUGEN_OK &&
+              strncmp(text_get(&header), title, (size_t)(end - title) + strlen(mark)) == 0;
+  text_free(&path);
+  text_free(&header);
+  return same;
+}
+
+struct place {
+  bool there, empty;
+  struct text foreign; /* something in it that no bundle has */
+};
+
+static int look(const char *folder, const struct file files[FILES], struct place *out, cugen_error *err) {
+  struct stat info;
+  *out = (struct place){.empty = true};
+  if (stat(folder, &info) != 0) {
+    if (errno == ENOENT) return CUGEN_OK;
+    return error_set(err, CUGEN_ERROR_IO, "%s: %s", folder, strerror(errno));
+  }
+  if (!S_ISDIR(info.st_mode))
+    return error_set(err, CUGEN_ERROR_USAGE, "%s is a file; a bundle is a folder: name another with -o", folder);
+  DIR *dir = opendir(folder);
+  if (!dir) return error_set(err, CUGEN_ERROR_IO, "%s: %s", folder, strerror(errno));
+  out->there = true;
+  for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    out->empty = false;
+    if (!out->foreign.length && !is_ours(files, entry->d_name)) text_add(&out->foreign, entry->d_name);
+  }
+  closedir(dir);
+  return out->foreign.failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int refuse(const char *folder, const struct place *place, const char *name, cugen_error *err) {
+  if (place->foreign.length)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%s holds other things, such as '%s'; --force writes the bundle's files there all the same, and "
+                     "leaves the others",
+                     folder, text_get(&place->foreign));
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s is not an earlier bundle of %s; name another folder with -o, or --force to replace the files "
+                   "of a bundle's names",
+                   folder, name);
+}
+
+static int make_beside(const char *folder, struct text *out, cugen_error *err) {
+  size_t length = strlen(folder);
+  while (length > 1 && folder[length - 1] == '/') length--;
+  text_add_n(out, folder, length);
+  text_add(out, ".XXXXXX");
+  if (out->failed) return error_memory(err);
+  if (mkdtemp(out->data) && chmod(out->data, 0755) == 0) return CUGEN_OK;
+  int why = errno;
+  text_clear(out);
+  if (why != ENOENT) return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
+  return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
+}
+
+/* The new folder takes the old one's place. An empty or absent one is simply replaced. */
+static int swap(const char *fresh, const char *folder, bool earlier, cugen_error *err) {
+  struct text old = {0};
+  text_addf(&old, "%s.old", fresh);
+  int status = old.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && earlier && rename(folder, text_get(&old)) != 0)
+    status = error_set(err, CUGEN_ERROR_IO, "%s cannot be replaced: %s", folder, strerror(errno));
+  if (!status && rename(fresh, folder) != 0) {
+    status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
+    if (earlier && rename(text_get(&old), folder) != 0)
+      error_append(err, "; the earlier bundle is in %s", text_get(&old));
+  }
+  if (!status && earlier) folder_remove(text_get(&old));
+  text_free(&old);
+  return status;
+}
+
+static int publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
+  struct text fresh = {0};
+  int status = make_beside(folder, &fresh, err);
+  if (!status) status = write_files(text_get(&fresh), files, err);
+  if (!status) status = swap(text_get(&fresh), folder, earlier, err);
+  if (status && fresh.length) folder_remove(text_get(&fresh));
+  text_free(&fresh);
+  return status;
+}
+
+static int place_files(const struct exporter *x, const char *folder, const struct file files[FILES],
+                       cugen_error *err) {
+  struct place place;
+  int status = look(folder, files, &place, err);
+  bool earlier = !status && !place.empty && !place.foreign.length && is_bundle(folder, files);
+  if (!status && !place.empty && !earlier)
+    status = x->options->force ? write_files(folder, files, err)
+                               : refuse(folder, &place, text_get(&x->base->export_name), err);
+  else if (!status)
+    status = publish(folder, files, earlier, err);
+  text_free(&place.foreign);
+  return status;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------------------ */
+
+static int check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
+  if (options->size != sizeof *options)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_export_options.size is %zu, should be %zu: start from CUGEN_EXPORT_OPTIONS_INIT",
+                     options->size, sizeof *options);
+  if (!(options->distance < 1000))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_export_options.distance is %g, should be below 1000",
+                     options->distance);
+  if (!folder || !*folder) return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");
+  return CUGEN_OK;
+}
+
+/* Early: compiling takes a while. */
+static int check_folder(const struct exporter *x, const char *folder, cugen_error *err) {
+  struct file none[FILES] = {0};
+  struct place place;
+  struct text parent = {0};
+  int status = look(folder, none, &place, err);
+  text_free(&place.foreign);
+  path_folder(folder, &parent);
+  if (!status && !place.there && folder[strcspn(folder, "/")] == '/' && !file_exists(text_get(&parent)))
+    status =
+        error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder %s is not there", folder, text_get(&parent));
+  text_free(&parent);
+  (void)x;
+  return status;
+}
+
+static void count(const struct exporter *x, const struct file files[FILES]) {
+  cugen_export_result *result = x->result;
+  result->devices = x->device_count;
+  result->problems = x->tuned_count;
+  result->variants = x->code_count;
+  result->images = x->image_count;
+  for (size_t i = 0; i < x->image_count; i++) result->image_bytes += (int64_t)x->images[i].bytes;
+  result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
+}
+
+int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
+                        cugen_export_result *result, cugen_error *error) {
+  static const cugen_export_options defaults = CUGEN_EXPORT_OPTIONS_INIT;
+  struct file files[FILES] = {0};
+  cugen_export_result ignored;
+  if (!options) options = &defaults;
+  if (!result) result = &ignored;
+  *result = (cugen_export_result){.name = "", .notes = ""};
+  struct exporter x = {.base = k, .options = options, .result = result, .notes = &k->export_notes};
+  text_clear(&k->export_name);
+  text_clear(&k->export_notes);
+  export_name(k->config, &k->export_name);
+  int status = check_options(options, folder, error);
+  if (!status) status = check_folder(&x, folder, error);
+  if (!status) status = api_cache(k->lib, &x.cache, error);
+  if (!status) status = export_collect(&x, error);
+  if (!status) status = make_files(&x, files, error);
+  if (!status) status = place_files(&x, folder, files, error);
+  if (!status && (k->export_name.failed || k->export_notes.failed)) status = error_memory(error);
+  if (!status) count(&x, files);
+  result->name = text_get(&k->export_name);
+  result->notes = text_get(&k->export_notes);
+  free_files(files);
+  export_free(&x);
+  return status;
+}

@@ -1,0 +1,341 @@
+/* One variant in C: for which problems it is right, and its grid, parameters and buffers as expressions over the sizes.
+   What has no form in C is pinned: its sizes become conditions, and its value a number. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "runtime/plan.h"
+
+struct coder {
+  const cugen_kernel *kernel;
+  const struct config *config;
+  const struct kernel_spec *spec;
+  struct value *slots; /* of the variant at its problem */
+  bool *known;         /* all but the sizes that are free */
+  size_t slot_count;
+  struct text name; /* the slot just asked for */
+  cugen_error *err;
+};
+
+bool export_is_size(const struct config *config, size_t problem) {
+  return config->problems[problem].values[0].type == VALUE_INT;
+}
+
+/* The problem behind a slot; problem_count: none. */
+static size_t problem_of(const struct config *config, int slot) {
+  size_t at = slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
+  return at < config->problem_count ? at : config->problem_count;
+}
+
+void export_quote(const char *string, struct text *out) {
+  text_add_char(out, '"');
+  for (; *string; string++) {
+    unsigned char c = (unsigned char)*string;
+    if (c == '"' || c == '\\' || c == '?' || c < ' ' || c > '~')
+      text_addf(out, "\\%03o", (unsigned)c);
+    else
+      text_add_char(out, *string);
+  }
+  text_add_char(out, '"');
+}
+
+/* ---- Expressions ---------------------------------------------------------------------------------------------------- */
+
+static const char *slot_name(void *context, int slot) {
+  struct coder *c = context;
+  size_t problem = problem_of(c->config, slot);
+  text_clear(&c->name);
+  text_addf(&c->name, "p->%s", problem < c->config->problem_count ? c->config->problems[problem].name : "?");
+  return text_get(&c->name);
+}
+
+static void pin(struct coder *c, const struct expr *expr) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  for (size_t i = 0; i < count; i++) c->known[slots[i]] = true;
+}
+
+static void put_number(struct value value, struct text *out) {
+  if (value.type == VALUE_BOOL)
+    text_add(out, value.boolean ? "1" : "0");
+  else if (value.type == VALUE_INT && value.integer == INT64_MIN)
+    text_add(out, "LLONG_MIN");
+  else
+    value_print(value, out);
+  if (value.type == VALUE_INT && value.integer != INT64_MIN &&
+      (value.integer > INT32_MAX || value.integer < -INT32_MAX))
+    text_add(out, "LL");
+}
+
+static enum expr_kind kind_of(struct value value) {
+  return value.type == VALUE_BOOL ? EXPR_BOOLEAN : value.type == VALUE_FLOAT ? EXPR_REAL : EXPR_WHOLE;
+}
+
+/* Appends the expression with what is known filled in; *constant is its value when it is one. */
+static int put_bound(struct coder *c, const struct expr *expr, struct text *out, enum expr_kind *kind,
+                     struct value *constant) {
+  struct expr *bound;
+  constant->type = VALUE_NIL;
+  int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
+  if (status) return status;
+  if (expr_constant(bound, constant)) {
+    *kind = kind_of(*constant);
+    put_number(*constant, out);
+  } else {
+    status = expr_print_checked(bound, slot_name, c, out, kind, c->err);
+  }
+  expr_free(bound);
+  return status;
+}
+
+/* The same, of that kind (or of any where `any`), pinned if it has to be. */
+static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any, struct text *out,
+                    struct value *constant, enum expr_kind *kind) {
+  struct text text = {0};
+  int status = put_bound(c, expr, &text, kind, constant);
+  if (status == CUGEN_ERROR_CONFIG || (!status && !any && *kind != wanted && constant->type == VALUE_NIL)) {
+    text_clear(&text);
+    pin(c, expr);
+    status = put_bound(c, expr, &text, kind, constant);
+  }
+  if (!status) text_add(out, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* A whole number; `otherwise` where there is no expression. */
+static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise, struct text *out) {
+  struct value constant;
+  enum expr_kind kind;
+  int64_t value;
+  struct text text = {0};
+  if (!expr) {
+    put_number(value_int(otherwise), out);
+    return CUGEN_OK;
+  }
+  int status = put_kind(c, expr, EXPR_WHOLE, false, &text, &constant, &kind);
+  if (!status && constant.type == VALUE_FLOAT) {
+    text_clear(&text);
+    status = expr_eval_int(expr, c->slots, &value, c->err);
+    if (!status) put_number(value_int(value), &text);
+  }
+  if (!status) text_add(out, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------------------------------ */
+
+static int put_condition(struct coder *c, const struct expr *expr, struct text *out) {
+  struct text text = {0};
+  struct value constant;
+  enum expr_kind kind;
+  int status = put_kind(c, expr, EXPR_BOOLEAN, false, &text, &constant, &kind);
+  if (!status && (constant.type == VALUE_NIL || (constant.type == VALUE_BOOL && !constant.boolean)))
+    text_addf(out, "(%s)\n", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int put_conditions(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->requirement_count && !status; i++)
+    status = put_condition(c, implementation->requirements[i].expr, out);
+  for (size_t i = 0; i < implementation->restriction_count && !status; i++)
+    status = put_condition(c, implementation->restrictions[i].expr, out);
+  return status;
+}
+
+static void put_equal(const char *name, struct value value, struct text *out) {
+  if (value.type == VALUE_STRING) {
+    text_addf(out, "word_is(p->%s, ", name);
+    export_quote(value.string, out);
+    text_add(out, ")\n");
+  } else if (value.type == VALUE_BOOL) {
+    text_addf(out, "%sp->%s\n", value.boolean ? "" : "!", name);
+  } else {
+    text_addf(out, "p->%s == ", name);
+    put_number(value, out);
+    text_add_char(out, '\n');
+  }
+}
+
+/* The values that are no sizes, and the sizes that are pinned. */
+static void put_fixed(const struct coder *c, struct text *class, struct text *conditions) {
+  for (size_t i = 0; i < c->config->problem_count; i++) {
+    int slot = c->config->first_problem + (int)i;
+    bool size = export_is_size(c->config, i);
+    if (!size || c->known[slot]) put_equal(c->config->problems[i].name, c->slots[slot], size ? conditions : class);
+  }
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+
+static int put_launch(struct coder *c, const struct config_launch *launch, struct text *out) {
+  int status = CUGEN_OK;
+  text_add(out, "launch(s");
+  for (int i = 0; i < 6 && !status; i++) {
+    text_add(out, ", ");
+    status = put_whole(c, i < 3 ? launch->grid[i] : launch->block[i - 3], 1, out);
+  }
+  text_add(out, ", ");
+  if (!status) status = put_whole(c, launch->shared, 0, out);
+  text_add(out, ");\n");
+  return status;
+}
+
+static int put_buffer(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
+                      struct text *out) {
+  static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED"};
+  const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
+  pin(c, declared->layout.expr);
+  pin(c, declared->memory.expr);
+  text_addf(out, "buffer(s, \"%s\", %d, %s, %s, ", argument->dtype->name, argument->dtype->bytes,
+            memories[argument->memory], argument->column_major ? "COLUMNS" : "ROWS");
+  int status = put_whole(c, declared->pitch ? declared->pitch : row, 1, out);
+  text_addf(out, ", %d, (const long long[]){", declared->rank);
+  for (int i = 0; i < declared->rank && !status; i++) {
+    if (i) text_add(out, ", ");
+    status = put_whole(c, declared->shape[i], 1, out);
+  }
+  text_add(out, "});\n");
+  return status;
+}
+
+static void put_bits(const struct kernel_argument *argument, const unsigned char *bytes, struct text *out) {
+  uint64_t value = 0;
+  memcpy(&value, bytes, (size_t)argument->dtype->bytes);
+  text_addf(out, "bits(s, \"%s\", %d, %d, 0x%" PRIx64 "u); /* ", argument->dtype->name, argument->dtype->bytes,
+            !argument->compiled_in, value);
+  value_print(argument->value, out);
+  text_add(out, " */\n");
+}
+
+/* The value as an expression that is no constant; empty: it is one. */
+static int put_value(struct coder *c, const struct config_argument *declared, struct text *out,
+                     enum expr_kind *kind) {
+  struct value constant = {.type = VALUE_NIL};
+  *kind = EXPR_WHOLE;
+  if (declared->value) {
+    int status = put_kind(c, declared->value, EXPR_WHOLE, true, out, &constant, kind);
+    if (constant.type != VALUE_NIL) text_clear(out);
+    return status;
+  }
+  for (size_t i = 0; i < c->config->problem_count; i++)
+    if (strcmp(c->config->problems[i].name, declared->name) == 0 && !c->known[c->config->first_problem + (int)i])
+      text_addf(out, "p->%s", declared->name);
+  return CUGEN_OK;
+}
+
+/* Which function takes such a value at run time; NULL: none, so that it has to be a constant. */
+static const char *scalar_function(const struct dtype *dtype, bool index, enum expr_kind kind) {
+  if (index) return kind == EXPR_REAL ? NULL : "offset";
+  if (dtype->floating) return dtype->bytes >= 4 ? "real" : NULL;
+  return kind == EXPR_REAL ? NULL : "whole";
+}
+
+static int put_scalar(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
+                      struct text *out) {
+  struct text value = {0};
+  enum expr_kind kind;
+  unsigned char bytes[8] = {0};
+  pin(c, declared->compiled);
+  int status = put_value(c, declared, &value, &kind);
+  const char *function = scalar_function(argument->dtype, config_is_index(declared), kind);
+  if (!status && value.length && function) {
+    bool cast = strcmp(function, "real") == 0 && kind != EXPR_REAL;
+    text_addf(out, "%s(s, \"%s\", %d, %d, %s%s%s);\n", function, argument->dtype->name, argument->dtype->bytes,
+              !argument->compiled_in, cast ? "(double)(" : "", text_get(&value), cast ? ")" : "");
+  } else if (!status) {
+    pin(c, declared->value);
+    for (size_t i = 0; !declared->value && i < c->config->problem_count; i++)
+      if (strcmp(c->config->problems[i].name, declared->name) == 0)
+        c->known[c->config->first_problem + (int)i] = true;
+    plan_pack_scalar(argument->dtype, argument->value, bytes);
+    put_bits(argument, bytes, out);
+  }
+  text_free(&value);
+  return status;
+}
+
+static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->launch_count && !status; i++)
+    status = put_launch(c, &implementation->launches[i], out);
+  for (size_t i = 0; i < c->config->argument_count && !status; i++) {
+    const struct config_argument *declared = &c->config->arguments[i];
+    pin(c, declared->dtype.expr);
+    bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
+    status = (scalar ? put_scalar : put_buffer)(c, declared, &c->spec->arguments[i], out);
+  }
+  return status;
+}
+
+/* ---- A variant -------------------------------------------------------------------------------------------------------- */
+
+/* Its place among all combinations of its implementation, the last tunable fastest. */
+static uint64_t order_of(const struct variant *variant) {
+  uint64_t order = 0;
+  for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
+    const struct config_tunable *tunable = &variant->implementation->tunables[i];
+    size_t at = 0;
+    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i])) at++;
+    order = order * tunable->value_count + at;
+  }
+  return order;
+}
+
+static int fill_slots(struct coder *c, const struct variant *variant) {
+  const cugen_kernel *k = c->kernel;
+  size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count, reads;
+  const bool *read = expander_reads(k->expander, &reads);
+  c->slot_count = first + tunables;
+  c->slots = calloc(c->slot_count + 1, sizeof *c->slots);
+  c->known = calloc(c->slot_count + 1, sizeof *c->known);
+  if (!c->slots || !c->known) return error_memory(c->err);
+  config_slots(c->config, &k->problem, &k->device.facts, c->slots);
+  if (tunables) memcpy(c->slots + first, variant->values, tunables * sizeof *c->slots);
+  for (size_t i = 0; i < c->slot_count; i++) {
+    size_t problem = problem_of(c->config, (int)i);
+    bool size = problem < c->config->problem_count && export_is_size(c->config, problem);
+    c->known[i] = !size || (i < reads && read[i]);
+  }
+  return CUGEN_OK;
+}
+
+static int fill_code(struct coder *c, const struct variant *variant, struct export_code *out) {
+  int status = fill_slots(c, variant);
+  if (!status) status = put_sizes(c, variant->implementation, &out->sizes);
+  if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
+  if (status) return status;
+  put_fixed(c, &out->class, &out->conditions);
+  out->variant = strdup(c->spec->variant);
+  out->wide = config_wide_index(c->config, c->spec->arguments);
+  out->launch_count = c->spec->launch_count;
+  out->implementation = (size_t)(variant->implementation - c->config->implementations);
+  out->order = order_of(variant);
+  bool failed = out->sizes.failed || out->conditions.failed || out->class.failed || !out->variant;
+  return failed ? error_memory(c->err) : CUGEN_OK;
+}
+
+int export_code(const cugen_kernel *kernel, const struct variant *variant, const struct kernel_spec *spec,
+                struct export_code *out, cugen_error *err) {
+  struct coder c = {.kernel = kernel, .config = kernel->config, .spec = spec, .err = err};
+  *out = (struct export_code){0};
+  int status = fill_code(&c, variant, out);
+  free(c.slots);
+  free(c.known);
+  text_free(&c.name);
+  if (status) export_code_free(out);
+  return status;
+}
+
+void export_code_free(struct export_code *code) {
+  free(code->variant);
+  text_free(&code->conditions);
+  text_free(&code->class);
+  text_free(&code->sizes);
+  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(code->kernels[i]);
+  *code = (struct export_code){0};
+}

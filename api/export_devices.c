@@ -1,0 +1,282 @@
+/* Which devices an export is for: remembered ones, architectures, and PTX for the rest. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "runtime/described.h"
+
+/* ---- A kernel on a device that need not be here ---------------------------------------------------------------------- */
+
+/* The device itself knows more than its description. */
+static void prefer_present(const cugen_kernel *base, struct device_description *description) {
+  struct device_description present;
+  cugen_error ignored;
+  int count = cuda_device_ops.count(base->lib->toolkit, &ignored);
+  for (int i = 0; i < count; i++)
+    if (cuda_device_ops.describe(base->lib->toolkit, i, &present, &ignored) == CUGEN_OK &&
+        strcmp(present.fingerprint, description->fingerprint) == 0)
+      *description = present;
+}
+
+static bool fact_is_known(const struct device_description *device, int slot) {
+  if (slot < 0 || slot >= DEVICE_FACT_COUNT || device->id[0]) return true; /* id: it is here */
+  return described_knows((enum device_fact)slot, device->fingerprint[0] != '\0');
+}
+
+/* The name of a fact that the expression needs and nobody here knows; NULL: none. */
+static const char *unknown_fact(const struct device_description *device, const struct expr *expr) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!fact_is_known(device, slots[i])) return device_fact_names[slots[i]];
+  return NULL;
+}
+
+static const char *unknown_in_implementation(const struct device_description *device,
+                                             const struct config_implementation *implementation) {
+  const char *name = NULL;
+  for (size_t i = 0; i < implementation->requirement_count && !name; i++)
+    name = unknown_fact(device, implementation->requirements[i].expr);
+  for (size_t i = 0; i < implementation->restriction_count && !name; i++)
+    name = unknown_fact(device, implementation->restrictions[i].expr);
+  for (size_t i = 0; i < implementation->launch_count && !name; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
+    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
+    if (!name) name = unknown_fact(device, launch->shared);
+  }
+  return name;
+}
+
+static const char *unknown_in_argument(const struct device_description *device,
+                                       const struct config_argument *argument) {
+  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr,
+                                argument->pitch,      argument->value,       argument->compiled};
+  const char *name = NULL;
+  for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
+  for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);
+  return name;
+}
+
+static int check_facts(const cugen_kernel *k, const char *text, cugen_error *err) {
+  const char *name = NULL;
+  for (size_t i = 0; i < k->config->implementation_count && !name; i++)
+    name = unknown_in_implementation(&k->device, &k->config->implementations[i]);
+  for (size_t i = 0; i < k->config->argument_count && !name; i++)
+    name = unknown_in_argument(&k->device, &k->config->arguments[i]);
+  if (!name) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s: the config uses %s, which only the device itself can tell and %s is not here; export on a "
+                   "machine that has it",
+                   k->config->path, name, text);
+}
+
+void export_device_free(struct export_device *device) {
+  space_close(device->kernel.space);
+  free(device->kernel.values);
+  text_free(&device->kernel.problem_text);
+  text_free(&device->kernel.key_options);
+  free(device->text);
+  *device = (struct export_device){0};
+}
+
+int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
+                       struct export_device *out, cugen_error *err) {
+  cugen_kernel *k = &out->kernel;
+  *out = (struct export_device){.kernel = {.lib = base->lib,
+                                           .sources = base->sources,
+                                           .config = base->config,
+                                           .ops = &cuda_device_ops,
+                                           .expander = expander,
+                                           .nvrtc_version = api_nvrtc_version(base->lib)}};
+  if (!described_device(text, &k->device))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is known of the device '%s': it is of a compute capability that "
+                     "this cugen does not know",
+                     text);
+  out->anonymous = !k->device.fingerprint[0];
+  if (!out->anonymous) prefer_present(base, &k->device);
+  const char *arch = options && strncmp(options, "arch ", 5) == 0 ? options + 5 : k->device.arch;
+  text_addf(&k->key_options, "arch %s", arch);
+  memcpy(k->arch, arch, strnlen(arch, sizeof k->arch - 1));
+  struct text name = {0};
+  text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
+  out->text = text_take(&name);
+  int status = out->text && !k->key_options.failed ? check_facts(k, out->text, err) : error_memory(err);
+  if (status) export_device_free(out);
+  return status;
+}
+
+static int add_device(struct exporter *x, const char *text, const char *options, cugen_error *err) {
+  for (size_t i = 0; i < x->device_count; i++) {
+    const cugen_kernel *k = &x->devices[i].kernel;
+    const char *known = x->devices[i].anonymous ? k->arch : k->device.fingerprint;
+    if (strcmp(known, text) == 0 && (!options || strcmp(text_get(&k->key_options), options) == 0)) return CUGEN_OK;
+  }
+  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  if (!devices) return error_memory(err);
+  x->devices = devices;
+  int status = export_open_device(x->base, x->expander, text, options, &devices[x->device_count], err);
+  if (!status) x->device_count++;
+  return status;
+}
+
+/* ---- Which ------------------------------------------------------------------------------------------------------------ */
+
+struct remembered {
+  struct cache_space *spaces;
+  size_t count;
+};
+
+/* Case does not matter: "h200" is part of "NVIDIA H200 sm_90 132 SMs". */
+static bool contains(const char *text, const char *part, size_t length) {
+  for (; *text; text++) {
+    size_t i = 0;
+    while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) i++;
+    if (i == length) return true;
+  }
+  return false;
+}
+
+static bool is_ours(const struct exporter *x, const struct cache_space *space) {
+  struct device_description description;
+  const char *arch = x->base->lib->arch;
+  if (strcmp(space->config, x->base->config->name) != 0 || strncmp(space->options, "arch ", 5) != 0) return false;
+  if (arch && strcmp(space->options + 5, arch) != 0) return false;
+  return described_device(space->device, &description) && description.fingerprint[0];
+}
+
+/* Sets of records are of the device's own architecture unless --arch asks for another. */
+static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
+  struct device_description description;
+  if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
+  if (!x->base->lib->arch && strcmp(space->options + 5, description.arch) != 0) return false;
+  if (!part || contains(space->device, part, length)) return true;
+  return strlen(space->options + 5) == length && strncmp(space->options + 5, part, length) == 0;
+}
+
+static int add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
+                          bool *found, cugen_error *err) {
+  int status = CUGEN_OK;
+  *found = false;
+  for (size_t i = 0; i < all->count && !status; i++) {
+    if (!is_meant(x, &all->spaces[i], part, length)) continue;
+    *found = true;
+    status = add_device(x, all->spaces[i].device, all->spaces[i].options, err);
+  }
+  return status;
+}
+
+static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
+                          cugen_error *err) {
+  const char **names = calloc(all->count + 1, sizeof *names);
+  size_t count = 0;
+  if (!names) return error_memory(err);
+  for (size_t i = 0; i < all->count; i++)
+    if (is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
+      names[count++] = all->spaces[i].device;
+  const char *nearest = text_nearest(item, names, count);
+  error_set(err, CUGEN_ERROR_USAGE, "--devices: nothing of %s is remembered for a device called '%s'",
+            x->base->config->name, item);
+  if (nearest) error_append(err, "; the nearest is '%s'", nearest);
+  for (size_t i = 0; i < count && !nearest; i++)
+    error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
+  error_append(err, ". An architecture such as sm_90a needs no records");
+  free(names);
+  return CUGEN_ERROR_USAGE;
+}
+
+static int add_item(struct exporter *x, const struct remembered *all, const char *item, cugen_error *err) {
+  struct device_description description;
+  bool found;
+  int status = add_remembered(x, all, item, strlen(item), &found, err);
+  if (status || found) return status;
+  if (!described_device(item, &description)) return unknown_device(x, all, item, err);
+  text_addf(x->notes, "%s: nothing is remembered, the config's default variants are exported\n", item);
+  return add_device(x, item, NULL, err);
+}
+
+/* "H200, sm_80" */
+static int add_list(struct exporter *x, const struct remembered *all, const char *list, cugen_error *err) {
+  int status = CUGEN_OK;
+  while (*list && !status) {
+    size_t length = strcspn(list, ",");
+    const char *end = list + length;
+    while (list < end && *list == ' ') list++;
+    while (end > list && end[-1] == ' ') end--;
+    char *item = strndup(list, (size_t)(end - list));
+    status = item ? CUGEN_OK : error_memory(err);
+    if (!status && !*item)
+      status =
+          error_set(err, CUGEN_ERROR_USAGE, "--devices: a name is missing; it is a list such as \"H200, sm_80\"");
+    if (!status) status = add_item(x, all, item, err);
+    free(item);
+    list = end + strcspn(end, ",");
+    list += *list == ',';
+  }
+  return status;
+}
+
+/* Nothing is remembered and nothing asked for: the device that is here. */
+static int add_own(struct exporter *x, cugen_error *err) {
+  const cugen_kernel *base = x->base;
+  const char *text = base->lib->arch                 ? base->lib->arch
+                     : base->ops == &cuda_device_ops ? base->device.fingerprint
+                                                     : NULL;
+  if (!text)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is remembered of %s for any GPU; tune it there, or name an architecture: --devices "
+                     "sm_90a exports the default variants",
+                     base->config->name);
+  text_addf(x->notes, "%s: nothing is remembered, the config's default variants are exported\n", text);
+  return add_device(x, text, NULL, err);
+}
+
+/* ---- PTX -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the default problem has a variant on such a device. */
+static int has_variants(struct exporter *x, struct export_device *device, bool *out, cugen_error *err) {
+  int status = export_use(&device->kernel, &x->base->problem, err);
+  if (!status) status = api_space(&device->kernel, err);
+  *out = !status && space_valid(device->kernel.space) > 0;
+  return status;
+}
+
+/* The lowest architecture that the config's requirements allow: its PTX serves every later one. */
+static int add_ptx(struct exporter *x, cugen_error *err) {
+  static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
+  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  if (!devices) return error_memory(err);
+  x->devices = devices;
+  struct export_device *device = &devices[x->device_count];
+  for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+    struct text arch = {0};
+    bool some = false;
+    text_addf(&arch, "sm_%s", archs[i]);
+    int status = export_open_device(x->base, x->expander, text_get(&arch), NULL, device, err);
+    if (!status) status = has_variants(x, device, &some, err);
+    text_clear(&arch);
+    text_addf(&arch, "compute_%s", archs[i]);
+    memcpy(device->kernel.arch, text_get(&arch), arch.length + 1);
+    free(device->text);
+    device->text = text_take(&arch);
+    device->ptx = true;
+    x->device_count += !status && some;
+    if (status || !some) export_device_free(device);
+    if (status || some) return status;
+  }
+  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant", x->base->config->name);
+}
+
+int export_devices(struct exporter *x, cugen_error *err) {
+  struct remembered all = {0};
+  bool found = false;
+  int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
+  if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
+  if (!status && !x->options->devices) status = add_remembered(x, &all, NULL, 0, &found, err);
+  if (!status && !x->options->devices && !found) status = add_own(x, err);
+  cache_spaces_free(all.spaces, all.count);
+  if (!status && x->options->ptx) status = add_ptx(x, err);
+  return status;
+}

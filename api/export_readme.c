@@ -1,0 +1,142 @@
+/* What stands beside a bundle's code: how it is built and used, what is in it, and an example. */
+#include <string.h>
+
+#include "export.h"
+
+static void add_upper(const struct text *name, struct text *out) {
+  for (const char *c = text_get(name); *c; c++)
+    text_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
+}
+
+/* ---- README.md -------------------------------------------------------------------------------------------------------- */
+
+static void add_time(double seconds, struct text *out) {
+  if (seconds >= 1e-3)
+    text_addf(out, "%.4g ms", seconds * 1e3);
+  else
+    text_addf(out, "%.4g us", seconds * 1e6);
+}
+
+static void add_tuned_rows(const struct exporter *x, struct text *out) {
+  text_add(out, "| device | tuned for | variant | time |\n|---|---|---|---|\n");
+  for (size_t i = 0; i < x->tuned_count; i++)
+    for (size_t m = 0; m < x->tuned[i].count; m++) {
+      const struct export_measured *measured = &x->measured[x->tuned[i].first + m];
+      text_addf(out, "| %s | %s | `%s` | ", x->devices[x->tuned[i].device].text, x->tuned[i].text,
+                x->codes[measured->code].variant);
+      add_time(measured->seconds, out);
+      text_add(out, " |\n");
+    }
+}
+
+static void add_default_rows(const struct exporter *x, struct text *out) {
+  text_add(out, "| device | code | default variant | for |\n|---|---|---|---|\n");
+  for (size_t i = 0; i < x->default_count; i++) {
+    const struct export_code *code = &x->codes[x->defaults[i].code];
+    text_addf(out, "| %s | %s | `%s` | `", x->devices[x->defaults[i].device].text,
+              x->devices[x->defaults[i].device].kernel.arch, code->variant);
+    for (const char *c = text_get(&code->class); *c; c++)
+      text_add(out, *c == '\n' ? (c[1] ? ", " : "") : (char[]){*c, '\0'});
+    text_add(out, code->conditions.length ? "` and more |\n" : "` |\n");
+  }
+}
+
+static void add_use(const char *name, const struct text *upper, const struct exporter *x, struct text *out) {
+  const struct config *config = x->base->config;
+  text_addf(out,
+            "```c\n#include \"%s.h\"\n\n%s_problem problem = %s_PROBLEM_INIT; /* then its values */\n"
+            "%s_library *library;\n%s_plan *plan;\n%s_call *call;\n%s_error error;\n"
+            "void *arguments[] = {",
+            name, name, text_get(upper), name, name, name, name);
+  for (size_t i = 0; i < config->argument_count; i++) {
+    bool pointer =
+        config->arguments[i].kind != CUGEN_ARGUMENT_SCALAR && config->arguments[i].kind != CUGEN_ARGUMENT_SCRATCH;
+    text_addf(out, "%s%s", i ? ", " : "", pointer ? config->arguments[i].name : "NULL");
+  }
+  text_addf(out,
+            "};\n\nif (%s_open(NULL, &library, &error) || %s_pick(library, &problem, &plan, &error) ||\n"
+            "    %s_bind(plan, arguments, %s_ARGUMENTS, &call, &error))\n  fail(error.message);\n"
+            "%s_launch(call, stream, &error); /* as often as wanted */\n%s_release(call);\n%s_drop(plan);\n"
+            "%s_close(library);\n```\n\n",
+            name, name, name, text_get(upper), name, name, name, name);
+}
+
+void export_readme(const struct exporter *x, struct text *out) {
+  const char *name = text_get(&x->base->export_name);
+  struct text upper = {0};
+  add_upper(&x->base->export_name, &upper);
+  text_addf(
+      out,
+      "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At run time it needs the "
+      "NVIDIA\ndriver (libcuda.so.1) and nothing else: no compiler, no CUDA toolkit, no cugen.\n\n"
+      "## Building\n\n```\ncc -std=c11 -O2 -c %s.c\n```\n\nand link with `-ldl`, or with CMake: "
+      "`add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers are needed.\n`%s.h` is C11 and "
+      "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
+      x->base->config->name, CUGEN_VERSION, name, name, name, name);
+  add_use(name, &upper, x, out);
+  text_addf(
+      out,
+      "`%s.h` documents every function. `%s_pick` takes the best variant measured for the problem on this device;\n"
+      "failing that what the kernel's policy lends from another problem; failing that the default variant. "
+      "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n\n",
+      name, name, name, name);
+  text_add(out, "## What is in it\n\nThe measured variants of each problem, the fastest first; a slower one is taken "
+                "where a faster one is not valid.\n\n");
+  add_tuned_rows(x, out);
+  text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
+  add_default_rows(x, out);
+  if (x->notes->length) {
+    text_add(out, "\n## What is not\n\n");
+    for (const char *line = text_get(x->notes); *line;) {
+      size_t length = strcspn(line, "\n");
+      text_addf(out, "- %.*s\n", (int)length, line);
+      line += length + (line[length] == '\n');
+    }
+  }
+  text_free(&upper);
+}
+
+/* ---- CMakeLists.txt ------------------------------------------------------------------------------------------------------ */
+
+void export_cmake(const struct exporter *x, struct text *out) {
+  const char *name = text_get(&x->base->export_name);
+  text_addf(out,
+            "# add_subdirectory(this folder), then target_link_libraries(app PRIVATE %s).\n"
+            "cmake_minimum_required(VERSION 3.16)\nproject(%s LANGUAGES C)\n\n"
+            "add_library(%s STATIC %s.c)\ntarget_compile_features(%s PRIVATE c_std_11)\n"
+            "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+            "target_link_libraries(%s PUBLIC ${CMAKE_DL_LIBS})\n"
+            "set_target_properties(%s PROPERTIES POSITION_INDEPENDENT_CODE ON)\n\n"
+            "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+            "  add_executable(example example.c)\n  target_link_libraries(example PRIVATE %s)\nendif()\n",
+            name, name, name, name, name, name, name, name, name);
+}
+
+/* ---- example.c ----------------------------------------------------------------------------------------------------------- */
+
+void export_example(const struct exporter *x, struct text *out) {
+  const char *name = text_get(&x->base->export_name);
+  struct text upper = {0};
+  add_upper(&x->base->export_name, &upper);
+  text_addf(out,
+            "/* What is chosen here for the default problem, and its arguments. */\n#include <stdio.h>\n\n"
+            "#include \"%s.h\"\n\nint main(void) {\n  %s_problem problem = %s_PROBLEM_INIT;\n  %s_library *library;\n"
+            "  %s_plan *plan = NULL;\n  %s_error error;\n"
+            "  int status = %s_open(NULL, &library, &error);\n"
+            "  if (!status) status = %s_pick(library, &problem, &plan, &error);\n",
+            name, name, text_get(&upper), name, name, name, name, name);
+  text_addf(out,
+            "  if (status) {\n    fprintf(stderr, \"%%s\\n\", error.message);\n    %s_close(library);\n"
+            "    return status == %s_ERROR_MISSING ? 77 : 1;\n  }\n"
+            "  const %s_info *info = %s_about(plan);\n"
+            "  printf(\"%%s on %%s: %%s\\n\", info->variant, info->device,\n"
+            "         info->tuned_for ? info->tuned_for : \"the default, never measured\");\n",
+            name, text_get(&upper), name, name);
+  text_addf(out,
+            "  for (size_t i = 0; i < %s_ARGUMENTS; i++) {\n    %s_argument_info argument;\n"
+            "    if (%s_argument(plan, i, &argument, NULL) == %s_OK)\n"
+            "      printf(\"  %%s: %%s, %%lld bytes\\n\", argument.name, argument.dtype, argument.bytes);\n  }\n"
+            "  %s_drop(plan);\n  %s_close(library);\n  return 0;\n}\n",
+            text_get(&upper), name, name, text_get(&upper), name, name);
+  text_free(&upper);
+}

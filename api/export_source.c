@@ -1,0 +1,477 @@
+/* The bundle's header and source: templates/bundle with the kernel's name for its own, and tables at its marks. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+
+/* ---- Names ------------------------------------------------------------------------------------------------------------- */
+
+void export_name(const struct config *config, struct text *out) {
+  if (isdigit((unsigned char)config->name[0])) text_add(out, "kernel_");
+  for (const char *c = config->name; *c; c++) text_add_char(out, isalnum((unsigned char)*c) ? *c : '_');
+}
+
+static void add_upper(const struct config *config, struct text *out) {
+  struct text name = {0};
+  export_name(config, &name);
+  for (const char *c = text_get(&name); *c; c++) text_add_char(out, (char)toupper((unsigned char)*c));
+  text_free(&name);
+}
+
+/* "A, B, C, M, N, K" */
+static void add_arguments(const struct exporter *x, struct text *out) {
+  const struct config *config = x->base->config;
+  for (size_t i = 0; i < config->argument_count; i++)
+    text_addf(out, "%s%s", i ? ", " : "", config->arguments[i].name);
+}
+
+static void add_title(const struct exporter *x, struct text *out) {
+  text_addf(out, "%s: tuned variants of one CUDA kernel, made by 'cugen export' %s; do not edit.",
+            x->base->config->name, CUGEN_VERSION);
+}
+
+/* ---- The header's own parts ---------------------------------------------------------------------------------------------- */
+
+/* A number as a double in C. */
+static void add_real(double value, struct text *out) {
+  value_print(value_float(value), out);
+}
+
+static void add_field(const struct config_problem *problem, struct text *out) {
+  static const char *const types[] = {
+      [VALUE_BOOL] = "int ", [VALUE_INT] = "long long ", [VALUE_FLOAT] = "double ", [VALUE_STRING] = "const char *"};
+  text_addf(out, "  %s%s;", types[problem->values[0].type], problem->name);
+  if (problem->values[0].type == VALUE_BOOL) text_add(out, " /* 0 or 1 */");
+  if (problem->values[0].type == VALUE_STRING && problem->listed) {
+    text_add(out, " /* ");
+    for (size_t i = 0; i < problem->value_count; i++) {
+      text_add(out, i ? ", " : "");
+      value_print(problem->values[i], out);
+    }
+    text_add(out, " */");
+  }
+  text_add_char(out, '\n');
+}
+
+static void add_value(struct value value, struct text *out) {
+  if (value.type == VALUE_STRING)
+    export_quote(value.string, out);
+  else if (value.type == VALUE_BOOL)
+    text_add(out, value.boolean ? "1" : "0");
+  else if (value.type == VALUE_INT && value.integer == INT64_MIN)
+    text_add(out, "-9223372036854775807LL - 1");
+  else
+    value_print(value, out);
+}
+
+/* "{4096, "f32", 0}" */
+static void add_problem(const struct problem *problem, struct text *out) {
+  text_add_char(out, '{');
+  for (size_t i = 0; i < problem->count; i++) {
+    text_add(out, i ? ", " : "");
+    add_value(problem->values[i], out);
+  }
+  if (!problem->count) text_add_char(out, '0');
+  text_add_char(out, '}');
+}
+
+static void add_fields(const struct exporter *x, struct text *out) {
+  const struct config *config = x->base->config;
+  for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], out);
+  if (!config->problem_count) text_add(out, "  int none; /* the kernel has only one problem */\n");
+}
+
+static void add_init(const struct exporter *x, struct text *out) {
+  text_add(out, "#define ");
+  add_upper(x->base->config, out);
+  text_add(out, "_PROBLEM_INIT \\\n  ");
+  add_problem(&x->base->problem, out);
+  text_add_char(out, '\n');
+}
+
+/* ---- Images --------------------------------------------------------------------------------------------------------------- */
+
+/* As numbers of eight bytes: they are aligned, and most of an image is zeros. */
+static void add_image(const struct export_image *image, size_t index, struct text *out) {
+  enum { A_LINE = 5 };
+  size_t words = (image->bytes + 7) / 8;
+  text_addf(out, "static const unsigned long long image_%zu[] = {", index);
+  for (size_t i = 0; i < words; i++) {
+    uint64_t word = 0;
+    size_t left = image->bytes - 8 * i;
+    memcpy(&word, (const char *)image->data + 8 * i, left < 8 ? left : 8);
+    text_add(out, i % A_LINE ? " " : "\n    ");
+    text_addf(out, word < 10 ? "%" PRIu64 "," : "0x%" PRIx64 ",", word);
+  }
+  text_add(out, "\n};\n\n");
+}
+
+static void add_images(const struct exporter *x, struct text *out) {
+  text_add(out,
+           "/* ---- Code for the devices: each image once, as numbers of eight bytes, the lowest first ---- */\n\n");
+  for (size_t i = 0; i < x->image_count; i++) add_image(&x->images[i], i, out);
+  text_add(out, "static const struct image images[] = {\n");
+  for (size_t i = 0; i < x->image_count; i++) text_addf(out, "    {image_%zu, %zu},\n", i, x->images[i].bytes);
+  text_add(out, "};\n\n");
+}
+
+/* ---- What a variant serves, and its sizes there --------------------------------------------------------------------------- */
+
+/* Functions with the same body are one. */
+struct bodies {
+  struct text *list;
+  size_t count;
+};
+
+static size_t find_body(const struct bodies *bodies, const struct text *body) {
+  size_t at = 0;
+  while (at < bodies->count && strcmp(text_get(&bodies->list[at]), text_get(body)) != 0) at++;
+  return at;
+}
+
+static bool add_body(struct bodies *bodies, const struct text *body) {
+  if (find_body(bodies, body) < bodies->count) return true;
+  struct text *list = export_grow(bodies->list, bodies->count, sizeof *list);
+  if (!list) return false;
+  bodies->list = list;
+  list[bodies->count] = (struct text){0};
+  text_add(&list[bodies->count], text_get(body));
+  return !list[bodies->count++].failed;
+}
+
+static void free_bodies(struct bodies *bodies) {
+  for (size_t i = 0; i < bodies->count; i++) text_free(&bodies->list[i]);
+  free(bodies->list);
+}
+
+static void conditions_of(const struct export_code *code, struct text *out) {
+  text_clear(out);
+  text_add(out, text_get(&code->class));
+  text_add(out, text_get(&code->conditions));
+}
+
+/* Lines of the text, each behind `lead`. */
+static void add_lines(const struct text *text, const char *lead, struct text *out) {
+  for (const char *line = text_get(text); *line;) {
+    size_t length = strcspn(line, "\n");
+    text_add(out, lead);
+    text_add_n(out, line, length);
+    text_add_char(out, '\n');
+    line += length + 1;
+  }
+}
+
+static void add_serves(const struct text *conditions, size_t index, struct text *out) {
+  text_addf(out, "static int serves_%zu(const problem *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n",
+            index);
+  text_add(out, "  int right = 1\n");
+  add_lines(conditions, "      && ", out);
+  text_add(out, "      ;\n  return right && !wrong;\n}\n\n");
+}
+
+static void add_sizes(const struct text *sizes, size_t index, struct text *out) {
+  text_addf(out,
+            "static void sizes_%zu(const problem *p, struct sizes *s) {\n  int *e = &s->failed;\n"
+            "  (void)p, (void)e;\n",
+            index);
+  add_lines(sizes, "  ", out);
+  text_add(out, "}\n\n");
+}
+
+static void add_code(const struct export_code *code, size_t serves, size_t sizes, struct text *out) {
+  text_add(out, "    {");
+  export_quote(code->variant, out);
+  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %zu, {", code->image, code->wide, serves, sizes,
+            code->launch_count);
+  for (size_t i = 0; i < code->launch_count; i++) {
+    text_add(out, i ? ", " : "");
+    export_quote(code->kernels[i], out);
+  }
+  text_add(out, "}},\n");
+}
+
+static bool add_codes(const struct exporter *x, struct text *out) {
+  struct bodies serves = {0}, sizes = {0};
+  struct text conditions = {0};
+  bool done = true;
+  for (size_t i = 0; i < x->code_count && done; i++) {
+    conditions_of(&x->codes[i], &conditions);
+    done = add_body(&serves, &conditions) && add_body(&sizes, &x->codes[i].sizes);
+  }
+  text_add(out, "/* ---- Variants: the problems each is right for, and its sizes there ---- */\n\n");
+  for (size_t i = 0; i < serves.count; i++) add_serves(&serves.list[i], i, out);
+  for (size_t i = 0; i < sizes.count; i++) add_sizes(&sizes.list[i], i, out);
+  text_add(out, "static const struct code codes[] = {\n");
+  for (size_t i = 0; i < x->code_count && done; i++) {
+    conditions_of(&x->codes[i], &conditions);
+    add_code(&x->codes[i], find_body(&serves, &conditions), find_body(&sizes, &x->codes[i].sizes), out);
+  }
+  text_add(out, "};\n\n");
+  done = done && !conditions.failed;
+  text_free(&conditions);
+  free_bodies(&serves);
+  free_bodies(&sizes);
+  return done;
+}
+
+/* ---- Devices and what was measured there ---------------------------------------------------------------------------------- */
+
+static void add_devices(const struct exporter *x, struct text *out) {
+  text_add(out, "static const struct device devices[] = {\n");
+  for (size_t i = 0; i < x->device_count; i++) {
+    const struct export_device *device = &x->devices[i];
+    const struct device_facts *facts = &device->kernel.device.facts;
+    text_add(out, "    {");
+    if (device->anonymous)
+      text_add(out, "NULL");
+    else
+      export_quote(device->kernel.device.name, out);
+    text_addf(out, ", %d, %d, %d, %d, ", (int)facts->compute_capability, (int)facts->sm_count, device->ptx,
+              (int)facts->max_threads_per_block);
+    export_quote(device->text, out);
+    text_add(out, ", ");
+    export_quote(device->kernel.arch, out);
+    text_add(out, "},\n");
+  }
+  text_add(out, "};\n\n");
+}
+
+static void add_tuned(const struct exporter *x, struct text *out) {
+  text_addf(out, "enum { TUNED = %zu };\nstatic const struct tuned tuned[TUNED + 1] = {\n", x->tuned_count);
+  for (size_t i = 0; i < x->tuned_count; i++) {
+    const struct export_tuned *t = &x->tuned[i];
+    text_addf(out, "    {%zu, ", t->device);
+    add_problem(&t->problem, out);
+    text_add(out, ", ");
+    export_quote(t->text, out);
+    text_addf(out, ", %zu, %zu},\n", t->first, t->count);
+  }
+  text_add(out, "    {.device = 0},\n};\n\n");
+  text_addf(out, "static const struct measured measurements[%zu + 1] = {\n", x->measured_count);
+  for (size_t i = 0; i < x->measured_count; i++) {
+    text_addf(out, "    {%zu, ", x->measured[i].code);
+    add_real(x->measured[i].seconds, out);
+    text_addf(out, ", %" PRIu64 "u},\n", x->measured[i].order);
+  }
+  text_addf(out, "    {0, 0, 0},\n};\n\nenum { FALLBACKS = %zu };\n", x->default_count);
+  text_add(out, "static const struct fallback fallbacks[FALLBACKS + 1] = {\n");
+  for (size_t i = 0; i < x->default_count; i++)
+    text_addf(out, "    {%zu, %zu},\n", x->defaults[i].device, x->defaults[i].code);
+  text_add(out, "    {0, 0},\n};\n\n");
+}
+
+/* A class as a person writes it, from the lines of conditions: they name the values in the config's order. */
+static void add_classes(const struct exporter *x, struct text *out) {
+  text_add(out, "static const char *const classes[] = {\n");
+  for (size_t i = 0; i < x->class_count; i++) {
+    struct text line = {0};
+    for (const char *at = text_get(&x->classes[i]); *at; at += *at == '\n') {
+      size_t length = strcspn(at, "\n");
+      if (line.length) text_add(&line, " and ");
+      text_add_n(&line, at, length);
+      at += length;
+    }
+    text_add(out, "    ");
+    export_quote(text_get(&line), out);
+    text_add(out, ",\n");
+    out->failed |= line.failed;
+    text_free(&line);
+  }
+  text_add(out, "};\n\n");
+}
+
+/* ---- Problems ---------------------------------------------------------------------------------------------------------------- */
+
+static size_t count_sizes(const struct config *config) {
+  size_t count = 0;
+  for (size_t i = 0; i < config->problem_count; i++) count += export_is_size(config, i);
+  return count;
+}
+
+static void add_sizes_of(const struct config *config, struct text *out) {
+  size_t at = 0;
+  text_addf(out, "enum { SIZES = %zu };\n\n", count_sizes(config));
+  text_add(out, "static void sizes_of(const problem *p, long long *out) {\n  (void)p, (void)out;\n");
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (export_is_size(config, i)) text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
+  text_add(out, "}\n\n/* Everything but sizes is equal. */\n"
+                "static int same_class(const problem *a, const problem *b) {\n  (void)a, (void)b;\n"
+                "  return 1");
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const char *name = config->problems[i].name;
+    enum value_type type = config->problems[i].values[0].type;
+    if (type == VALUE_STRING) text_addf(out, " && word_is(b->%s, a->%s)", name, name);
+    if (type == VALUE_BOOL) text_addf(out, " && !a->%s == !b->%s", name, name);
+    if (type == VALUE_FLOAT) text_addf(out, " && a->%s <= b->%s && a->%s >= b->%s", name, name, name, name);
+  }
+  text_add(out, ";\n}\n\n");
+}
+
+static void add_print_problem(const struct config *config, struct text *out) {
+  static const char *const formats[] = {
+      [VALUE_BOOL] = "%s", [VALUE_INT] = "%lld", [VALUE_FLOAT] = "%g", [VALUE_STRING] = "%s"};
+  text_add(out, "static void print_problem(const problem *p, char *out, size_t size) {\n  (void)p;\n"
+                "  snprintf(out, size, \"");
+  for (size_t i = 0; i < config->problem_count; i++)
+    text_addf(out, "%s%s=%s", i ? " " : "", config->problems[i].name, formats[config->problems[i].values[0].type]);
+  if (!config->problem_count) text_add(out, "%s\", \"");
+  text_add(out, "\"");
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const char *name = config->problems[i].name;
+    enum value_type type = config->problems[i].values[0].type;
+    if (type == VALUE_STRING)
+      text_addf(out, ",\n           p->%s ? p->%s : \"(null)\"", name, name);
+    else
+      text_addf(out, type == VALUE_BOOL ? ",\n           p->%s ? \"true\" : \"false\"" : ",\n           p->%s", name);
+  }
+  text_add(out, ");\n}\n\n");
+}
+
+/* ---- The policy --------------------------------------------------------------------------------------------------------------- */
+
+/* The largest ratio whose log2 is within the distance, as the live runtime compares them. */
+static double farthest(double distance) {
+  double ratio = exp2(distance);
+  while (log2(nextafter(ratio, INFINITY)) <= distance) ratio = nextafter(ratio, INFINITY);
+  while (log2(ratio) > distance) ratio = nextafter(ratio, 0);
+  return ratio;
+}
+
+static const struct policy_bucket *bucket_of(const struct config *config, size_t problem) {
+  for (size_t i = 0; i < config->policy.bucket_count; i++)
+    if (config->policy.buckets[i].problem == problem) return &config->policy.buckets[i];
+  return NULL;
+}
+
+static void add_buckets(const struct config *config, struct text *out) {
+  struct text rows = {0};
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct policy_bucket *bucket = bucket_of(config, i);
+    if (!export_is_size(config, i)) continue;
+    if (!bucket) {
+      text_add(&rows, "    {NULL, 0},\n");
+      continue;
+    }
+    text_addf(out, "static const long long bounds_%s[] = {", config->problems[i].name);
+    for (size_t b = 0; b < bucket->count; b++) text_addf(out, "%s%lld", b ? ", " : "", (long long)bucket->bounds[b]);
+    text_add(out, "};\n");
+    text_addf(&rows, "    {bounds_%s, %zu},\n", config->problems[i].name, bucket->count);
+  }
+  text_addf(out, "MAYBE_UNUSED static const struct bucket buckets[SIZES + 1] = {\n%s    {NULL, 0},\n};\n",
+            text_get(&rows));
+  out->failed |= rows.failed;
+  text_free(&rows);
+}
+
+static void add_policy(const struct exporter *x, struct text *out) {
+  const struct config *config = x->base->config;
+  double distance = x->options->distance;
+  enum policy_kind kind = distance > 0 ? POLICY_NEAREST : distance < 0 ? POLICY_EXACT : config->policy.kind;
+  static const char *const functions[] = {[POLICY_EXACT] = "0",
+                                          [POLICY_NEAREST] = "choose_nearest(device, p, sizes, s, out)",
+                                          [POLICY_BUCKETS] = "choose_bucket(device, p, sizes, s, out)"};
+  if (distance == 0) distance = config->policy.distance;
+  struct text policy = {0};
+  policy_print(config, &policy);
+  text_addf(out, "/* The config's policy: %s */\n", text_get(&policy));
+  text_free(&policy);
+  add_buckets(config, out);
+  text_add(out, "#define FARTHEST ");
+  add_real(kind == POLICY_NEAREST ? farthest(distance) : 1, out);
+  text_addf(out, "\n#define CHOOSE_NEAR(device, p, sizes, s, out) %s\n", functions[kind]);
+}
+
+static void add_kinds(const struct config *config, struct text *out) {
+  static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "INPUT",   [CUGEN_ARGUMENT_OUTPUT] = "OUTPUT",
+                                      [CUGEN_ARGUMENT_INOUT] = "INOUT",   [CUGEN_ARGUMENT_SCRATCH] = "SCRATCH",
+                                      [CUGEN_ARGUMENT_SCALAR] = "SCALAR", [CUGEN_ARGUMENT_CONSTANT] = "CONSTANT"};
+  text_add(out, "static const struct argument arguments_of_kernel[] = {\n");
+  for (size_t i = 0; i < config->argument_count; i++)
+    text_addf(out, "    {\"%s\", KIND(%s)},\n", config->arguments[i].name, kinds[config->arguments[i].kind]);
+  text_add(out, "};\n\n");
+}
+
+static bool add_tables(const struct exporter *x, struct text *out) {
+  const struct config *config = x->base->config;
+  add_kinds(config, out);
+  add_sizes_of(config, out);
+  add_print_problem(config, out);
+  add_devices(x, out);
+  add_images(x, out);
+  bool done = add_codes(x, out);
+  add_tuned(x, out);
+  add_classes(x, out);
+  add_policy(x, out);
+  return done;
+}
+
+/* ---- Filling in the templates ---------------------------------------------------------------------------------------------------- */
+
+static const struct embedded_file *find_file(const char *path) {
+  const struct embedded_file *file = embedded_files;
+  while (file->path && strcmp(file->path, path) != 0) file++;
+  return file;
+}
+
+/* A whole line that is nothing but this mark. */
+static bool is_mark(const char *line, size_t length, const char *mark) {
+  while (length && *line == ' ') line++, length--;
+  return length == strlen(mark) && strncmp(line, mark, length) == 0;
+}
+
+/* The bundle's own words: bundle_ and BUNDLE_ become the kernel's, @name and @arguments what they say. */
+static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
+  const struct config *config = x->base->config;
+  if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
+  if (strncmp(at, "BUNDLE_", 7) == 0) return add_upper(config, out), 6;
+  if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;
+  if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
+  if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;
+  if (strncmp(at, "@title", 6) == 0) return add_title(x, out), 6;
+  text_add_char(out, *at);
+  return 1;
+}
+
+static void add_substituted(const struct exporter *x, const char *from, size_t length, struct text *out) {
+  for (const char *at = from; at < from + length;) at += substitute(x, at, out);
+}
+
+static int fill(const struct exporter *x, const char *path, const char *mark, const struct text *content,
+                const char *mark2, const struct text *content2, struct text *out, cugen_error *err) {
+  const struct embedded_file *file = find_file(path);
+  const char *end = file->data + file->length;
+  if (!file->path) return error_set(err, CUGEN_ERROR_INTERNAL, "%s is not in this program", path);
+  for (const char *line = file->data; line < end;) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    size_t length = stop ? (size_t)(stop - line) : (size_t)(end - line);
+    if (is_mark(line, length, mark))
+      text_add(out, text_get(content));
+    else if (is_mark(line, length, mark2))
+      text_add(out, text_get(content2));
+    else
+      add_substituted(x, line, length + (stop != NULL), out);
+    line += length + 1;
+  }
+  return out->failed || content->failed || content2->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int export_header(const struct exporter *x, struct text *out, cugen_error *err) {
+  struct text fields = {0}, init = {0};
+  add_fields(x, &fields);
+  add_init(x, &init);
+  int status = fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */", &init, out, err);
+  text_free(&fields);
+  text_free(&init);
+  return status;
+}
+
+int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
+  struct text tables = {0}, none = {0};
+  int status = add_tables(x, &tables) ? CUGEN_OK : error_memory(err);
+  if (!status) status = fill(x, "templates/bundle/bundle.c", "/* @tables */", &tables, "", &none, out, err);
+  text_free(&tables);
+  return status;
+}

@@ -1,0 +1,86 @@
+/* cugen export: tuned variants as plain C in a folder, which needs only the driver at run time. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+static int take_distance(struct cli *cli, double *out) {
+  const char *text = cli->values[OPTION_DISTANCE];
+  char *end;
+  if (!text) return CUGEN_OK;
+  *out = strtod(text, &end);
+  if (isdigit((unsigned char)*text) && !*end && *out > 0 && *out < 1000) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--distance %s: a number above 0 is expected; 1 is twice or half a size",
+                  text);
+}
+
+static json_t *integer(int64_t value) {
+  return json_integer((json_int_t)value);
+}
+
+/* The notes as a list of lines. */
+static json_t *list_notes(const char *notes) {
+  json_t *list = json_array();
+  while (*notes) {
+    size_t length = strcspn(notes, "\n");
+    json_array_append_new(list, json_stringn(notes, length));
+    notes += length + (notes[length] == '\n');
+  }
+  return list;
+}
+
+static int print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "name", json_string(r->name));
+  json_object_set_new(object, "folder", json_string(folder));
+  json_object_set_new(object, "devices", integer((int64_t)r->devices));
+  json_object_set_new(object, "problems", integer((int64_t)r->problems));
+  json_object_set_new(object, "variants", integer((int64_t)r->variants));
+  json_object_set_new(object, "images", integer((int64_t)r->images));
+  json_object_set_new(object, "compiled", integer((int64_t)r->compiled));
+  json_object_set_new(object, "stale", integer((int64_t)r->stale));
+  json_object_set_new(object, "image_bytes", integer(r->image_bytes));
+  json_object_set_new(object, "source_bytes", integer(r->source_bytes));
+  json_object_set_new(object, "notes", list_notes(r->notes));
+  return json_print(object, stdout, &cli->error);
+}
+
+static const char *plural(size_t count) {
+  return count == 1 ? "" : "s";
+}
+
+static void print_result(const struct cli *cli, const char *folder, const cugen_export_result *r) {
+  for (const char *line = r->notes; *line;) {
+    int length = (int)strcspn(line, "\n");
+    cli_remark(cli, "%.*s", length, line);
+    line += length + (line[length] == '\n');
+  }
+  printf("%s: %s.h, %s.c\n", folder, r->name, r->name);
+  printf("%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n", r->devices,
+         plural(r->devices), r->problems, plural(r->problems), r->variants, plural(r->variants), r->images,
+         plural(r->images), print_bytes(r->image_bytes).text, print_bytes(r->source_bytes).text);
+  printf("Build it: cc -std=c11 -O2 -c %s.c; link with -ldl. README.md there says how it is used.\n", r->name);
+}
+
+int command_export(struct cli *cli) {
+  const char *folder = cli->values[OPTION_OUTPUT];
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_result result;
+  if (!folder)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "an export needs a folder: cugen export %s -o FOLDER", cli->operand);
+  options.devices = cli->values[OPTION_DEVICES];
+  options.problems = cli->values[OPTION_PROBLEMS];
+  options.ptx = options_given(cli, OPTION_PTX);
+  options.force = options_given(cli, OPTION_FORCE);
+  int status = take_distance(cli, &options.distance);
+  if (!status) status = cli_open_kernel(cli);
+  if (!status) status = cugen_kernel_export(cli->kernel, &options, folder, &result, &cli->error);
+  if (status) return status;
+  cli_remark_cache(cli);
+  if (options_given(cli, OPTION_JSON)) return print_json(cli, folder, &result);
+  print_result(cli, folder, &result);
+  return CUGEN_OK;
+}

@@ -1,0 +1,93 @@
+/* Devices that are not here; see described.h. */
+#include "described.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+static const struct {
+  int capability;
+  int threads_per_sm, blocks_per_sm;
+  int shared_per_sm, shared_per_block; /* KiB; the second on request */
+} table[] = {
+    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163}, {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
+    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
+    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
+};
+
+static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
+  size_t i = 0, count = sizeof table / sizeof *table;
+  while (i < count && table[i].capability != capability) i++;
+  if (i == count) return false;
+  *out = (struct device_facts){.compute_capability = capability,
+                               .architecture_specific = capability >= 90,
+                               .sm_count = sm_count,
+                               .warp_size = 32,
+                               .max_threads_per_block = 1024,
+                               .max_threads_per_sm = table[i].threads_per_sm,
+                               .max_blocks_per_sm = table[i].blocks_per_sm,
+                               .registers_per_block = 65536,
+                               .registers_per_sm = 65536,
+                               .shared_per_block = 49152,
+                               .shared_per_block_optin = 1024 * table[i].shared_per_block,
+                               .shared_per_sm = 1024 * table[i].shared_per_sm,
+                               .shared_reserved_per_block = capability >= 80 ? 1024 : 0,
+                               .constant_bytes = 65536,
+                               .pitch_alignment = 512,
+                               .is_gpu = 1};
+  return true;
+}
+
+/* Whole numbers without a sign; *end is behind them. */
+static int digits(const char *text, const char **end) {
+  char *stop = NULL;
+  long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;
+  *end = stop ? stop : text;
+  return value < 100000 ? (int)value : 0;
+}
+
+/* "sm_90", "sm_90a" */
+static bool from_arch(const char *text, struct device_description *out) {
+  const char *end = text;
+  int capability = strncmp(text, "sm_", 3) == 0 ? digits(text + 3, &end) : 0;
+  size_t length = strlen(text);
+  if (!capability || (*end && strcmp(end, "a") != 0) || length >= sizeof out->arch) return false;
+  if (!fill_facts(capability, 0, &out->facts)) return false;
+  out->facts.architecture_specific = *end == 'a';
+  memcpy(out->arch, text, length + 1);
+  return true;
+}
+
+/* "NAME sm_90 132 SMs" */
+static bool from_fingerprint(const char *text, struct device_description *out) {
+  const char *mark = NULL, *end;
+  for (const char *at = strstr(text, " sm_"); at; at = strstr(at + 1, " sm_")) mark = at;
+  size_t name = mark ? (size_t)(mark - text) : 0, length = strlen(text);
+  if (!name || name >= sizeof out->name || length >= sizeof out->fingerprint) return false;
+  int capability = digits(mark + 4, &end);
+  int count = *end == ' ' ? digits(end + 1, &end) : 0;
+  if (!count || strcmp(end, " SMs") != 0 || !fill_facts(capability, count, &out->facts)) return false;
+  memcpy(out->name, text, name);
+  memcpy(out->fingerprint, text, length + 1);
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability, out->facts.architecture_specific ? "a" : "");
+  return true;
+}
+
+bool described_device(const char *text, struct device_description *out) {
+  *out = (struct device_description){0};
+  return from_arch(text, out) || from_fingerprint(text, out);
+}
+
+bool described_knows(enum device_fact fact, bool with_count) {
+  switch (fact) {
+  case DEVICE_FACT_sm_count: return with_count;
+  case DEVICE_FACT_l2_bytes:
+  case DEVICE_FACT_memory_bytes:
+  case DEVICE_FACT_memory_clock_khz:
+  case DEVICE_FACT_memory_bus_bits:
+  case DEVICE_FACT_clock_khz: return false;
+  default: return true;
+  }
+}

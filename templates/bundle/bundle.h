@@ -1,0 +1,124 @@
+/* @title */
+#ifndef BUNDLE_H
+#define BUNDLE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A function that can fail returns BUNDLE_OK or a negative status, describes the failure in *error when error is not
+   NULL, and leaves *out = NULL: then there is nothing to close. CUDA handles (CUcontext, CUstream, CUdeviceptr) appear
+   as void pointers. Nothing here prints, exits, locks or keeps global state. */
+enum {
+  BUNDLE_OK = 0,
+  BUNDLE_ERROR_USAGE = -2,   /* a wrong argument, or a problem that this bundle has no code for */
+  BUNDLE_ERROR_DEVICE = -7,  /* a call of the driver failed */
+  BUNDLE_ERROR_MISSING = -8, /* there is no driver, or no code for this device */
+  BUNDLE_ERROR_MEMORY = -12  /* out of memory on the host */
+};
+
+typedef struct bundle_error {
+  int status;
+  char message[1024];
+} bundle_error;
+
+/* What the kernel is asked for: start from BUNDLE_PROBLEM_INIT. */
+typedef struct bundle_problem {
+  /* @problem */
+} bundle_problem;
+
+/* @init */
+
+/* ---- Which variant ------------------------------------------------------------------------------------------------ */
+
+typedef struct bundle_device {
+  const char *name;    /* as the driver gives it: "NVIDIA H200" */
+  int capability;      /* 10 * major + minor: 90 */
+  int multiprocessors; /* 132 */
+} bundle_device;
+
+typedef enum bundle_choice {
+  BUNDLE_EXACT,  /* the best measured for this problem */
+  BUNDLE_NEAR,   /* the best measured for another problem, by the kernel's policy */
+  BUNDLE_DEFAULT /* the first valid variant, never measured */
+} bundle_choice;
+
+typedef struct bundle_info {
+  const char *variant; /* "tiled tile=16 pad=1" */
+  bundle_choice choice;
+  const char *tuned_for; /* the problem it was measured for; NULL: default */
+  double distance;       /* from this problem to that one: the largest |log2| of a ratio of sizes */
+  double seconds;        /* measured for tuned_for; 0: default */
+  const char *device;    /* the device its code was made for */
+  const char *arch;      /* "sm_90a", or "compute_75": PTX that the driver compiles */
+  size_t code_bytes;
+  size_t launches; /* kernels launched by one bundle_launch */
+} bundle_info;
+
+/* What bundle_pick takes on such a device. Needs no driver; the strings are constants. */
+int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error);
+
+/* ---- Using it ----------------------------------------------------------------------------------------------------- */
+
+/* On one context. It never changes and may be used from several threads at once. */
+typedef struct bundle_library bundle_library;
+/* One variant for one problem, loaded. Likewise. */
+typedef struct bundle_plan bundle_plan;
+/* A plan with its arguments, for one stream at a time when it owns scratch memory. */
+typedef struct bundle_call bundle_call;
+
+/* context: a CUcontext that outlives the library; NULL: the calling thread's current one, else the primary context of
+   device 0. */
+int bundle_open(void *context, bundle_library **out, bundle_error *error);
+/* The primary context of that device. */
+int bundle_open_device(int ordinal, bundle_library **out, bundle_error *error);
+/* After its plans. */
+void bundle_close(bundle_library *library);
+const bundle_device *bundle_about_device(const bundle_library *library);
+
+int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out, bundle_error *error);
+/* After its calls. */
+void bundle_drop(bundle_plan *plan);
+const bundle_info *bundle_about(const bundle_plan *plan);
+
+typedef enum bundle_argument_kind {
+  BUNDLE_INPUT,
+  BUNDLE_OUTPUT,
+  BUNDLE_INOUT,
+  BUNDLE_SCRATCH,
+  BUNDLE_SCALAR,
+  BUNDLE_CONSTANT
+} bundle_argument_kind;
+
+enum { BUNDLE_MAX_RANK = 4 };
+
+typedef struct bundle_argument_info {
+  const char *name;
+  bundle_argument_kind kind;
+  const char *dtype;                                        /* "f32" */
+  int rank;                                                 /* 0 for a scalar */
+  long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements */
+  long long bytes;                                          /* whole buffer, pitch included */
+  int compiled_in;                                          /* scalar: part of the code, not passed */
+} bundle_argument_info;
+
+/* Arguments that bundle_bind takes, in this order: @arguments. */
+enum { BUNDLE_ARGUMENTS = @argument_count };
+int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
+
+/* arguments[i]: of a buffer its device pointer (scratch may be NULL: the call then owns memory of its own); of a scalar
+   a pointer to its value, of the type that its dtype names, copied now, or NULL for the problem's own; of a constant a
+   pointer to its values, on either side, copied now: they belong to the plan, and the context is synchronised. */
+int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error);
+/* On a CUstream of the library's context; NULL is its default stream. One cuLaunchKernel a planned launch: nothing is
+   allocated, locked or looked up. Returns before the kernels end. */
+int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
+/* What was launched must have ended when a call that owns scratch is released. */
+void bundle_release(bundle_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
