@@ -27,6 +27,7 @@ struct export_code {
   char *variant;
   struct text conditions; /* a line each: what a problem must be for it to serve, beside the class */
   struct text class;      /* likewise: the values that are no sizes */
+  struct text label;      /* these for a person: "dtype=f32 layout=row" */
   struct text sizes;      /* the body of its sizes function */
   bool wide;
   size_t image;
@@ -75,7 +76,7 @@ struct exporter {
   size_t tuned_count;
   struct export_default *defaults;
   size_t default_count;
-  struct text *classes; /* "dtype=f32 layout=row", each once */
+  struct text *classes; /* labels, each once */
   size_t class_count;
 };
 

@@ -161,12 +161,19 @@ static void put_equal(const char *name, struct value value, struct text *out) {
   }
 }
 
+static void put_label(const char *name, struct value value, struct text *out) {
+  text_addf(out, "%s%s=", out->length ? " " : "", name);
+  value_print(value, out);
+}
+
 /* The values that are no sizes, and the sizes that are pinned. */
-static void put_fixed(const struct coder *c, struct text *class, struct text *conditions) {
+static void put_fixed(const struct coder *c, struct export_code *out) {
   for (size_t i = 0; i < c->config->problem_count; i++) {
     int slot = c->config->first_problem + (int)i;
     bool size = export_is_size(c->config, i);
-    if (!size || c->known[slot]) put_equal(c->config->problems[i].name, c->slots[slot], size ? conditions : class);
+    const char *name = c->config->problems[i].name;
+    if (!size || c->known[slot]) put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
+    if (!size) put_label(name, c->slots[slot], &out->label);
   }
 }
 
@@ -309,13 +316,14 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   if (!status) status = put_sizes(c, variant->implementation, &out->sizes);
   if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
   if (status) return status;
-  put_fixed(c, &out->class, &out->conditions);
+  put_fixed(c, out);
   out->variant = strdup(c->spec->variant);
   out->wide = config_wide_index(c->config, c->spec->arguments);
   out->launch_count = c->spec->launch_count;
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
   out->order = order_of(variant);
-  bool failed = out->sizes.failed || out->conditions.failed || out->class.failed || !out->variant;
+  bool failed =
+      out->sizes.failed || out->conditions.failed || out->class.failed || out->label.failed || !out->variant;
   return failed ? error_memory(c->err) : CUGEN_OK;
 }
 
@@ -335,6 +343,7 @@ void export_code_free(struct export_code *code) {
   free(code->variant);
   text_free(&code->conditions);
   text_free(&code->class);
+  text_free(&code->label);
   text_free(&code->sizes);
   for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(code->kernels[i]);
   *code = (struct export_code){0};

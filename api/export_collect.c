@@ -455,13 +455,13 @@ static void sort_defaults(struct exporter *x) {
 static int collect_classes(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->code_count; i++) {
     size_t at = 0;
-    while (at < x->class_count && !same_text(&x->classes[at], &x->codes[i].class)) at++;
+    while (at < x->class_count && !same_text(&x->classes[at], &x->codes[i].label)) at++;
     if (at < x->class_count) continue;
     struct text *all = export_grow(x->classes, x->class_count, sizeof *all);
     if (!all) return error_memory(err);
     x->classes = all;
     all[x->class_count] = (struct text){0};
-    text_add(&all[x->class_count++], text_get(&x->codes[i].class));
+    text_add(&all[x->class_count++], text_get(&x->codes[i].label));
   }
   return CUGEN_OK;
 }

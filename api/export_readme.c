@@ -35,9 +35,8 @@ static void add_default_rows(const struct exporter *x, struct text *out) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
     text_addf(out, "| %s | %s | `%s` | `", x->devices[x->defaults[i].device].text,
               x->devices[x->defaults[i].device].kernel.arch, code->variant);
-    for (const char *c = text_get(&code->class); *c; c++)
-      text_add(out, *c == '\n' ? (c[1] ? ", " : "") : (char[]){*c, '\0'});
-    text_add(out, code->conditions.length ? "` and more |\n" : "` |\n");
+    text_add(out, text_get(&code->label));
+    text_add(out, "` |\n");
   }
 }
 

@@ -165,7 +165,8 @@ static void add_lines(const struct text *text, const char *lead, struct text *ou
 }
 
 static void add_serves(const struct text *conditions, size_t index, struct text *out) {
-  text_addf(out, "static int serves_%zu(const problem *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n",
+  text_addf(out,
+            "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n",
             index);
   text_add(out, "  int right = 1\n");
   add_lines(conditions, "      && ", out);
@@ -174,7 +175,7 @@ static void add_serves(const struct text *conditions, size_t index, struct text 
 
 static void add_sizes(const struct text *sizes, size_t index, struct text *out) {
   text_addf(out,
-            "static void sizes_%zu(const problem *p, struct sizes *s) {\n  int *e = &s->failed;\n"
+            "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n  int *e = &s->failed;\n"
             "  (void)p, (void)e;\n",
             index);
   add_lines(sizes, "  ", out);
@@ -240,7 +241,11 @@ static void add_devices(const struct exporter *x, struct text *out) {
 }
 
 static void add_tuned(const struct exporter *x, struct text *out) {
-  text_addf(out, "enum { TUNED = %zu };\nstatic const struct tuned tuned[TUNED + 1] = {\n", x->tuned_count);
+  text_addf(out,
+            "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic const size_t "
+            "tuned_count = %zu;\n"
+            "static const struct tuned tuned[] = {\n",
+            x->tuned_count);
   for (size_t i = 0; i < x->tuned_count; i++) {
     const struct export_tuned *t = &x->tuned[i];
     text_addf(out, "    {%zu, ", t->device);
@@ -250,35 +255,25 @@ static void add_tuned(const struct exporter *x, struct text *out) {
     text_addf(out, ", %zu, %zu},\n", t->first, t->count);
   }
   text_add(out, "    {.device = 0},\n};\n\n");
-  text_addf(out, "static const struct measured measurements[%zu + 1] = {\n", x->measured_count);
+  text_add(out, "static const struct measured measurements[] = {\n");
   for (size_t i = 0; i < x->measured_count; i++) {
     text_addf(out, "    {%zu, ", x->measured[i].code);
     add_real(x->measured[i].seconds, out);
     text_addf(out, ", %" PRIu64 "u},\n", x->measured[i].order);
   }
-  text_addf(out, "    {0, 0, 0},\n};\n\nenum { FALLBACKS = %zu };\n", x->default_count);
-  text_add(out, "static const struct fallback fallbacks[FALLBACKS + 1] = {\n");
+  text_addf(out, "    {0, 0, 0},\n};\n\nstatic const size_t fallback_count = %zu;\n", x->default_count);
+  text_add(out, "static const struct fallback fallbacks[] = {\n");
   for (size_t i = 0; i < x->default_count; i++)
     text_addf(out, "    {%zu, %zu},\n", x->defaults[i].device, x->defaults[i].code);
   text_add(out, "    {0, 0},\n};\n\n");
 }
 
-/* A class as a person writes it, from the lines of conditions: they name the values in the config's order. */
 static void add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "static const char *const classes[] = {\n");
   for (size_t i = 0; i < x->class_count; i++) {
-    struct text line = {0};
-    for (const char *at = text_get(&x->classes[i]); *at; at += *at == '\n') {
-      size_t length = strcspn(at, "\n");
-      if (line.length) text_add(&line, " and ");
-      text_add_n(&line, at, length);
-      at += length;
-    }
     text_add(out, "    ");
-    export_quote(text_get(&line), out);
+    export_quote(text_get(&x->classes[i]), out);
     text_add(out, ",\n");
-    out->failed |= line.failed;
-    text_free(&line);
   }
   text_add(out, "};\n\n");
 }
@@ -293,12 +288,12 @@ static size_t count_sizes(const struct config *config) {
 
 static void add_sizes_of(const struct config *config, struct text *out) {
   size_t at = 0;
-  text_addf(out, "enum { SIZES = %zu };\n\n", count_sizes(config));
-  text_add(out, "static void sizes_of(const problem *p, long long *out) {\n  (void)p, (void)out;\n");
+  text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n", count_sizes(config));
+  text_add(out, "static void sizes_of(const problem_values *p, long long *out) {\n  (void)p, (void)out;\n");
   for (size_t i = 0; i < config->problem_count; i++)
     if (export_is_size(config, i)) text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
   text_add(out, "}\n\n/* Everything but sizes is equal. */\n"
-                "static int same_class(const problem *a, const problem *b) {\n  (void)a, (void)b;\n"
+                "static int same_class(const problem_values *a, const problem_values *b) {\n  (void)a, (void)b;\n"
                 "  return 1");
   for (size_t i = 0; i < config->problem_count; i++) {
     const char *name = config->problems[i].name;
@@ -313,7 +308,7 @@ static void add_sizes_of(const struct config *config, struct text *out) {
 static void add_print_problem(const struct config *config, struct text *out) {
   static const char *const formats[] = {
       [VALUE_BOOL] = "%s", [VALUE_INT] = "%lld", [VALUE_FLOAT] = "%g", [VALUE_STRING] = "%s"};
-  text_add(out, "static void print_problem(const problem *p, char *out, size_t size) {\n  (void)p;\n"
+  text_add(out, "static void print_problem(const problem_values *p, char *out, size_t size) {\n  (void)p;\n"
                 "  snprintf(out, size, \"");
   for (size_t i = 0; i < config->problem_count; i++)
     text_addf(out, "%s%s=%s", i ? " " : "", config->problems[i].name, formats[config->problems[i].values[0].type]);

@@ -567,6 +567,7 @@ int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Shipping: tuned variants as plain C --------------------------------------------------------------------------- */
 
+/* What to export. */
 typedef struct cugen_export_options {
   size_t size;
   const char *devices; /* "H200, sm_80": parts of remembered devices' names, or architectures; NULL: all remembered */
@@ -579,6 +580,7 @@ typedef struct cugen_export_options {
 #define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
   { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0 }
 
+/* What was exported. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {
   const char *name; /* prefix of the bundle's functions, and its files' name; as notes the kernel's */
   size_t devices;   /* that it has code for, PTX included */

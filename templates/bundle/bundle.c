@@ -251,7 +251,7 @@ struct bucket {
 };
 
 /* What the tables call it. */
-typedef bundle_problem problem;
+typedef bundle_problem problem_values;
 #define KIND(kind) BUNDLE_##kind
 
 /* @tables */
@@ -259,8 +259,6 @@ typedef bundle_problem problem;
 /* ---- Choosing -------------------------------------------------------------------------------------------------------- */
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-
-/* What stands in a table is as it was when the bundle was made; a table of none has one row that is not counted. */
 
 static int launch_fits(const struct launch_sizes *l, int max_threads) {
   static const long long grid[3] = {INT_MAX, 65535, 65535}, block[3] = {1024, 1024, 64};
@@ -313,7 +311,7 @@ static int same_sizes(const long long *a, const long long *b) {
 
 static int choose_exact(const struct device *device, const bundle_problem *p, const long long *sizes, struct sizes *s,
                         struct chosen *out) {
-  for (size_t i = 0; i < TUNED; i++) {
+  for (size_t i = 0; i < tuned_count; i++) {
     long long others[SIZES + 1] = {0};
     sizes_of(&tuned[i].problem, others);
     if (&devices[tuned[i].device] == device && same_class(&tuned[i].problem, p) && same_sizes(sizes, others) &&
@@ -331,7 +329,7 @@ struct distance {
 
 static struct distance distance_between(const long long *a, const long long *b) {
   struct distance d = {1, 1};
-  for (size_t i = 0; i < SIZES; i++) {
+  for (size_t i = 0; i < size_count; i++) {
     if (a[i] == b[i]) continue;
     if (a[i] < 1 || b[i] < 1) return (struct distance){1e300, 1e300};
     double ratio = a[i] > b[i] ? (double)a[i] / (double)b[i] : (double)b[i] / (double)a[i];
@@ -348,15 +346,15 @@ static int farther(struct distance a, struct distance b) {
 /* The nearest tuned problem that is not nearer than `after` (and comes later than it when it is as far). */
 static size_t next_nearest(const struct device *device, const bundle_problem *p, const long long *sizes,
                            struct distance after, size_t after_at, struct distance *found) {
-  size_t best = TUNED;
-  for (size_t i = 0; i < TUNED; i++) {
+  size_t best = tuned_count;
+  for (size_t i = 0; i < tuned_count; i++) {
     long long others[SIZES + 1] = {0};
     if (&devices[tuned[i].device] != device || !same_class(&tuned[i].problem, p)) continue;
     sizes_of(&tuned[i].problem, others);
     struct distance d = distance_between(sizes, others);
     if (d.largest > FARTHEST || farther(after, d)) continue;
-    if (!farther(d, after) && after_at != TUNED && i <= after_at) continue;
-    if (best == TUNED || farther(*found, d)) best = i, *found = d;
+    if (!farther(d, after) && after_at != tuned_count && i <= after_at) continue;
+    if (best == tuned_count || farther(*found, d)) best = i, *found = d;
   }
   return best;
 }
@@ -364,7 +362,7 @@ static size_t next_nearest(const struct device *device, const bundle_problem *p,
 MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle_problem *p, const long long *sizes,
                                        struct sizes *s, struct chosen *out) {
   struct distance at = {1, 1}, found = {1, 1};
-  for (size_t i = next_nearest(device, p, sizes, at, TUNED, &found); i < TUNED;
+  for (size_t i = next_nearest(device, p, sizes, at, tuned_count, &found); i < tuned_count;
        i = next_nearest(device, p, sizes, at, i, &found)) {
     at = found;
     out->ratio = found.largest;
@@ -377,7 +375,7 @@ MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle
 MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_problem *p, const long long *sizes,
                                       struct sizes *s, struct chosen *out) {
   long long rounded[SIZES + 1] = {0};
-  for (size_t i = 0; i < SIZES; i++) {
+  for (size_t i = 0; i < size_count; i++) {
     size_t at = 0;
     rounded[i] = sizes[i];
     if (!buckets[i].count || sizes[i] < 1) continue;
@@ -389,7 +387,7 @@ MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_
 }
 
 static int choose_default(const struct device *device, const bundle_problem *p, struct sizes *s, struct chosen *out) {
-  for (size_t i = 0; i < FALLBACKS; i++) {
+  for (size_t i = 0; i < fallback_count; i++) {
     if (&devices[fallbacks[i].device] != device || !usable(&codes[fallbacks[i].code], device, p, s)) continue;
     out->code = &codes[fallbacks[i].code];
     return 1;
