@@ -22,8 +22,8 @@
   X(lowered_name, nvrtcGetLoweredName, true, (nvrtcProgram, const char *, const char **))                            \
   X(cubin_size, nvrtcGetCUBINSize, true, (nvrtcProgram, size_t *))                                                   \
   X(cubin, nvrtcGetCUBIN, true, (nvrtcProgram, char *))                                                              \
-  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                                       \
-  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                                                  \
+  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                                      \
+  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                                                 \
   X(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram, size_t *))                                                \
   X(log, nvrtcGetProgramLog, true, (nvrtcProgram, char *))                                                           \
   X(flow_callback, nvrtcSetFlowCallback, false, (nvrtcProgram, int (*)(void *, void *), void *))
