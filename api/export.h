@@ -30,6 +30,7 @@ struct export_code {
   struct text label;      /* these for a person: "dtype=f32 layout=row" */
   struct text sizes;      /* the body of its sizes function */
   bool wide;
+  bool pinned; /* some sizes are fixed: they are part of the code */
   size_t image;
   size_t launch_count;
   char *kernels[KERNEL_MAX_LAUNCHES];

@@ -173,6 +173,7 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
     bool size = export_is_size(c->config, i);
     const char *name = c->config->problems[i].name;
     if (!size || c->known[slot]) put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
+    out->pinned = out->pinned || (size && c->known[slot]);
     if (!size) put_label(name, c->slots[slot], &out->label);
   }
 }

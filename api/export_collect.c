@@ -337,41 +337,53 @@ static void note_untuned(struct exporter *x, size_t device) {
 
 /* ---- Defaults ----------------------------------------------------------------------------------------------------------- */
 
-/* The first valid variant of a problem, as the live runtime takes it; a problem without any has none. */
-static int add_default(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err) {
+/* The first valid variant of a problem, as the live runtime takes it; a problem without any has none. asked: somebody
+   wants this problem itself; else a variant with its sizes compiled in is of no use. */
+static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
+                       cugen_error *err) {
   cugen_kernel *k = &x->devices[device].kernel;
   struct export_code code;
   struct kernel_spec spec;
-  size_t index;
+  size_t index = x->code_count;
   int status = export_use(k, problem, err);
   if (!status) status = api_space(k, err);
   if (status || space_valid(k->space) == 0) return status;
   status = make_code(x, device, 0, &code, &spec, err);
   if (status) return status;
-  status = add_code(x, &code, &spec, &index, err);
+  bool wanted = asked || !code.pinned;
+  if (wanted) status = add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
   for (size_t i = 0; i < x->default_count && !status; i++)
     if (x->defaults[i].code == index) return CUGEN_OK;
-  struct export_default *all = status ? NULL : export_grow(x->defaults, x->default_count, sizeof *all);
-  if (!status && !all) status = error_memory(err);
-  if (all) x->defaults = all, all[x->default_count++] = (struct export_default){device, index};
-  return status;
+  if (status || !wanted) return status;
+  struct export_default *all = export_grow(x->defaults, x->default_count, sizeof *all);
+  if (!all) return error_memory(err);
+  x->defaults = all;
+  all[x->default_count++] = (struct export_default){device, index};
+  return CUGEN_OK;
 }
 
-/* The base problem and the check problem, with the values of `from` that are no sizes: other sizes may rule out the
-   variant that is first there. */
+/* Sizes to ask for the first variant with: the base problem's, the check's, and 1, and the base's as odd multiples of
+   1, 2, 4, ... 64. Restrictions on sizes are mostly on what divides them. */
+enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
+
+static struct value probe(const cugen_kernel *base, size_t at, int which) {
+  struct value own = base->problem.values[at], check = base->config->problems[at].check;
+  if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
+  if (which == PROBE_ONE) return value_int(1);
+  if (which == PROBE_BASE || own.integer < 1) return own;
+  int shift = which - PROBE_ODD;
+  return value_int((own.integer >> shift | 1) << shift);
+}
+
 static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from, cugen_error *err) {
-  const struct config *config = x->base->config;
   struct problem problem = {.count = from->count, .values = calloc(from->count + 1, sizeof *problem.values)};
-  int status = problem.values ? add_default(x, device, from, err) : error_memory(err);
-  for (int check = 0; check < 2 && !status; check++) {
-    for (size_t i = 0; i < from->count; i++) {
-      struct value other = check ? config->problems[i].check : x->base->problem.values[i];
-      bool take = export_is_size(config, i) && other.type == VALUE_INT;
-      problem.values[i] = take ? other : from->values[i];
-    }
-    status = add_default(x, device, &problem, err);
+  int status = problem.values ? add_default(x, device, from, true, err) : error_memory(err);
+  for (int which = 0; which < PROBES && !status; which++) {
+    for (size_t i = 0; i < from->count; i++)
+      problem.values[i] = export_is_size(x->base->config, i) ? probe(x->base, i, which) : from->values[i];
+    status = add_default(x, device, &problem, which == PROBE_BASE, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together: nobody asked for them */
   }
   free(problem.values);

@@ -192,7 +192,7 @@ static int add_item(struct exporter *x, const struct remembered *all, const char
   bool found;
   int status = add_remembered(x, all, item, strlen(item), &found, err);
   if (status || found) return status;
-  if (!described_device(item, &description)) return unknown_device(x, all, item, err);
+  if (!described_device(item, &description) || description.fingerprint[0]) return unknown_device(x, all, item, err);
   text_addf(x->notes, "%s: nothing is remembered, the config's default variants are exported\n", item);
   return add_device(x, item, NULL, err);
 }

@@ -14,7 +14,7 @@
 #define CLI_OPTIONS(X)                                                                                               \
   X(VARIANT, "variant", 0, "TEXT", "the variant, such as \"tiled BM=64\"; what it leaves out is chosen")             \
   X(BEST, "best", 0, NULL, "the remembered best variant, and an error when there is none")                           \
-  X(OUTPUT, "output", 'o', "PATH", "write there: a file instead of stdout; export's folder")                         \
+  X(OUTPUT, "output", 'o', "FILE", "write there: a file instead of stdout; export's folder")                         \
   X(DEVICES, "devices", 0, "LIST", "parts of remembered devices' names, or architectures: \"H200, sm_80\"")          \
   X(PROBLEMS, "problems", 0, "LIST", "problems, such as \"M=1024 N=1024; M=4096\" (default: all remembered)")        \
   X(DISTANCE, "distance", 0, "D", "lend variants to problems so near, whatever the policy; 1: twice or half")        \

@@ -707,9 +707,10 @@ int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_p
 
 void bundle_drop(bundle_plan *plan) {
   if (!plan) return;
-  if (plan->module && !enter(plan->library, NULL)) {
+  if (plan->module) {
+    int inside = !enter(plan->library, NULL);
     plan->library->driver.module_unload(plan->module);
-    leave(plan->library, BUNDLE_OK);
+    if (inside) leave(plan->library, BUNDLE_OK);
   }
   free(plan);
 }
@@ -848,16 +849,12 @@ int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
 void bundle_release(bundle_call *call) {
   if (!call) return;
   const bundle_library *l = call->plan->library;
-  int inside = 0;
-  for (size_t i = 0; i < MAX_ARGUMENTS; i++) {
-    if (!call->owned[i].device && !call->owned[i].host) continue;
-    if (!inside && enter(l, NULL)) break;
-    inside = 1;
+  int inside = !enter(l, NULL);
+  for (size_t i = 0; i < MAX_ARGUMENTS; i++)
     if (call->owned[i].host)
       l->driver.host_free(call->owned[i].host);
-    else
+    else if (call->owned[i].device)
       l->driver.free(call->owned[i].device);
-  }
   if (inside) leave(l, BUNDLE_OK);
   free(call);
 }

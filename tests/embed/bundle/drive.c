@@ -1,0 +1,80 @@
+/* Uses the bundle over the fake driver: what is launched, and every call of the driver failing once. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_cuda.h"
+#include "rows.h"
+
+static struct fake_cuda *fake;
+static struct fake_launch seen;
+static float scale;
+static int32_t m, n;
+static void *x_seen, *partial_seen;
+
+/* x, y, partial, M, N, scale. */
+static void watch(const struct fake_launch *launch) {
+  seen = *launch;
+  memcpy(&x_seen, launch->parameters[0], sizeof x_seen);
+  memcpy(&partial_seen, launch->parameters[2], sizeof partial_seen);
+  memcpy(&m, launch->parameters[3], sizeof m);
+  memcpy(&n, launch->parameters[4], sizeof n);
+  memcpy(&scale, launch->parameters[5], sizeof scale);
+}
+
+static float x[16], y[16];
+static double factors[4] = {1, 2, 3, 4};
+static int stream;
+
+static int use(rows_error *error) {
+  rows_problem problem = ROWS_PROBLEM_INIT;
+  rows_library *library;
+  rows_plan *plan = NULL;
+  rows_call *call = NULL;
+  void *arguments[] = {x, y, NULL, factors, NULL, NULL, NULL};
+  problem.M = 500, problem.N = 1000;
+  int status = rows_open(NULL, &library, error);
+  if (!status) status = rows_pick(library, &problem, &plan, error);
+  if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
+  long before = fake->calls;
+  if (!status) status = rows_launch(call, &stream, error);
+  if (!status && fake->calls != before + 1) status = 99;
+  rows_release(call);
+  rows_drop(plan);
+  rows_close(library);
+  return status;
+}
+
+#define EXPECT(what)                                                                                                 \
+  if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
+
+int main(void) {
+  rows_error error = {0, ""};
+  void *handle = dlopen("libcuda.so.1", RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) return printf("no fake driver\n"), 1;
+  fake->run = watch;
+  if (use(&error)) return printf("%s\n", error.message), 1;
+  /* wide vec=4 threads=128: see the records that the test plants */
+  EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);
+  EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 && seen.stream == &stream);
+  EXPECT(fake->allowed_shared == 1024);
+  EXPECT(m == 500 && n == 1000 && scale == 1.0f / 1000 && x_seen == x && partial_seen);
+  EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  long failures = 0, at = 1;
+  for (;; at++) {
+    fake->calls = 0, fake->failed_call = NULL, fake->fail_at = at, fake->fail_with = 2;
+    error.status = 0;
+    int status = use(&error);
+    EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+    if (!fake->failed_call) break;
+    fake->current = 0;
+    EXPECT(status != 99);
+    if (status) EXPECT(error.status == status && strstr(error.message, fake->failed_call));
+    failures += status != 0;
+  }
+  EXPECT(failures >= 15);
+  printf("%ld of %ld calls fail it\n", failures, at - 1);
+  return 0;
+}

@@ -1,0 +1,344 @@
+/* Exported bundles: they build cleanly, choose what the live runtime chooses, run over the fake driver, are the same
+   bytes each time, and wrong input is refused. Images come from the cache: neither driver nor NVRTC is needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "api/export.h"
+#include "base/hash.h"
+#include "base/system.h"
+
+static const char config[] = "tests/configs/export.lua", device[] = "NVIDIA Pretended sm_90 132 SMs";
+static cugen *lib;
+static cugen_kernel *base;
+static struct expander *expander;
+static struct export_device target;
+static struct text folder; /* of this test */
+
+/* ---- Records and images, planted ---------------------------------------------------------------------------------- */
+
+static void set_problem(const char *const *settings, size_t count, struct problem *out) {
+  cugen_error err;
+  if (problem_set(base->config, settings, count, false, out, &err)) fail_msg("%s", err.message);
+  assert_int_equal(export_use(&target.kernel, out, &err), CUGEN_OK);
+  assert_int_equal(api_space(&target.kernel, &err), CUGEN_OK);
+}
+
+static void expand(uint64_t index, struct kernel_spec *spec) {
+  struct variant variant;
+  cugen_kernel *k = &target.kernel;
+  cugen_error err;
+  space_variant(k->space, index, &variant, k->values);
+  if (expand_variant(expander, k->config, &k->problem, &k->device.facts, &variant, spec, &err))
+    fail_msg("%s", err.message);
+}
+
+/* Of every variant of the problem that is set; different sources have different images. */
+static void keep_images(void) {
+  struct cache *cache;
+  cugen_kernel *k = &target.kernel;
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  for (uint64_t i = 0; i < space_valid(k->space); i++) {
+    char name[] = "rows", empty[] = "";
+    struct kernel_spec spec;
+    struct text key = {0};
+    expand(i, &spec);
+    struct compiled image = {
+        .image = spec.source_hash.hex, .image_length = 33, .entry_count = 1, .entries = {name}, .log = empty};
+    assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+    assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
+    text_free(&key);
+    kernel_spec_free(&spec);
+  }
+}
+
+static void remember(const char *const *settings, size_t count, const char *variant, double seconds, bool stale) {
+  struct problem problem;
+  struct kernel_spec spec;
+  struct cache *cache;
+  uint64_t index;
+  cugen_error err;
+  set_problem(settings, count, &problem);
+  keep_images();
+  if (variant) {
+    if (space_find(target.kernel.space, variant, &index, &err)) fail_msg("%s", err.message);
+    expand(index, &spec);
+    struct cache_record record = {.variant = spec.variant,
+                                  .hash = stale ? hash_bytes("other", 5) : spec.hash,
+                                  .reason = (char *)(uintptr_t) "",
+                                  .seconds = seconds,
+                                  .samples = 3};
+    const struct cache_key key = api_key(&target.kernel);
+    assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+    assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+    kernel_spec_free(&spec);
+  }
+  problem_free(&problem);
+}
+
+#define REMEMBER(variant, seconds, ...)                                                                              \
+  remember((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), variant, \
+           seconds, false)
+
+static void plant(void) {
+  REMEMBER("wide vec=4 threads=128", 1.0, "M=500", "N=1000");
+  REMEMBER("wide vec=1 threads=64", 1.2, "M=500", "N=1000");
+  REMEMBER("plain vec=1 threads=256", 1.5, "M=500", "N=1000");
+  REMEMBER("wide vec=2 threads=256", 2.0, "M=2000", "N=1000");
+  REMEMBER("wide vec=4 threads=64", 2.004, "M=2000", "N=1000");
+  REMEMBER("wide vec=1 threads=256", 3.0, "M=2000", "N=1000");
+  REMEMBER("plain vec=1 threads=128", 1.0, "M=2000", "N=4001");
+  REMEMBER("wide vec=2 threads=64", 0.5, "M=100", "N=64", "dtype=f64");
+  REMEMBER("plain vec=1 threads=256", 0.7, "M=100", "N=64", "dtype=f64");
+  REMEMBER("wide vec=4 threads=256", 1.0, "M=700", "N=700", "specialize=true");
+  REMEMBER(NULL, 0, "M=131", "N=67");
+  REMEMBER(NULL, 0, "M=131", "N=67", "dtype=f64");
+  REMEMBER(NULL, 0, "M=131", "N=67", "specialize=true");
+  REMEMBER(NULL, 0, "M=1000", "N=1024", "dtype=f64");
+  REMEMBER(NULL, 0, "M=1000", "N=1024", "specialize=true");
+  REMEMBER(NULL, 0, "M=1000");
+}
+
+/* ---- Set-up ------------------------------------------------------------------------------------------------------- */
+
+static int set_up(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  options.device = "cpu", options.cache = "none";
+  int status = cugen_open(&options, &lib, &err);
+  if (!status) status = cugen_kernel_open(lib, config, NULL, 0, &base, &err);
+  if (!status) status = expander_open(&base->sources, &expander, &err);
+  if (!status) status = export_open_device(base, expander, device, NULL, &target, &err);
+  if (!status) status = folder_temporary(&folder, &err);
+  if (status) return fprintf(stderr, "%s\n", err.message), status;
+  plant();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  export_device_free(&target);
+  expander_close(expander);
+  cugen_kernel_close(base);
+  cugen_close(lib);
+  return 0;
+}
+
+static const char *in_folder(const char *name) {
+  static char path[4096];
+  snprintf(path, sizeof path, "%s/%s", text_get(&folder), name);
+  return path;
+}
+
+static void export_to(const char *name, const char *problems, cugen_export_result *result) {
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_error err;
+  options.problems = problems;
+  if (cugen_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
+}
+
+/* A shell command with FOLDER and FAKE in its environment; its output is shown when it fails. */
+static void run(const char *command) {
+  const char *argv[] = {"/bin/sh", "-c", command, NULL};
+  struct text output = {0};
+  int code = 1;
+  setenv("FOLDER", text_get(&folder), 1);
+  assert_int_equal(process_run(argv, 60, &output, &code, NULL), CUGEN_OK);
+  if (code) fail_msg("%s\n%s", command, text_get(&output));
+  text_free(&output);
+}
+
+static bool has(const char *program) {
+  struct text path = {0};
+  bool found = path_find_program(program, &path);
+  text_free(&path);
+  return found;
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------------------- */
+
+#define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
+
+static void test_builds(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  assert_int_equal(result.devices, 1);
+  assert_int_equal(result.problems, 5);
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && cc " STRICT "example.c rows.c -ldl -o example");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c -o clang.o && rm clang.o");
+  if (has("c++"))
+    run("cd $FOLDER/b && echo '#include \"rows.h\"' > h.cpp && c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -c "
+        "h.cpp && rm h.cpp h.o");
+  run("cd $FOLDER/b && test -z \"$(nm -D --undefined-only example | grep -viE 'GLIBC|_ITM|__gmon|cxa_finalize')\"");
+  run("cd $FOLDER/b && test -z \"$(readelf -d example | grep NEEDED | grep -vE 'libc\\.so|libdl\\.so|ld-linux')\"");
+  run("rm -r $FOLDER/b");
+}
+
+/* What the live runtime takes, as tests/embed/bundle/picks.c prints it. */
+static void expect_choice(const char *const settings[4], struct text *out) {
+  static const char *const names[] = {"exact", "near", "default"};
+  struct problem problem;
+  struct choice choice;
+  struct text variant_text = {0};
+  struct variant variant;
+  cugen_error err;
+  set_problem(settings, 4, &problem);
+  if (api_choose(&target.kernel, 0, &choice, &err)) fail_msg("%s", err.message);
+  space_variant(target.kernel.space, choice.index, &variant, target.kernel.values);
+  variant_print(&variant, &variant_text);
+  text_addf(out, "%s|%s|%s|%.9f\n", names[choice.how], text_get(&variant_text),
+            choice.how == CUGEN_PLAN_DEFAULT ? "" : text_get(&choice.problem), choice.distance);
+  text_free(&variant_text);
+  api_choice_free(&choice);
+  problem_free(&problem);
+}
+
+static void add_case(long long m, long long n, bool f64, bool special, struct text *in, struct text *want) {
+  char sizes[2][32];
+  const char *settings[4] = {sizes[0], sizes[1], f64 ? "dtype=f64" : "dtype=f32",
+                             special ? "specialize=true" : "specialize=false"};
+  snprintf(sizes[0], sizeof sizes[0], "M=%lld", m);
+  snprintf(sizes[1], sizeof sizes[1], "N=%lld", n);
+  text_addf(in, "%lld %lld %s %d\n", m, n, f64 ? "f64" : "f32", special);
+  expect_choice(settings, want);
+}
+
+static void test_picks(void **state) {
+  (void)state;
+  cugen_export_result result;
+  struct text in = {0}, want = {0}, got = {0};
+  uint64_t seed = 5;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  add_case(500, 1000, false, false, &in, &want);
+  add_case(2000, 1000, false, false, &in, &want);
+  add_case(100, 64, true, false, &in, &want);
+  add_case(700, 700, false, true, &in, &want);
+  add_case(1000, 1000, false, false, &in, &want); /* as far from both */
+  for (int i = 0; i < 300; i++) {
+    long long m = 40 + (long long)(random_next(&seed) % 4000), n = 40 + (long long)(random_next(&seed) % 6000);
+    add_case(m, n, i % 5 == 0, false, &in, &want);
+  }
+  for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want); /* few fit */
+  assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && $FOLDER/picks "
+      "< $FOLDER/in > $FOLDER/got");
+  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&got), text_get(&want));
+  assert_non_null(strstr(text_get(&want), "near|plain"));
+  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
+  assert_non_null(strstr(text_get(&want), "default|"));
+  text_free(&in), text_free(&want), text_free(&got);
+}
+
+/* Sizes that are compiled in: that problem and no other. */
+static void test_compiled_in(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", "M=700 N=700 specialize=true", &result);
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
+      "test \"$(printf '700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n' | $FOLDER/picks | cut -d'|' -f1 | tr '\\n' "
+      "' ')\" = 'exact refused refused '");
+}
+
+static void test_driver(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o $FOLDER/drive && "
+      "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
+static void test_same_bytes(void **state) {
+  (void)state;
+  cugen_export_result result;
+  export_to("a", NULL, &result);
+  export_to("b", NULL, &result);
+  run("diff -r $FOLDER/a $FOLDER/b");
+  export_to("b", "M=500 N=1000", &result); /* an earlier bundle is replaced */
+  assert_int_equal(result.problems, 1);
+  run("! diff -r $FOLDER/a $FOLDER/b > /dev/null && test $(ls $FOLDER | wc -l) = 2");
+}
+
+static void test_stale(void **state) {
+  (void)state;
+  cugen_export_result result;
+  remember((const char *const[]){"M=500", "N=1000"}, 2, "wide vec=4 threads=64", 0.1, true);
+  export_to("b", NULL, &result);
+  assert_int_equal(result.stale, 1);
+  assert_non_null(strstr(result.notes, "1 record not used"));
+}
+
+static void refuse(const char *name, const char *devices, const char *problems, int status, const char *message) {
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_result result;
+  cugen_error err = {0};
+  options.devices = devices, options.problems = problems;
+  assert_int_equal(cugen_kernel_export(base, &options, in_folder(name), &result, &err), status);
+  if (!strstr(err.message, message)) fail_msg("%s", err.message);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  cugen_export_result result;
+  refuse("none/b", NULL, NULL, CUGEN_ERROR_IO, "is not there");
+  assert_int_equal(file_write(in_folder("file"), "x", 1, NULL), CUGEN_OK);
+  refuse("file", NULL, NULL, CUGEN_ERROR_USAGE, "is a file");
+  refuse("b", "NVIDIA Pretende sm_90 132 SMs", NULL, CUGEN_ERROR_USAGE,
+         "the nearest is 'NVIDIA Pretended sm_90 132 SMs'");
+  refuse("b", "sm_12", NULL, CUGEN_ERROR_USAGE, "An architecture such as sm_90a");
+  refuse("b", NULL, "M=1000 dtyp=f32", CUGEN_ERROR_USAGE, "dtype");
+  refuse("b", NULL, "M=12x", CUGEN_ERROR_USAGE, "a whole number was expected");
+  refuse("b", NULL, ";", CUGEN_ERROR_USAGE, "a problem is missing");
+  run("test $(ls $FOLDER) = file");
+  run("mkdir $FOLDER/full && echo x > $FOLDER/full/notes");
+  refuse("full", NULL, NULL, CUGEN_ERROR_USAGE, "holds other things, such as 'notes'");
+  cugen_export_options force = CUGEN_EXPORT_OPTIONS_INIT;
+  force.force = 1;
+  assert_int_equal(cugen_kernel_export(base, &force, in_folder("full"), &result, NULL), CUGEN_OK);
+  run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");
+}
+
+/* The disk is full: nothing is left, and an earlier bundle stands. */
+static void test_full_disk(void **state) {
+  (void)state;
+  cugen_export_result result;
+  struct rlimit limit, small;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  small = limit, small.rlim_cur = 10000;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  run("test -z \"$(ls $FOLDER)\"");
+  export_to("b", NULL, &result);
+  run("cp -r $FOLDER/b $FOLDER/before");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  run("diff -r $FOLDER/b $FOLDER/before");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {TEST(test_builds),   TEST(test_picks),      TEST(test_compiled_in),
+                                     TEST(test_driver),   TEST(test_same_bytes), TEST(test_stale),
+                                     TEST(test_refusals), TEST(test_full_disk)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
