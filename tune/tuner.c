@@ -9,7 +9,11 @@
 #include "candidate.h"
 #include "strategy.h"
 
-enum { LEADERS = 4, LEADER_ROUNDS = 3 };
+enum {
+  LEADERS = 4,
+  LEADER_ROUNDS = 3,
+  AHEAD = 8 /* variants a compile thread: about a second's work, while the device starts or one variant takes long */
+};
 
 static const double gpu_budget = 60, cpu_budget = 30, default_variant_timeout = 10, compile_timeout = 60;
 
@@ -425,7 +429,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
   if (status) return status;
   if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
-  t->pending_most = 2 * (size_t)threads + 2;
+  t->pending_most = AHEAD * (size_t)threads + 2;
   t->pending = calloc(t->pending_most, sizeof(struct candidate *));
   return t->pending ? CUGEN_OK : error_memory(err);
 }
