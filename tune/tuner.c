@@ -32,6 +32,7 @@ struct tuner {
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
   bool exhausted; /* the strategy has nothing left */
+  bool complete;  /* and all that it gave was measured */
   bool interrupted;
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
@@ -439,8 +440,14 @@ static void free_records(struct cache_record *records, size_t count) {
   free(records);
 }
 
-static void tuner_close(struct tuner *t) {
+/* Nobody waits for them any more: their compiles are not begun. */
+static void drop_pending(struct tuner *t) {
   for (size_t i = 0; i < t->pending_count; i++) candidate_close(&t->bench, t->pending[i]);
+  t->pending_count = 0;
+}
+
+static void tuner_close(struct tuner *t) {
+  drop_pending(t);
   free(t->pending);
   if (t->bench.builds) t->result->compiled = builds_count(t->bench.builds);
   if (t->bench.target) bench_close(&t->bench);
@@ -455,7 +462,7 @@ static void tuner_close(struct tuner *t) {
 /* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
 static uint64_t count_left(const struct tuner *t) {
   uint64_t met = t->skipped + t->result->tried;
-  if (t->exhausted && t->pending_count == 0) return 0;
+  if (t->complete) return 0;
   return t->result->valid > met ? t->result->valid - met : 0;
 }
 
@@ -478,6 +485,8 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
+  t.complete = t.exhausted && t.pending_count == 0;
+  drop_pending(&t);
   if (!status) status = settle_leaders(&t, err);
   if (!status) status = verdict(&t, err);
   result->left = count_left(&t);
