@@ -1,5 +1,4 @@
 /* cugen tune: finds the best variant on this device and remembers every result. */
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,16 +208,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   return status;
 }
 
-/* A compile takes and gives back some ten megabytes. Left to itself the C library returns them to the system each
-   time, and 16 threads then wait for one another in the kernel: 40 rather than 85 compiles a second to begin with. */
-static void keep_memory(void) {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  mallopt(M_TOP_PAD, 16 << 20);
-}
-
 int command_tune(struct cli *cli) {
-  keep_memory();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_space_info space;
   size_t top = 10;
