@@ -145,13 +145,21 @@ static bool is_virtual(const char *arch) {
   return arch && strncmp(arch, "compute_", 8) == 0;
 }
 
+static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
+  char *end;
+  long number = strtol(arch + strlen("compute_"), &end, 10);
+  bool known = false;
+  for (int i = 0; i < nvrtc->arch_total; i++) known |= nvrtc->arch_numbers[i] == number;
+  return known && (!*end || strcmp(end, "a") == 0 || strcmp(end, "f") == 0);
+}
+
 /* "sm_90a" as it stands when NVRTC knows 90; else the nearest lower one, with a note. */
 static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
                        cugen_error *err) {
   char *end = NULL;
-  if (is_virtual(arch)) { /* NVRTC says itself what it does not know */
+  if (is_virtual(arch)) {
     text_add(out, arch);
-    return nvrtc->ptx_size && nvrtc->ptx ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
+    return nvrtc->ptx_size && nvrtc->ptx && knows_virtual(nvrtc, arch) ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
   }
   long number = arch && !strncmp(arch, "sm_", 3) ? strtol(arch + 3, &end, 10) : 0;
   if (number < 10 || number > 999 || (*end && (strchr("af", *end) == NULL || end[1])))

@@ -310,7 +310,7 @@ int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, t
   pthread_mutex_lock(&toolkit->libraries->lock);
   int status = slot->tried ? slot->status : fill_slot(toolkit, load, slot);
   *table = slot->table;
-  if (status == CUGEN_ERROR_MEMORY)
+  if (status && slot->message.failed)
     error_memory(err);
   else if (status)
     error_set(err, status, "%s", text_get(&slot->message));

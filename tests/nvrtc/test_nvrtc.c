@@ -261,7 +261,7 @@ static void test_warnings_are_kept_without_figures(void **state) {
 
 static void test_unknown_architectures(void **state) {
   (void)state;
-  static const char *const bad[] = {"", "90", "sm_", "sm_9x", "sm_90ax", "compute_90", "sm_20", "sm_990"};
+  static const char *const bad[] = {"", "90", "sm_", "sm_9x", "sm_90ax", "computer_90", "sm_20", "sm_990"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct compile_request request = request_for(kernels, bad[i], kernel_entries, 3);
     assert_refused(&request, "sm_80");
@@ -269,6 +269,19 @@ static void test_unknown_architectures(void **state) {
   }
   struct compile_request request = request_for(kernels, NULL, kernel_entries, 3);
   assert_refused(&request, "cannot compile for ''");
+}
+
+/* A virtual architecture gives PTX, which a driver compiles for what it finds. */
+static void test_virtual_architecture(void **state) {
+  (void)state;
+  struct compile_request request = request_for(kernels, "compute_80", kernel_entries, 3);
+  struct compiled compiled;
+  compile_or_fail(&request, &compiled);
+  assert_non_null(memmem(compiled.image, compiled.image_length, ".target sm_80", 13));
+  assert_string_equal(compiled.entries[0], "plain");
+  compiled_free(&compiled);
+  request.arch = "compute_9x";
+  assert_refused(&request, "compute_9x");
 }
 
 /* A minor version that NVRTC does not know runs what is made for a lower one. */
@@ -494,6 +507,7 @@ int main(void) {
       cmocka_unit_test(test_only_the_first_errors),
       cmocka_unit_test(test_warnings_are_kept_without_figures),
       cmocka_unit_test(test_unknown_architectures),
+      cmocka_unit_test(test_virtual_architecture),
       cmocka_unit_test(test_nearest_lower_architecture),
       cmocka_unit_test(test_comments_change_nothing),
       cmocka_unit_test(test_half_header),
