@@ -54,10 +54,15 @@ static int write_files(const char *folder, const struct file files[FILES], cugen
 
 /* ---- The folder ---------------------------------------------------------------------------------------------------------- */
 
+/* A file of the bundle, or what its README's commands make beside them: NAME.o, example.o and example. */
 static bool is_ours(const struct file files[FILES], const char *name) {
-  for (size_t i = 0; i < FILES; i++)
-    if (strcmp(text_get(&files[i].name), name) == 0) return true;
-  return false;
+  for (size_t i = 0; i < FILES; i++) {
+    const char *file = text_get(&files[i].name), *end = strstr(file, ".c");
+    size_t stem = end ? (size_t)(end - file) : 0;
+    if (strcmp(file, name) == 0) return true;
+    if (end && strncmp(file, name, stem) == 0 && strcmp(name + stem, ".o") == 0) return true;
+  }
+  return strcmp(name, "example") == 0;
 }
 
 /* Whether the header there begins as this bundle's does, up to the version. */

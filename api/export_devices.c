@@ -170,6 +170,15 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
 
 static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
                           cugen_error *err) {
+  if (strcmp(item, "cpu") == 0)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "--devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
+  if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "--devices: '%s' is no architecture that cugen knows the limits of; one is written sm_80 or sm_90a "
+        "(PTX for other devices comes with --ptx)",
+        item);
   const char **names = calloc(all->count + 1, sizeof *names);
   size_t count = 0;
   if (!names) return error_memory(err);

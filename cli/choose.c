@@ -3,16 +3,18 @@
 #include "print.h"
 
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
+  if (choice->how == CUGEN_PLAN_EXACT || options_given(cli, OPTION_QUIET)) return;
   if (choice->how == CUGEN_PLAN_NEAR)
-    cli_remark(cli,
-               "not tuned for this problem: the best of %s (policy %s, distance %.2g); 'cugen tune %s' finds its own",
-               choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
-  if (choice->how == CUGEN_PLAN_DEFAULT)
-    cli_remark(
-        cli,
-        "nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s' finds the best, "
-        "'cugen cache why %s' says what was found",
-        cli->operand, cli->operand);
+    fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); 'cugen tune %s",
+            choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
+  else
+    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s",
+            cli->operand);
+  cli_print_same(cli, stderr);
+  fprintf(stderr, "' finds %s, 'cugen cache why %s", choice->how == CUGEN_PLAN_NEAR ? "its own" : "the best",
+          cli->operand);
+  cli_print_same(cli, stderr);
+  fputs("' says what was found\n", stderr);
 }
 
 json_t *json_choice(const cugen_choice *choice) {

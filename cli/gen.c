@@ -44,6 +44,8 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel);
   if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
     status = cugen_kernel_choose(cli->kernel, distance, choice, &cli->error);
+  if (!status && *check && choice->how == CUGEN_PLAN_EXACT)
+    cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
   if (!status) cli_remark_choice(cli, choice);
   return status;
 }

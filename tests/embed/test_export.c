@@ -302,7 +302,7 @@ static void test_refusals(void **state) {
   refuse("file", NULL, NULL, CUGEN_ERROR_USAGE, "is a file");
   refuse("b", "NVIDIA Pretende sm_90 132 SMs", NULL, CUGEN_ERROR_USAGE,
          "the nearest is 'NVIDIA Pretended sm_90 132 SMs'");
-  refuse("b", "sm_12", NULL, CUGEN_ERROR_USAGE, "An architecture such as sm_90a");
+  refuse("b", "sm_12", NULL, CUGEN_ERROR_USAGE, "'sm_12' is no architecture");
   refuse("b", NULL, "M=1000 dtyp=f32", CUGEN_ERROR_USAGE, "dtype");
   refuse("b", NULL, "M=12x", CUGEN_ERROR_USAGE, "a whole number was expected");
   refuse("b", NULL, ";", CUGEN_ERROR_USAGE, "a problem is missing");
