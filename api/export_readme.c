@@ -79,10 +79,17 @@ void export_readme(const struct exporter *x, struct text *out) {
       "failing that what the kernel's policy lends from another problem; failing that the default variant. "
       "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n\n",
       name, name, name, name);
-  text_add(out, "## What is in it\n\nThe measured variants of each problem, the fastest first; a slower one is taken "
-                "where a faster one is not valid.\n\n");
-  add_tuned_rows(x, out);
-  text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
+  text_add(out, "## What is in it\n\n");
+  if (x->tuned_count) {
+    text_add(out,
+             "The measured variants of each problem, the fastest first; a slower one is taken where a faster one "
+             "is not valid.\n\n");
+    add_tuned_rows(x, out);
+    text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
+  } else {
+    text_add(out, "Nothing of this kernel was remembered when it was exported. The first of these that is valid is "
+                  "taken:\n\n");
+  }
   add_default_rows(x, out);
   if (x->notes->length) {
     text_add(out, "\n## What is not\n\n");

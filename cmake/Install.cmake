@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 install(FILES include/cugen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(folder configs templates devices)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen OPTIONAL
-          FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh")
+          FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh"
+          PATTERN bundle EXCLUDE)
 endforeach()
 install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # completions, annotations of configs
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
