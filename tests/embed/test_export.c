@@ -110,12 +110,28 @@ static void plant(void) {
 
 /* ---- Set-up ------------------------------------------------------------------------------------------------------- */
 
-static int set_up(void **state) {
-  (void)state;
+/* The same config with another policy, in memory. */
+static int add_config(const char *policy, cugen_error *err) {
+  static const char nearest[] = "policy \"nearest\" { distance = 1 }";
+  struct text file = {0}, changed = {0};
+  int status = file_read(config, &file, err);
+  const char *from = text_get(&file), *at = strstr(from, nearest);
+  if (!status && at) {
+    text_add_n(&changed, from, (size_t)(at - from));
+    text_add(&changed, policy);
+    text_add(&changed, at + strlen(nearest));
+    status = cugen_add_file(lib, config, text_get(&changed), changed.length, err);
+  }
+  text_free(&file), text_free(&changed);
+  return at ? status : CUGEN_ERROR_INTERNAL;
+}
+
+static int open_with(const char *policy) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
-  options.device = "cpu", options.cache = "none";
+  options.device = "cpu", options.cache = "none", options.template_dir = "tests/configs";
   int status = cugen_open(&options, &lib, &err);
+  if (!status && policy) status = add_config(policy, &err);
   if (!status) status = cugen_kernel_open(lib, config, NULL, 0, &base, &err);
   if (!status) status = expander_open(&base->sources, &expander, &err);
   if (!status) status = export_open_device(base, expander, device, NULL, &target, &err);
@@ -123,6 +139,16 @@ static int set_up(void **state) {
   if (status) return fprintf(stderr, "%s\n", err.message), status;
   plant();
   return 0;
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return open_with(NULL);
+}
+
+static int set_up_buckets(void **state) {
+  (void)state;
+  return open_with("policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }");
 }
 
 static int tear_down(void **state) {
@@ -217,10 +243,21 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
   expect_choice(settings, want);
 }
 
+/* The bundle, asked for all cases, answers as the live runtime does. */
+static void compare_picks(const struct text *in, const struct text *want) {
+  struct text got = {0};
+  assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && $FOLDER/picks "
+      "< $FOLDER/in > $FOLDER/got");
+  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&got), text_get(want));
+  text_free(&got);
+}
+
 static void test_picks(void **state) {
   (void)state;
   cugen_export_result result;
-  struct text in = {0}, want = {0}, got = {0};
+  struct text in = {0}, want = {0};
   uint64_t seed = 5;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -234,15 +271,29 @@ static void test_picks(void **state) {
     add_case(m, n, i % 5 == 0, false, &in, &want);
   }
   for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want); /* few fit */
-  assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && $FOLDER/picks "
-      "< $FOLDER/in > $FOLDER/got");
-  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
-  assert_string_equal(text_get(&got), text_get(&want));
+  compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|plain"));
   assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
   assert_non_null(strstr(text_get(&want), "default|"));
-  text_free(&in), text_free(&want), text_free(&got);
+  text_free(&in), text_free(&want);
+}
+
+static void test_picks_buckets(void **state) {
+  (void)state;
+  static const long long edges[] = {1, 63, 64, 65, 99, 100, 101, 499, 500, 501, 1000, 1001, 2000, 2001, 9000};
+  enum { EDGES = sizeof edges / sizeof *edges };
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  for (size_t m = 0; m < EDGES; m++)
+    for (size_t n = 0; n < EDGES; n++) add_case(edges[m], edges[n], (m + n) % 3 == 0, false, &in, &want);
+  compare_picks(&in, &want);
+  assert_non_null(strstr(text_get(&want), "exact|wide vec=4 threads=64|M=2000 N=1000"));
+  assert_non_null(strstr(text_get(&want), "near|wide vec=1 threads=64|M=500 N=1000"));
+  assert_non_null(strstr(text_get(&want), "near|plain vec=1 threads=128|M=2000 N=4001"));
+  assert_non_null(strstr(text_get(&want), "default|"));
+  text_free(&in), text_free(&want);
 }
 
 /* Sizes that are compiled in: that problem and no other. */
@@ -337,8 +388,14 @@ static void test_full_disk(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-  const struct CMUnitTest tests[] = {TEST(test_builds),   TEST(test_picks),      TEST(test_compiled_in),
-                                     TEST(test_driver),   TEST(test_same_bytes), TEST(test_stale),
-                                     TEST(test_refusals), TEST(test_full_disk)};
+  const struct CMUnitTest tests[] = {TEST(test_builds),
+                                     TEST(test_picks),
+                                     TEST(test_compiled_in),
+                                     TEST(test_driver),
+                                     TEST(test_same_bytes),
+                                     TEST(test_stale),
+                                     TEST(test_refusals),
+                                     TEST(test_full_disk),
+                                     cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
