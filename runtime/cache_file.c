@@ -34,7 +34,9 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
         err, CUGEN_ERROR_IO,
         "%s: cannot %s: another process has kept the cache locked for %d s; end it, or pass --cache FILE", path,
         doing, CACHE_BUSY_SECONDS);
-  case SQLITE_NOMEM: return error_memory(err);
+  case SQLITE_NOMEM: /* also where a damaged file asks for more than there can be */
+    return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
+                     doing);
   case SQLITE_FULL:
     return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: the disk is full; make room, or pass --cache FILE", path,
                      doing);
