@@ -18,8 +18,9 @@ struct cugen {
   struct cache *cache;  /* opened when first needed, */
   pthread_mutex_t lock; /* under this: kernels of one cugen may be in several threads */
   struct text where, why;
-  struct text warning;         /* of the cache: that it cannot be written */
-  struct api_listing *listing; /* what cache.c handed out */
+  struct text warning;           /* of the cache: that it cannot be written */
+  struct api_listing *listing;   /* what cache.c handed out */
+  struct api_transfer *transfer; /* and transfer.c */
 };
 
 /* Which variant a plan uses, and why. */
@@ -74,6 +75,9 @@ void api_describe_argument(const struct kernel_argument *argument, cugen_argumen
 
 /* ---- cache.c ---- */
 void api_listing_close(struct api_listing *listing);
+
+/* ---- transfer.c ---- */
+void api_transfer_close(struct api_transfer *transfer);
 
 /* ---- stored.c ---- */
 void api_stored_close(struct api_stored *stored);

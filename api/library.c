@@ -107,6 +107,7 @@ void cugen_close(cugen *lib) {
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   api_listing_close(lib->listing);
+  api_transfer_close(lib->transfer);
   cache_close(lib->cache);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);

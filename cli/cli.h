@@ -33,6 +33,8 @@
   X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
   X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
+  X(MEMORY, "memory", 0, "LIST", "pageable, pinned, combined, pitched, mapped, managed, prefetch (default: all)")    \
+  X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
@@ -172,6 +174,7 @@ int command_show(struct cli *cli);
 int command_run(struct cli *cli);
 int command_tune(struct cli *cli);
 int command_devices(struct cli *cli);
+int command_transfer(struct cli *cli);
 int command_cache_ls(struct cli *cli);
 int command_cache_show(struct cli *cli);
 int command_cache_why(struct cli *cli);

@@ -30,6 +30,8 @@ static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_PRO
                                                        OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
+static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
+                                                   OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 
@@ -69,6 +71,12 @@ const struct cli_command cli_commands[] = {
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
      "the cache were found or looked for.",
      no_options, true, command_devices},
+    {"transfer", NULL, "how fast data moves between host and device, by kind of memory",
+     "Measures both directions from and to pageable memory (malloc), pinned, pinned and\n"
+     "write-combined, 2-D copies between packed and pitched rows, mapped memory that a kernel\n"
+     "reaches (zero-copy), managed memory that moves when it is touched, and managed memory that\n"
+     "is sent for ahead of that. Needs a GPU; Ctrl-C prints what was measured.",
+     transfer_options, false, command_transfer},
     {"cache ls", "[CONFIG]", "what is remembered: a line for each kernel, problem and device",
      "Lists the sets of records in the cache, of every kernel or of the CONFIG's: how many, the\n"
      "best, when it was last measured. CONFIG is a kernel's name or a config; --device is an\n"

@@ -1,39 +1,12 @@
 /* cugen tune: finds the best variant on this device and remembers every result. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
 #include "print.h"
 #include "progress.h"
 #include "records.h"
-
-/* ---- Ctrl-C ---- */
-
-/* The one thing that a signal handler may set. */
-static volatile sig_atomic_t stop_signal;
-
-static volatile sig_atomic_t stop_second; /* when it came first */
-
-/* The first one asks for a clean stop; one that comes more than a second later kills. (Sooner it is the same wish: a
-   terminal or a supervisor may signal a process both by itself and with its group.) */
-static void note_signal(int number) {
-  sig_atomic_t now = (sig_atomic_t)(time(NULL) & 0x3fffffff);
-  if (stop_signal && now - stop_second > 1) {
-    signal(number, SIG_DFL);
-    raise(number);
-  }
-  if (!stop_signal) stop_second = now;
-  stop_signal = number;
-}
-
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
+#include "stop.h"
 
 /* ---- Options ---- */
 
@@ -91,7 +64,7 @@ static int on_progress(const cugen_progress *state, void *context) {
   struct run *run = context;
   print_head(run);
   progress_draw(&run->progress, state);
-  return stop_signal != 0;
+  return stop_asked();
 }
 
 static void print_numbers(const cugen_tune_result *result) {
@@ -192,7 +165,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   progress_open(&run.progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
   options->context = &run;
-  catch_signals();
+  stop_catch();
   int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
@@ -219,7 +192,7 @@ int command_tune(struct cli *cli) {
   if (!status) status = cli_load_records(cli);
   if (status) return status;
   status = tune(cli, &options, &space, top);
-  if (status != CUGEN_ERROR_INTERRUPTED || !stop_signal) return status;
+  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted; everything measured is kept");
-  return 128 + stop_signal;
+  return stop_exit_code();
 }

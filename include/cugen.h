@@ -123,6 +123,69 @@ typedef struct cugen_device_info {
    When there is no CUDA GPU, *why (when not NULL) says why, else it is NULL. */
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why);
 
+/* ---- Transfers: how fast data moves between host and device ----------------------------------------------------- */
+
+/* One kind of the host's memory, one direction, one size. */
+typedef struct cugen_transfer_row {
+  const char *memory; /* "pageable" and so on, see cugen_transfer_options */
+  const char
+      *unavailable; /* NULL, or why the kind could not be measured; then the rest is 0, in one row for the kind */
+  int to_host;      /* 0: from the host to the device */
+  int64_t size;     /* as it was asked for, in bytes */
+  int64_t bytes;    /* that one transfer moves: the size, or in whole rows as many as it has */
+  double alone;     /* seconds of one transfer, from its call to its end as the host sees it; median */
+  double seconds;   /* of one among many in a row; for managed and prefetch the same as alone; median */
+  double seconds_min, seconds_p20, seconds_p80;
+  int samples;
+} cugen_transfer_row;
+
+/* How far measuring has got; for the length of the callback. */
+typedef struct cugen_transfer_progress {
+  size_t done, planned;           /* rows; kinds that are unavailable count as one */
+  const cugen_transfer_row *last; /* the row just measured */
+} cugen_transfer_progress;
+
+/* Called from the thread that measures, after each row; return nonzero to stop. */
+typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, void *context);
+
+/* What to measure. The kinds of the host's memory, and what moves the data:
+   - pageable: from malloc, copied by the driver through pinned memory of its own
+   - pinned: page-locked, read and written by the device's copy engine
+   - combined: pinned and write-combined; it goes past the processor's caches, which read it slowly
+   - pitched: pinned, 2-D: packed rows of 255 floats to and from rows in pitched device memory, 1024 bytes apart where the
+     driver aligns them to 512
+   - mapped: zero-copy: a kernel reads, or writes, the host's memory in place
+   - managed: a kernel, or the host, touches pages that are on the other side
+   - prefetch: managed; the pages are sent for ahead of that */
+typedef struct cugen_transfer_options {
+  size_t size;
+  const char *memory;   /* "pinned, mapped": only these; NULL: all */
+  const int64_t *sizes; /* bytes, each 1 or more; NULL: 4 KiB to 1 GiB in powers of four */
+  size_t size_count;
+  double seconds;                   /* to spend on a row, about; 0: 0.1 */
+  cugen_transfer_callback progress; /* NULL: none */
+  void *context;                    /* for progress */
+} cugen_transfer_options;
+
+#define CUGEN_TRANSFER_OPTIONS_INIT                                                                                  \
+  { sizeof(cugen_transfer_options), NULL, NULL, 0, 0.0, NULL, NULL }
+
+/* What was measured. Everything in it lives until the next cugen_transfer_measure, and the library is closed. */
+typedef struct cugen_transfer {
+  const cugen_device_info *device;
+  const cugen_transfer_row *rows; /* by kind, then to the device and to the host, then by size */
+  size_t count;
+} cugen_transfer;
+
+/* Measures on the GPU of options.device, the first one by default, in its primary context and the calling thread, and
+   proves that what was sent arrives. Takes as much memory on the host and on the device as the largest size. Buffers are
+   used again and again, so small ones come out of the processor's caches. CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: there
+   is no GPU. CUGEN_ERROR_USAGE: options->size, a kind or a size that is none, or the cpu device. CUGEN_ERROR_MEMORY: not
+   so much memory. CUGEN_ERROR_WRONG: something else arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has
+   what was measured before. */
+int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                           cugen_error *error);
+
 /* ---- Kernels: a config for one problem on one device ---------------------------------------------------------- */
 
 /* One config's kernel, for one problem on the device of its cugen. */

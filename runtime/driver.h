@@ -8,7 +8,8 @@
 #include "toolkit.h"
 
 /* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
-   the header's macros mean. What is not required came with CUDA 12.0 (context-independent loading). */
+   the header's macros mean. What is not required came with CUDA 12.0 (context-independent loading), or is not there in
+   every driver (prefetching). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
   X(driver_version, cuDriverGetVersion, true, (int *))                                                               \
@@ -45,6 +46,8 @@
   X(pointer_attribute, cuPointerGetAttribute, true, (void *, CUpointer_attribute, CUdeviceptr))                      \
   X(copy, cuMemcpyAsync, true, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                         \
   X(copy_2d, cuMemcpy2DUnaligned_v2, true, (const CUDA_MEMCPY2D *))                                                  \
+  X(copy_2d_async, cuMemcpy2DAsync_v2, true, (const CUDA_MEMCPY2D *, CUstream))                                      \
+  X(prefetch, cuMemPrefetchAsync, false, (CUdeviceptr, size_t, CUdevice, CUstream))                                  \
   X(set_8, cuMemsetD8Async, true, (CUdeviceptr, unsigned char, size_t, CUstream))                                    \
   X(set_16, cuMemsetD16Async, true, (CUdeviceptr, unsigned short, size_t, CUstream))                                 \
   X(module_load, cuModuleLoadData, true, (CUmodule *, const void *))                                                 \

@@ -46,7 +46,7 @@ static double quantile(const double *sorted, int count, double q) {
   return low + 1 < count ? sorted[low] * (1 - rest) + sorted[low + 1] * rest : sorted[low];
 }
 
-static void summarise(double *times, int count, struct measurement *out) {
+void measure_summarise(double *times, int count, struct measurement *out) {
   qsort(times, (size_t)count, sizeof *times, by_size);
   out->samples = count;
   out->minimum = times[0];
@@ -86,6 +86,6 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   }
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);
-  summarise(times, taken, out);
+  measure_summarise(times, taken, out);
   return CUGEN_OK;
 }

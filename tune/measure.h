@@ -22,4 +22,7 @@ struct measure_options {
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_options *options, struct measurement *out, cugen_error *err);
 
+/* Sorts times[0 .. count), count at least 1, and fills in the first five of *out. */
+void measure_summarise(double *times, int count, struct measurement *out);
+
 #endif

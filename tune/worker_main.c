@@ -1,13 +1,12 @@
 /* The worker itself, as a rule a process: one device, one coordinator, one question at a time. It ends when the coordinator does,
    or when its device is beyond use. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/system.h"
+#include "gpu_lock.h"
 #include "wire.h"
 #include "worker.h"
 
@@ -57,25 +56,6 @@ static bool device_is_lost(const char *fault) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strstr(fault, names[i])) return true;
   return false;
-}
-
-/* ---- The device's lock: only one process measures on a GPU at a time ---- */
-
-static int lock_open(const struct device_description *d) {
-  if (!d->uuid[0]) return -1;
-  struct text path = {0};
-  text_addf(&path, "/tmp/cugen-%s.lock", d->uuid);
-  int lock = path.failed ? -1 : open(text_get(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  text_free(&path);
-  return lock;
-}
-
-static void lock_take(const struct server *s) {
-  if (s->lock >= 0) flock(s->lock, LOCK_EX);
-}
-
-static void lock_give(const struct server *s) {
-  if (s->lock >= 0) flock(s->lock, LOCK_UN);
 }
 
 /* ---- A variant ---- */
@@ -204,7 +184,7 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   if (!status) status = device_find(id, &ops, &device.ordinal, err);
   device.toolkit = s->toolkit;
   if (!status) status = ops->open(&device, &s->device, err);
-  if (!status) s->lock = lock_open(&s->device->description);
+  if (!status) s->lock = gpu_lock_open(&s->device->description);
   return status;
 }
 
@@ -226,9 +206,9 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   struct dataset **place = &s->datasets[request.timed];
   dataset_close(s->device, *place);
   *place = NULL;
-  lock_take(s);
+  gpu_lock_take(s->lock);
   if (!status) status = dataset_open(s->device, &request, place, err);
-  lock_give(s);
+  gpu_lock_give(s->lock);
   kernel_spec_free(&spec);
   kernel_spec_free(&reference);
   compiled_free(&compiled);
@@ -247,12 +227,12 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   int status = read_job(reader, &job, err);
   if (!status) {
     struct dataset *real = find_dataset(s, job.real_id), *check = find_dataset(s, job.check_id);
-    lock_take(s);
+    gpu_lock_take(s->lock);
     if (real)
       run_variant(s, &job, check, real, &result);
     else
       status = error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job.real_id);
-    lock_give(s);
+    gpu_lock_give(s->lock);
   }
   if (!status && result.outcome && device_is_lost(result.reason))
     status =

@@ -141,7 +141,10 @@ static const struct {
                   {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
                   {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
                   {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
-                  {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512}};
+                  {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
+                  {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+                  {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+                  {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1}};
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
   (void)device;
@@ -355,6 +358,28 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
     memcpy((char *)copy->dstHost + row * copy->dstPitch, (const char *)copy->srcHost + row * copy->srcPitch,
            copy->WidthInBytes);
   pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  const char *from = copy->srcMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->srcDevice) : copy->srcHost;
+  char *to = copy->dstMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->dstDevice) : copy->dstHost;
+  for (size_t row = 0; row < copy->Height; row++)
+    memcpy(to + row * copy->dstPitch, from + row * copy->srcPitch, copy->WidthInBytes);
+  return CUDA_SUCCESS;
+}
+
+/* There is one memory: nothing moves. */
+#undef cuMemPrefetchAsync
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
+  (void)address;
+  (void)bytes;
+  (void)device;
+  (void)stream;
+  MAY_FAIL;
   return CUDA_SUCCESS;
 }
 

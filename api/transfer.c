@@ -1,0 +1,178 @@
+/* Measuring how fast data moves between host and device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "tune/transfer.h"
+
+enum { MOST_SIZES = 64 };
+
+/* What was handed out last. */
+struct api_transfer {
+  cugen_device_info device;
+  cugen_transfer_row *rows;
+  size_t count, planned;
+  cugen_error why; /* no kernel can run */
+  const cugen_transfer_options *options;
+};
+
+void api_transfer_close(struct api_transfer *transfer) {
+  if (!transfer) return;
+  free(transfer->rows);
+  free(transfer);
+}
+
+/* ---- What is to be measured ---- */
+
+static int read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
+  for (int i = 0; i < TRANSFER_KIND_COUNT; i++)
+    if (strlen(transfer_kind_names[i]) == length && strncmp(transfer_kind_names[i], word, length) == 0) {
+      kinds[i] = true;
+      return CUGEN_OK;
+    }
+  struct text name = {0};
+  text_add_n(&name, word, length);
+  const char *near = text_nearest(text_get(&name), transfer_kind_names, TRANSFER_KIND_COUNT);
+  error_set(err, CUGEN_ERROR_USAGE, "'%s' is no kind of memory that is measured", text_get(&name));
+  if (near) error_append(err, " (nearest '%s')", near);
+  error_append(err, "; there are");
+  for (int i = 0; i < TRANSFER_KIND_COUNT; i++) error_append(err, "%s %s", i ? "," : "", transfer_kind_names[i]);
+  text_free(&name);
+  return CUGEN_ERROR_USAGE;
+}
+
+static int read_kinds(const char *text, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
+  static const char separators[] = ", ";
+  int status = CUGEN_OK;
+  bool any = false;
+  for (const char *at = text ? text : ""; !status && *(at += strspn(at, separators)); any = true) {
+    size_t length = strcspn(at, separators);
+    status = read_kind(at, length, kinds, err);
+    at += length;
+  }
+  for (int i = 0; i < TRANSFER_KIND_COUNT && !any; i++) kinds[i] = true;
+  return status;
+}
+
+/* 4 KiB to 1 GiB in powers of four, or what is asked for. */
+static int read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count, cugen_error *err) {
+  if (from->size_count > MOST_SIZES)
+    return error_set(err, CUGEN_ERROR_USAGE, "%zu sizes are too many: %d at most", from->size_count, MOST_SIZES);
+  for (*count = 0; *count < from->size_count; ++*count) {
+    int64_t bytes = from->sizes[*count];
+    if (bytes < 1 || (uint64_t)bytes > SIZE_MAX / 2)
+      return error_set(err, CUGEN_ERROR_USAGE, "%lld bytes cannot be moved: from 1 byte on", (long long)bytes);
+    sizes[*count] = (size_t)bytes;
+  }
+  if (*count) return CUGEN_OK;
+  for (size_t bytes = (size_t)4 << 10; bytes <= (size_t)1 << 30; bytes *= 4) sizes[(*count)++] = bytes;
+  return CUGEN_OK;
+}
+
+static int find_gpu(const cugen *lib, int *ordinal, cugen_error *err) {
+  const struct device_ops *ops = &cuda_device_ops;
+  *ordinal = 0;
+  int status = lib->device ? device_find(lib->device, &ops, ordinal, err) : CUGEN_OK;
+  if (status) return status;
+  if (ops != &cuda_device_ops)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "on the cpu device nothing moves, host and device have one memory: name a GPU, such as cuda:0");
+  cugen_error why = {0};
+  if (ops->count(lib->toolkit, &why) > 0) return CUGEN_OK;
+  return error_set(err, why.status, "%s\nMeasuring transfers needs a GPU: 'cugen devices' shows what was found.",
+                   why.message);
+}
+
+/* ---- The kernel for memory that a kernel reaches ---- */
+
+static int compile_copier(const cugen *lib, const char *arch, struct compiled *out, cugen_error *err) {
+  static const struct sources shipped = {NULL, NULL, NULL};
+  static const char *const entries[] = {"transfer_copy"};
+  struct text path = {0}, source = {0};
+  int status = sources_template(&shipped, "transfer_copy.cu", NULL, &path, &source, err);
+  struct compile_request request = {.toolkit = lib->toolkit,
+                                    .name = text_get(&path),
+                                    .source = text_get(&source),
+                                    .arch = arch,
+                                    .entries = entries,
+                                    .entry_count = 1};
+  if (!status) status = cuda_device_ops.compile(&request, out, err);
+  text_free(&path);
+  text_free(&source);
+  return status;
+}
+
+/* ---- Measuring ---- */
+
+static cugen_transfer_row publish(const struct transfer_row *row) {
+  return (cugen_transfer_row){.memory = transfer_kind_names[row->kind],
+                              .unavailable = row->unavailable,
+                              .to_host = row->to_host,
+                              .size = (int64_t)row->size,
+                              .bytes = (int64_t)row->bytes,
+                              .alone = row->alone,
+                              .seconds = row->many.seconds,
+                              .seconds_min = row->many.minimum,
+                              .seconds_p20 = row->many.p20,
+                              .seconds_p80 = row->many.p80,
+                              .samples = row->many.samples};
+}
+
+static int keep_row(const struct transfer_row *row, void *context) {
+  struct api_transfer *transfer = context;
+  const cugen_transfer_options *options = transfer->options;
+  cugen_transfer_row *kept = &transfer->rows[transfer->count++];
+  *kept = publish(row);
+  cugen_transfer_progress progress = {transfer->count, transfer->planned, kept};
+  return options->progress && options->progress(&progress, options->context) ? CUGEN_ERROR_INTERRUPTED : CUGEN_OK;
+}
+
+static int measure(const cugen *lib, int ordinal, struct transfer_options *options, struct api_transfer *out,
+                   cugen_error *err) {
+  struct device_description device;
+  struct compiled copier = {0};
+  int status = cuda_device_ops.describe(lib->toolkit, ordinal, &device, err);
+  if (status) return status;
+  api_device_info(lib, &device, &out->device);
+  out->planned = transfer_count(options);
+  out->rows = calloc(out->planned + TRANSFER_KIND_COUNT, sizeof *out->rows);
+  if (!out->rows) return error_memory(err);
+  status = compile_copier(lib, device.arch, &copier, &out->why);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  options->copier = status ? NULL : &copier;
+  options->why = out->why.message;
+  options->done = keep_row;
+  options->context = out;
+  status = transfer_measure(lib->toolkit, ordinal, options, err);
+  if (status == CUGEN_ERROR_INTERRUPTED) error_set(err, status, "stopped on request");
+  compiled_free(&copier);
+  return status;
+}
+
+int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                           cugen_error *error) {
+  static const cugen_transfer_options defaults = CUGEN_TRANSFER_OPTIONS_INIT;
+  size_t sizes[MOST_SIZES];
+  int ordinal;
+  *out = (cugen_transfer){0};
+  if (!options) options = &defaults;
+  if (options->size != sizeof *options)
+    return error_set(error, CUGEN_ERROR_USAGE,
+                     "cugen_transfer_options.size is %zu, should be %zu: start from CUGEN_TRANSFER_OPTIONS_INIT",
+                     options->size, sizeof *options);
+  struct transfer_options wanted = {.sizes = sizes, .seconds = options->seconds > 0 ? options->seconds : 0.1};
+  int status = read_kinds(options->memory, wanted.kinds, error);
+  if (!status) status = read_sizes(options, sizes, &wanted.size_count, error);
+  if (!status) status = find_gpu(lib, &ordinal, error);
+  if (status) return status;
+  api_transfer_close(lib->transfer);
+  lib->transfer = calloc(1, sizeof *lib->transfer);
+  if (!lib->transfer) return error_memory(error);
+  lib->transfer->options = options;
+  status = measure(lib, ordinal, &wanted, lib->transfer, error);
+  if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
+  out->device = &lib->transfer->device;
+  out->rows = lib->transfer->rows;
+  out->count = lib->transfer->count;
+  return status;
+}

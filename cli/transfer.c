@@ -1,0 +1,197 @@
+/* cugen transfer: how fast data moves between host and device, by the kind of memory. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+#include "progress.h"
+#include "stop.h"
+
+enum { MOST_SIZES = 64, MOST_KINDS = 16 };
+
+/* Larger ones have no latency worth telling from their rate. */
+static const int64_t most_alone = 64 << 10;
+
+/* ---- Options ---- */
+
+/* "64", "4K", "4KiB", "16 MiB": *at moves behind it. */
+static bool read_bytes(const char **at, int64_t *out) {
+  static const char units[] = "KMG";
+  char *end;
+  if (!isdigit((unsigned char)**at)) return false;
+  double value = strtod(*at, &end);
+  end += strspn(end, " ");
+  const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+  if (unit) {
+    value *= (double)((int64_t)1 << 10 * (1 + (unit - units)));
+    end += 1 + (end[1] == 'i');
+  }
+  end += *end == 'B';
+  *at = end;
+  *out = value < 1e18 ? (int64_t)value : 0;
+  return *out >= 1 && (!*end || *end == ',' || *end == ' ');
+}
+
+static int read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
+  const char *text = cli->values[OPTION_SIZES];
+  for (const char *at = text ? text : ""; *(at += strspn(at, ", "));) {
+    if (*count == MOST_SIZES) return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: %d at most", MOST_SIZES);
+    if (!read_bytes(&at, &sizes[(*count)++]))
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes %s: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"", text);
+  }
+  if (text && !*count)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"");
+  return CUGEN_OK;
+}
+
+static int on_progress(const cugen_transfer_progress *state, void *context) {
+  cugen_progress shown = {.done = state->done, .planned = state->planned, .remaining = -1};
+  progress_draw(context, &shown);
+  return stop_asked();
+}
+
+/* ---- As text: a table a direction, a line a size, a column a kind ---- */
+
+struct view {
+  const cugen_transfer *result;
+  const char *kinds[MOST_KINDS];
+  size_t kind_count;
+  int64_t sizes[MOST_SIZES];
+  size_t size_count;
+};
+
+static void note_kind(struct view *view, const char *kind) {
+  for (size_t i = 0; i < view->kind_count; i++)
+    if (strcmp(view->kinds[i], kind) == 0) return;
+  if (view->kind_count < MOST_KINDS) view->kinds[view->kind_count++] = kind;
+}
+
+static void note_size(struct view *view, int64_t size) {
+  for (size_t i = 0; i < view->size_count; i++)
+    if (view->sizes[i] == size) return;
+  if (view->size_count < MOST_SIZES) view->sizes[view->size_count++] = size;
+}
+
+static void make_view(struct view *view, const cugen_transfer *result) {
+  *view = (struct view){.result = result};
+  for (size_t i = 0; i < result->count; i++) {
+    if (result->rows[i].unavailable) continue;
+    note_kind(view, result->rows[i].memory);
+    note_size(view, result->rows[i].size);
+  }
+}
+
+static const cugen_transfer_row *find(const struct view *view, const char *kind, int to_host, int64_t size) {
+  for (size_t i = 0; i < view->result->count; i++) {
+    const cugen_transfer_row *row = &view->result->rows[i];
+    if (strcmp(row->memory, kind) == 0 && row->to_host == to_host && row->size == size) return row;
+  }
+  return NULL;
+}
+
+static struct shown show(const cugen_transfer_row *row, bool alone) {
+  if (!row || !(row->seconds > 0)) return (struct shown){"-"};
+  return alone ? print_seconds(row->alone) : print_rate(0, (double)row->bytes, row->seconds);
+}
+
+static int print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
+  char headers[MOST_KINDS][32];
+  const char *names[MOST_KINDS + 1] = {">size"};
+  struct table table;
+  for (size_t i = 0; i < view->kind_count; i++) {
+    snprintf(headers[i], sizeof headers[i], ">%s", view->kinds[i]);
+    names[i + 1] = headers[i];
+  }
+  printf("\n%s, %s\n", to_host ? "To the host" : "To the device",
+         alone ? "one transfer alone, until the host sees its end" : "GB/s, one transfer after the other");
+  table_open(&table, names, view->kind_count + 1);
+  for (size_t i = 0; i < view->size_count; i++) {
+    if (alone && view->sizes[i] > most_alone) continue;
+    table_cell(&table, print_bytes(view->sizes[i]).text);
+    for (size_t k = 0; k < view->kind_count; k++)
+      table_cell(&table, show(find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+static bool any_alone(const struct view *view) {
+  for (size_t i = 0; i < view->size_count; i++)
+    if (view->sizes[i] <= most_alone) return true;
+  return false;
+}
+
+static int print_text(struct cli *cli, const cugen_transfer *result) {
+  struct view view;
+  int status = CUGEN_OK;
+  make_view(&view, result);
+  if (!options_given(cli, OPTION_QUIET)) printf("%s (%s)\n", result->device->name, result->device->id);
+  for (int to_host = 0; to_host < 2 && !status && view.size_count; to_host++)
+    status = print_table(cli, &view, to_host, false);
+  for (int to_host = 0; to_host < 2 && !status && any_alone(&view); to_host++)
+    status = print_table(cli, &view, to_host, true);
+  for (size_t i = 0; i < result->count && !status; i++)
+    if (result->rows[i].unavailable)
+      printf("\n%s was not measured: %s\n", result->rows[i].memory, result->rows[i].unavailable);
+  return status;
+}
+
+/* ---- As JSON ---- */
+
+static json_t *row_json(const cugen_transfer_row *row) {
+  json_t *object = json_object();
+  json_object_set_new(object, "memory", json_string(row->memory));
+  json_object_set_new(object, "unavailable", json_optional_string(row->unavailable));
+  if (row->unavailable) return object;
+  json_object_set_new(object, "to", json_string(row->to_host ? "host" : "device"));
+  json_object_set_new(object, "size", json_integer(row->size));
+  json_object_set_new(object, "bytes", json_integer(row->bytes));
+  json_object_set_new(object, "alone", json_number(row->alone));
+  json_object_set_new(object, "seconds", json_number(row->seconds));
+  json_object_set_new(object, "seconds_min", json_number(row->seconds_min));
+  json_object_set_new(object, "seconds_p20", json_number(row->seconds_p20));
+  json_object_set_new(object, "seconds_p80", json_number(row->seconds_p80));
+  json_object_set_new(object, "samples", json_integer(row->samples));
+  json_object_set_new(object, "bytes_per_second", json_number((double)row->bytes / row->seconds));
+  return object;
+}
+
+static int print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
+  json_t *object = json_object(), *rows = json_array();
+  for (size_t i = 0; i < result->count; i++) json_array_append_new(rows, row_json(&result->rows[i]));
+  json_object_set_new(object, "device", json_device(result->device));
+  json_object_set_new(object, "interrupted", json_boolean(interrupted));
+  json_object_set_new(object, "transfers", rows);
+  return cli_print_json(cli, object);
+}
+
+/* ---- The command ---- */
+
+static int measure(struct cli *cli, cugen_transfer_options *options, cugen_transfer *result) {
+  struct progress progress;
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  options->progress = on_progress;
+  options->context = &progress;
+  stop_catch();
+  int status = cugen_transfer_measure(cli->lib, options, result, &cli->error);
+  progress_close(&progress);
+  return status;
+}
+
+int command_transfer(struct cli *cli) {
+  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  cugen_transfer result;
+  int64_t sizes[MOST_SIZES];
+  int status = read_sizes(cli, sizes, &options.size_count);
+  if (!status) status = cli_open(cli);
+  if (status) return status;
+  options.memory = cli->values[OPTION_MEMORY];
+  options.sizes = sizes;
+  status = measure(cli, &options, &result);
+  bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
+  if (status && !interrupted) return status;
+  int printed = options_given(cli, OPTION_JSON) ? print_json(cli, &result, interrupted) : print_text(cli, &result);
+  if (printed || !interrupted) return printed;
+  cli_remark(cli, "interrupted");
+  return stop_exit_code();
+}

@@ -1,0 +1,254 @@
+/* Transfers over the fake driver and the fake NVRTC: what is measured, that a transfer which loses bytes is found,
+   whichever call fails, and that nothing is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cugen.h"
+#include "fake_cuda.h"
+
+static struct fake_cuda *fake;
+
+static int find_fake(void **state) {
+  (void)state;
+  struct text path = {0};
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  return fake ? 0 : -1;
+}
+
+/* transfer_copy(to, from, bytes) */
+static void run_copier(const struct fake_launch *launch) {
+  void *to, *from;
+  long long bytes;
+  memcpy(&to, launch->parameters[0], sizeof to);
+  memcpy(&from, launch->parameters[1], sizeof from);
+  memcpy(&bytes, launch->parameters[2], sizeof bytes);
+  assert_int_equal(launch->block[0], 256);
+  memcpy(to, from, (size_t)bytes);
+}
+
+/* It leaves the last byte behind. */
+static void lose_a_byte(const struct fake_launch *launch) {
+  long long bytes;
+  memcpy(&bytes, launch->parameters[2], sizeof bytes);
+  bytes--;
+  void *parameters[] = {launch->parameters[0], launch->parameters[1], &bytes};
+  struct fake_launch shorter = *launch;
+  shorter.parameters = parameters;
+  run_copier(&shorter);
+}
+
+static void reset(void (*run)(const struct fake_launch *)) {
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run};
+}
+
+static void assert_nothing_left(void) {
+  assert_int_equal(fake->memory, 0);
+  assert_int_equal(fake->contexts, 0);
+  assert_int_equal(fake->current, 0);
+  assert_int_equal(fake->streams, 0);
+  assert_int_equal(fake->images, 0);
+}
+
+static cugen *open_library(const char *toolkit) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error;
+  cugen *lib;
+  options.cache = "none";
+  options.toolkit = toolkit ? toolkit : getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  return lib;
+}
+
+static const int64_t sizes[] = {4096, 3, 5000};
+enum { SIZES = 3, KINDS = 7, ROWS = 2 * SIZES * KINDS };
+
+static cugen_transfer_options small(void) {
+  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  options.sizes = sizes;
+  options.size_count = SIZES;
+  options.seconds = 1e-6;
+  return options;
+}
+
+/* ---- What is measured ---- */
+
+static void all_kinds(void **state) {
+  (void)state;
+  static const char *const names[] = {"pageable", "pinned", "combined", "pitched", "mapped", "managed", "prefetch"};
+  cugen_transfer_options options = small();
+  cugen_transfer result;
+  cugen_error error;
+  reset(run_copier);
+  cugen *lib = open_library(NULL);
+  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.count, ROWS);
+  assert_string_equal(result.device->id, "cuda:0");
+  for (size_t i = 0; i < ROWS; i++) {
+    const cugen_transfer_row *row = &result.rows[i];
+    assert_string_equal(row->memory, names[i / (2 * SIZES)]);
+    assert_int_equal(row->to_host, i / SIZES % 2);
+    assert_int_equal(row->size, sizes[i % SIZES]);
+    /* 2-D copies move whole rows of 255 floats. */
+    bool whole = strcmp(row->memory, "pitched") != 0 || row->size < 1020;
+    assert_int_equal(row->bytes, whole ? row->size : row->size / 1020 * 1020);
+    assert_null(row->unavailable);
+    assert_true(row->seconds > 0 && row->alone > 0 && row->samples >= 3);
+    assert_true(row->seconds_min <= row->seconds_p20 && row->seconds_p20 <= row->seconds &&
+                row->seconds <= row->seconds_p80);
+  }
+  cugen_close(lib);
+  assert_nothing_left();
+}
+
+static void lost_bytes(void **state) {
+  (void)state;
+  static const struct {
+    const char *memory, *message;
+  } cases[] = {{"mapped", "mapped memory: what arrived at the device is not what was sent (4096 bytes)"},
+               {"managed", "managed memory: what arrived at the device is not what was sent (4096 bytes)"},
+               {"prefetch", "prefetch memory: what arrived at the device is not what was sent (4096 bytes)"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cugen_transfer_options options = small();
+    cugen_transfer result;
+    cugen_error error;
+    reset(lose_a_byte);
+    cugen *lib = open_library(NULL);
+    options.memory = cases[i].memory;
+    assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_WRONG);
+    assert_string_equal(error.message, cases[i].message);
+    assert_null(result.rows);
+    cugen_close(lib);
+    assert_nothing_left();
+  }
+}
+
+/* ---- Failures ---- */
+
+/* Each of the first calls in turn, then ever fewer of the many that are timed. */
+static void every_call_fails(void **state) {
+  (void)state;
+  static const int codes[] = {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_LAUNCH_FAILED};
+  size_t failed = 0;
+  for (long at = 1;; at += 1 + at / 16) {
+    cugen_transfer_options options = small();
+    cugen_transfer result;
+    cugen_error error = {0};
+    int code = codes[at % 2], most = code == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
+    options.size_count = 1;
+    reset(run_copier);
+    fake->fail_at = at;
+    fake->fail_with = code;
+    cugen *lib = open_library(NULL);
+    int status = cugen_transfer_measure(lib, &options, &result, &error);
+    const char *call = fake->failed_call ? fake->failed_call : "none";
+    if (status && status != most) fail_msg("call %ld, %s: %d: %s", at, call, status, error.message);
+    if (status && !strstr(error.message, call)) fail_msg("call %ld, %s: %s", at, call, error.message);
+    cugen_close(lib);
+    assert_nothing_left();
+    failed += status != CUGEN_OK;
+    if (!fake->failed_call) break;
+  }
+  assert_true(failed > 60);
+}
+
+struct stop_after {
+  size_t rows, seen;
+};
+
+static int count_down(const cugen_transfer_progress *progress, void *context) {
+  struct stop_after *after = context;
+  assert_int_equal(progress->done, ++after->seen);
+  assert_int_equal(progress->planned, ROWS);
+  assert_non_null(progress->last);
+  return after->seen == after->rows;
+}
+
+static void stopped(void **state) {
+  (void)state;
+  struct stop_after after = {.rows = 5};
+  cugen_transfer_options options = small();
+  cugen_transfer result;
+  cugen_error error;
+  reset(run_copier);
+  cugen *lib = open_library(NULL);
+  options.progress = count_down;
+  options.context = &after;
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(result.count, 5);
+  assert_int_equal(after.seen, 5);
+  cugen_close(lib);
+  assert_nothing_left();
+}
+
+/* Without NVRTC what needs no kernel is measured all the same, and the rest says why not. */
+static void without_nvrtc(void **state) {
+  (void)state;
+  cugen_transfer_options options = small();
+  cugen_transfer result;
+  cugen_error error;
+  reset(run_copier);
+  cugen *lib = open_library("/nowhere");
+  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.count, 4 * 2 * SIZES + 3);
+  for (size_t i = 4 * 2 * SIZES; i < result.count; i++) {
+    assert_non_null(strstr(result.rows[i].unavailable, "/nowhere"));
+    assert_true(result.rows[i].seconds <= 0);
+  }
+  cugen_close(lib);
+  assert_nothing_left();
+}
+
+static void refused(void **state) {
+  (void)state;
+  static const int64_t nothing[] = {0}, many[65] = {1};
+  cugen_transfer_options options = small();
+  cugen_transfer result;
+  cugen_error error;
+  reset(run_copier);
+  cugen *lib = open_library(NULL);
+  options.size--;
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  options = small();
+  options.memory = "pinned,maped";
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "nearest 'mapped'"));
+  options = small();
+  options.sizes = nothing;
+  options.size_count = 1;
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  options.sizes = many;
+  options.size_count = 65;
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  fake->devices = 0;
+  cugen_close(lib);
+  lib = open_library(NULL);
+  options = small();
+  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(error.message, "sees no GPU"));
+  cugen_close(lib);
+  assert_nothing_left();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_kinds), cmocka_unit_test(lost_bytes),    cmocka_unit_test(every_call_fails),
+      cmocka_unit_test(stopped),   cmocka_unit_test(without_nvrtc), cmocka_unit_test(refused),
+  };
+  return cmocka_run_group_tests_name("transfers", tests, find_fake, NULL);
+}

@@ -1,0 +1,425 @@
+/* The kinds of host memory as rows of one table, each moved one way at a time; see transfer.h. The clock is the host's,
+   around what an application would wait for. */
+#include "transfer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "gpu_lock.h"
+#include "runtime/driver.h"
+
+enum { MOST_SAMPLES = 21, LEAST_SAMPLES = 3, PAGE = 4096, THREADS = 256, BLOCKS_A_SM = 8 };
+/* 2-D copies: 255 floats a row. */
+enum { ROW_BYTES = 255 * 4 };
+
+/* Fewer transfers in a row drown in launch overhead. */
+static const double shortest_batch = 1e-3;
+static const size_t most_compared = (size_t)16 << 20;
+
+const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {"pageable", "pinned",  "combined", "pitched",
+                                                                  "mapped",   "managed", "prefetch", NULL};
+
+struct transfer {
+  const struct driver *driver;
+  const struct transfer_options *options;
+  CUdevice handle;
+  int sm_count;
+  int lock; /* of the GPU */
+  CUcontext context;
+  CUstream stream;
+  CUmodule module;
+  CUfunction copier;
+  CUdeviceptr device; /* memory of the device's own, */
+  size_t pitch;       /* with this pitch where the copy is 2-D */
+  void *host;         /* of the kind that is measured, */
+  CUdeviceptr seen;   /* and its address for kernels, where they can reach it */
+  unsigned char *compared;
+  size_t bytes; /* that one transfer moves */
+};
+
+#define CHECK(t, err, member, arguments) DRIVER_CALL((t)->driver, err, member, arguments)
+
+typedef int transfer_step(struct transfer *t, cugen_error *err);
+
+static CUdeviceptr address(const void *pointer) {
+  return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+static int wait_for_all(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, stream_sync, (t->stream));
+}
+
+/* ---- Moving: what is timed, and what goes before it ---------------------------------------------------------- */
+
+static int copy_to_device(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, copy, (t->device, address(t->host), t->bytes, t->stream));
+}
+
+static int copy_to_host(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, copy, (address(t->host), t->device, t->bytes, t->stream));
+}
+
+static int copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
+  size_t width = t->bytes < ROW_BYTES ? t->bytes : ROW_BYTES;
+  CUDA_MEMCPY2D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+                        .srcHost = t->host,
+                        .srcDevice = t->device,
+                        .srcPitch = to_host ? t->pitch : width,
+                        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                        .dstHost = t->host,
+                        .dstDevice = t->device,
+                        .dstPitch = to_host ? width : t->pitch,
+                        .WidthInBytes = width,
+                        .Height = t->bytes / width};
+  return CHECK(t, err, copy_2d_async, (&copy, t->stream));
+}
+
+static int rows_to_device(struct transfer *t, cugen_error *err) {
+  return copy_rows(t, false, err);
+}
+
+static int rows_to_host(struct transfer *t, cugen_error *err) {
+  return copy_rows(t, true, err);
+}
+
+static int run_copier(struct transfer *t, CUdeviceptr to, CUdeviceptr from, cugen_error *err) {
+  long long bytes = (long long)t->bytes;
+  void *parameters[] = {&to, &from, &bytes};
+  size_t wanted = t->bytes / 64 / THREADS + 1, most = (size_t)t->sm_count * BLOCKS_A_SM;
+  unsigned blocks = (unsigned)(wanted < most ? wanted : most);
+  return CHECK(t, err, launch, (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
+}
+
+static int kernel_reads_host(struct transfer *t, cugen_error *err) {
+  return run_copier(t, t->device, t->seen, err);
+}
+
+static int kernel_writes_host(struct transfer *t, cugen_error *err) {
+  return run_copier(t, t->seen, t->device, err);
+}
+
+static int fetch_to_device(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, prefetch, (t->seen, t->bytes, t->handle, t->stream));
+}
+
+static int fetch_to_host(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, prefetch, (t->seen, t->bytes, CU_DEVICE_CPU, t->stream));
+}
+
+/* The host reads a word of each page, and with `write` writes it back. */
+static int touch(struct transfer *t, bool write, cugen_error *err) {
+  int status = wait_for_all(t, err);
+  volatile unsigned char *bytes = t->host;
+  for (size_t at = 0; at < t->bytes && !status; at += PAGE) {
+    unsigned char byte = bytes[at];
+    if (write) bytes[at] = byte;
+  }
+  return status;
+}
+
+static int host_reads(struct transfer *t, cugen_error *err) {
+  return touch(t, false, err);
+}
+
+/* Afterwards all pages are the host's. */
+static int host_writes(struct transfer *t, cugen_error *err) {
+  return touch(t, true, err);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+/* Written, so that it has pages. */
+static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
+  t->host = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+  if (!t->host) return error_memory(err);
+  memset(t->host, 1, bytes);
+  return CUGEN_OK;
+}
+
+static int make_pinned(struct transfer *t, size_t bytes, cugen_error *err) {
+  return CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_PORTABLE));
+}
+
+static int make_combined(struct transfer *t, size_t bytes, cugen_error *err) {
+  return CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_WRITECOMBINED));
+}
+
+static int make_mapped(struct transfer *t, size_t bytes, cugen_error *err) {
+  int status = CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+  return status ? status : CHECK(t, err, host_device_pointer, (&t->seen, t->host, 0));
+}
+
+static int make_managed(struct transfer *t, size_t bytes, cugen_error *err) {
+  int status = CHECK(t, err, mem_alloc_managed, (&t->seen, bytes, CU_MEM_ATTACH_GLOBAL));
+  t->host = status ? NULL : (void *)(uintptr_t)t->seen;
+  return status;
+}
+
+static void free_pageable(struct transfer *t) {
+  free(t->host);
+}
+
+static void free_host(struct transfer *t) {
+  t->driver->host_free(t->host);
+}
+
+static void free_managed(struct transfer *t) {
+  t->driver->mem_free(t->seen);
+}
+
+/* ---- The kinds --------------------------------------------------------------------------------------------------- */
+
+/* One direction. */
+struct way {
+  transfer_step *prepare; /* before each transfer, untimed; NULL: nothing, and it can be repeated at once */
+  transfer_step *move;
+  transfer_step *land; /* to get what was moved into the device's own memory, to be compared; NULL: it is there */
+};
+
+static const struct kind {
+  int (*make)(struct transfer *t, size_t bytes, cugen_error *err);
+  void (*free)(struct transfer *t);
+  CUdevice_attribute needs; /* 0: nothing */
+  const char *without;      /* what is missing then */
+  bool kernel, prefetch;
+  struct way to_device, to_host;
+} kinds[TRANSFER_KIND_COUNT] = {
+    [TRANSFER_PAGEABLE] =
+        {make_pageable, free_pageable, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+    [TRANSFER_PINNED] =
+        {make_pinned, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+    [TRANSFER_COMBINED] =
+        {make_combined, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+    [TRANSFER_PITCHED] =
+        {make_pinned, free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
+    [TRANSFER_MAPPED] = {make_mapped,
+                         free_host,
+                         CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+                         "the device cannot map the host's memory",
+                         true,
+                         false,
+                         {.move = kernel_reads_host},
+                         {.move = kernel_writes_host}},
+    [TRANSFER_MANAGED] = {make_managed,
+                          free_managed,
+                          CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+                          "the device has no managed memory",
+                          true,
+                          false,
+                          {host_writes, kernel_reads_host, NULL},
+                          {kernel_writes_host, host_reads, NULL}},
+    [TRANSFER_PREFETCH] = {make_managed,
+                           free_managed,
+                           CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+                           "this device and operating system do not prefetch managed memory",
+                           true,
+                           true,
+                           {host_writes, fetch_to_device, kernel_reads_host},
+                           {kernel_writes_host, fetch_to_host, NULL}},
+};
+
+/* NULL, or why the kind cannot be measured here. */
+static const char *why_not(const struct transfer *t, const struct kind *kind) {
+  int able = 1;
+  if (kind->kernel && !t->copier) return t->options->why ? t->options->why : "there is no kernel to move it with";
+  if (kind->prefetch && !t->driver->prefetch) return "the driver does not prefetch";
+  if (kind->needs && (t->driver->device_attribute(&able, kind->needs, t->handle) || !able)) return kind->without;
+  return NULL;
+}
+
+/* ---- Does it arrive? ----------------------------------------------------------------------------------------------- */
+
+/* With another seed every byte is another. */
+static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
+  for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
+}
+
+/* Between the device's own memory, pitched or not, and `compared`. */
+static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
+  struct transfer other = *t;
+  other.host = t->compared;
+  int status = t->pitch  ? copy_rows(&other, to_host, err)
+               : to_host ? copy_to_host(&other, err)
+                         : copy_to_device(&other, err);
+  return status ? status : wait_for_all(t, err);
+}
+
+static int move_once(struct transfer *t, const struct way *way, cugen_error *err) {
+  int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
+  if (!status) status = way->move(t, err);
+  if (!status && way->land) status = way->land(t, err);
+  return status ? status : wait_for_all(t, err);
+}
+
+/* The source gets a pattern, the target another, the transfer has to make them equal. */
+static int prove(struct transfer *t, const struct kind *kind, bool to_host, cugen_error *err) {
+  size_t count = t->bytes;
+  if (count > most_compared) return CUGEN_OK;
+  write_pattern(t->compared, count, to_host ? 0xa5 : 0);
+  int status = copy_compared(t, false, err);
+  write_pattern(t->host, count, to_host ? 0 : 0xa5);
+  if (!status) status = move_once(t, to_host ? &kind->to_host : &kind->to_device, err);
+  if (!status && !to_host) status = copy_compared(t, true, err);
+  if (status || memcmp(t->host, t->compared, count) == 0) return status;
+  return error_set(err, CUGEN_ERROR_WRONG, "%s memory: what arrived %s is not what was sent (%zu bytes)",
+                   transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
+}
+
+/* ---- How long does it take? -------------------------------------------------------------------------------------- */
+
+static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds, cugen_error *err) {
+  int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
+  if (!status) status = wait_for_all(t, err);
+  double begin = clock_seconds();
+  for (long i = 0; i < repeats && !status; i++) status = way->move(t, err);
+  if (!status) status = wait_for_all(t, err);
+  *seconds = (clock_seconds() - begin) / (double)repeats;
+  return status;
+}
+
+/* Preparing takes time as well: what counts is the clock on the wall. */
+static int take_samples(struct transfer *t, const struct way *way, long repeats, struct measurement *out,
+                        cugen_error *err) {
+  double times[MOST_SAMPLES], begin = clock_seconds();
+  int taken = 0, status = CUGEN_OK;
+  while (!status && taken < MOST_SAMPLES &&
+         (taken < LEAST_SAMPLES || clock_seconds() - begin < t->options->seconds / 2))
+    status = time_some(t, way, repeats, &times[taken++], err);
+  if (!status) measure_summarise(times, taken, out);
+  return status;
+}
+
+static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row, cugen_error *err) {
+  const struct way *way = row->to_host ? &kind->to_host : &kind->to_device;
+  struct measurement alone = {0};
+  int status = prove(t, kind, row->to_host, err);
+  if (!status) status = move_once(t, way, err);
+  if (!status) status = take_samples(t, way, 1, &alone, err);
+  row->alone = alone.seconds;
+  row->many = alone;
+  if (status || way->prepare) return status;
+  long repeats = (long)ceil(shortest_batch / fmax(alone.seconds, 1e-7));
+  return take_samples(t, way, repeats, &row->many, err);
+}
+
+static size_t largest_of(const struct transfer_options *options) {
+  size_t largest = 0;
+  for (size_t i = 0; i < options->size_count; i++)
+    if (options->sizes[i] > largest) largest = options->sizes[i];
+  return largest;
+}
+
+/* Whole rows, where it is long enough for one. */
+static size_t moved_bytes(enum transfer_kind kind, size_t size) {
+  return kind == TRANSFER_PITCHED && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
+}
+
+static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_error *err) {
+  const struct transfer_options *options = t->options;
+  int status = CUGEN_OK;
+  for (int to_host = 0; to_host < 2; to_host++)
+    for (size_t i = 0; i < options->size_count && !status; i++) {
+      struct transfer_row row = {.kind = kind, .to_host = to_host, .size = options->sizes[i]};
+      t->bytes = row.bytes = moved_bytes(kind, row.size);
+      status = measure_row(t, &kinds[kind], &row, err);
+      if (!status) status = options->done(&row, options->context);
+    }
+  return status;
+}
+
+/* ---- Setting up, and leaving nothing behind ------------------------------------------------------------------------ */
+
+static int make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
+  t->pitch = 0;
+  if (kind != TRANSFER_PITCHED) return CHECK(t, err, mem_alloc, (&t->device, bytes));
+  size_t width = bytes < ROW_BYTES ? bytes : ROW_BYTES;
+  return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, (bytes + width - 1) / width, 4));
+}
+
+static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_error *err) {
+  const struct kind *kind = &kinds[which];
+  struct transfer_row absent = {.kind = which, .unavailable = why_not(t, kind)};
+  if (absent.unavailable) return t->options->done(&absent, t->options->context);
+  size_t bytes = largest_of(t->options);
+  t->host = NULL;
+  t->seen = t->device = 0;
+  int status = make_device(t, which, bytes, err);
+  if (!status) status = kind->make(t, bytes, err);
+  if (status == CUGEN_ERROR_MEMORY)
+    error_append(err,
+                 "\nfor %zu bytes of %s memory on the host, and as many on the device: leave out the large sizes",
+                 bytes, transfer_kind_names[which]);
+  if (!status) status = measure_sizes(t, which, err);
+  if (t->host) kind->free(t);
+  if (t->device) t->driver->mem_free(t->device);
+  return status;
+}
+
+static int load_copier(struct transfer *t, cugen_error *err) {
+  const struct compiled *copier = t->options->copier;
+  if (!copier) return CUGEN_OK;
+  int status = CHECK(t, err, module_load, (&t->module, copier->image));
+  return status ? status : CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
+}
+
+/* Within the context. */
+static int measure_all(struct transfer *t, cugen_error *err) {
+  int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
+  if (!status) status = load_copier(t, err);
+  for (int kind = 0; kind < TRANSFER_KIND_COUNT && !status; kind++)
+    if (t->options->kinds[kind]) status = measure_kind(t, (enum transfer_kind)kind, err);
+  if (t->module) t->driver->module_unload(t->module);
+  if (t->stream) t->driver->stream_destroy(t->stream);
+  return status;
+}
+
+static int measure_locked(struct transfer *t, cugen_error *err) {
+  CUcontext popped = NULL;
+  int status = CHECK(t, err, context_retain, (&t->context, t->handle));
+  if (status) return status;
+  status = CHECK(t, err, context_push, (t->context));
+  if (!status) {
+    status = measure_all(t, err);
+    t->driver->context_pop(&popped);
+  }
+  t->driver->context_release(t->handle);
+  return status;
+}
+
+static int find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal, cugen_error *err) {
+  struct device_description description;
+  int status = cuda_device_ops.describe(toolkit, ordinal, &description, err);
+  if (!status) status = driver_open(toolkit, &t->driver, err);
+  if (!status) status = CHECK(t, err, device_get, (&t->handle, ordinal));
+  if (status) return status;
+  t->sm_count = (int)description.facts.sm_count;
+  t->lock = gpu_lock_open(&description);
+  return CUGEN_OK;
+}
+
+size_t transfer_count(const struct transfer_options *options) {
+  size_t count = 0;
+  for (int kind = 0; kind < TRANSFER_KIND_COUNT; kind++)
+    if (options->kinds[kind]) count += 2 * options->size_count;
+  return count;
+}
+
+int transfer_measure(const struct toolkit *toolkit, int ordinal, const struct transfer_options *options,
+                     cugen_error *err) {
+  struct transfer t = {.options = options, .lock = -1};
+  size_t largest = largest_of(options);
+  t.compared = malloc(1 + (largest < most_compared ? largest : most_compared));
+  if (!t.compared) return error_memory(err);
+  int status = find_device(&t, toolkit, ordinal, err);
+  if (!status) {
+    gpu_lock_take(t.lock);
+    status = measure_locked(&t, err);
+    gpu_lock_give(t.lock);
+  }
+  if (t.lock >= 0) close(t.lock);
+  free(t.compared);
+  return status;
+}
