@@ -42,6 +42,7 @@ struct cugen_kernel {
   size_t setting_count;
   const struct device_ops *ops;
   struct device_description device;
+  bool described; /* the device is not here */
   cugen_device_info device_info;
   char arch[16];
   int nvrtc_version;
@@ -51,6 +52,7 @@ struct cugen_kernel {
   struct value *values;      /* of the variant being looked at */
   struct text variant_text, source;
   struct choice choice;         /* what cugen_kernel_choose found */
+  cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
@@ -69,9 +71,28 @@ int api_nvrtc_version(const cugen *lib);
 /* ---- kernel.c ---- */
 int api_space(cugen_kernel *kernel, cugen_error *err);
 int api_expander(cugen_kernel *kernel, cugen_error *err);
+/* Fills ops, device, described, fallback and nvrtc_version. device NULL: the first GPU, else the cpu device. */
+int api_choose_device(cugen_kernel *kernel, const char *device, cugen_error *err);
 /* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
+
+/* ---- absent.c ---- */
+
+/* The device itself, where it is here, knows more than its description. */
+bool api_prefer_present(const cugen *lib, struct device_description *description);
+/* Fills the kernel's ops, device and described from a text that names a device without it being here. */
+int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cugen_error *err);
+/* CUGEN_ERROR_USAGE when the config uses a fact of the device that nobody here knows; text names it. */
+int api_check_facts(const cugen_kernel *kernel, const char *text, cugen_error *err);
+/* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
+int api_check_present(const cugen_kernel *kernel, cugen_error *err);
+
+/* ---- explain.c ---- */
+
+/* Looks them up when they are first needed; never NULL. */
+const cugen_ceilings *api_ceilings(cugen_kernel *kernel);
+double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds, int *measured);
 
 /* ---- cache.c ---- */
 void api_listing_close(struct api_listing *listing);

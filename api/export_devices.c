@@ -8,70 +8,6 @@
 
 /* ---- A kernel on a device that need not be here ---------------------------------------------------------------------- */
 
-/* The device itself knows more than its description. */
-static void prefer_present(const cugen_kernel *base, struct device_description *description) {
-  struct device_description present;
-  cugen_error ignored;
-  int count = cuda_device_ops.count(base->lib->toolkit, &ignored);
-  for (int i = 0; i < count; i++)
-    if (cuda_device_ops.describe(base->lib->toolkit, i, &present, &ignored) == CUGEN_OK &&
-        strcmp(present.fingerprint, description->fingerprint) == 0)
-      *description = present;
-}
-
-static bool fact_is_known(const struct device_description *device, int slot) {
-  if (slot < 0 || slot >= DEVICE_FACT_COUNT || device->id[0]) return true; /* id: it is here */
-  return described_knows((enum device_fact)slot, device->fingerprint[0] != '\0');
-}
-
-/* The name of a fact that the expression needs and nobody here knows; NULL: none. */
-static const char *unknown_fact(const struct device_description *device, const struct expr *expr) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  for (size_t i = 0; i < count; i++)
-    if (!fact_is_known(device, slots[i])) return device_fact_names[slots[i]];
-  return NULL;
-}
-
-static const char *unknown_in_implementation(const struct device_description *device,
-                                             const struct config_implementation *implementation) {
-  const char *name = NULL;
-  for (size_t i = 0; i < implementation->requirement_count && !name; i++)
-    name = unknown_fact(device, implementation->requirements[i].expr);
-  for (size_t i = 0; i < implementation->restriction_count && !name; i++)
-    name = unknown_fact(device, implementation->restrictions[i].expr);
-  for (size_t i = 0; i < implementation->launch_count && !name; i++) {
-    const struct config_launch *launch = &implementation->launches[i];
-    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
-    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
-    if (!name) name = unknown_fact(device, launch->shared);
-  }
-  return name;
-}
-
-static const char *unknown_in_argument(const struct device_description *device,
-                                       const struct config_argument *argument) {
-  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr,
-                                argument->pitch,      argument->value,       argument->compiled};
-  const char *name = NULL;
-  for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
-  for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);
-  return name;
-}
-
-static int check_facts(const cugen_kernel *k, const char *text, cugen_error *err) {
-  const char *name = NULL;
-  for (size_t i = 0; i < k->config->implementation_count && !name; i++)
-    name = unknown_in_implementation(&k->device, &k->config->implementations[i]);
-  for (size_t i = 0; i < k->config->argument_count && !name; i++)
-    name = unknown_in_argument(&k->device, &k->config->arguments[i]);
-  if (!name) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s: the config uses %s, which only the device itself can tell and %s is not here; export on a "
-                   "machine that has it",
-                   k->config->path, name, text);
-}
-
 void export_device_free(struct export_device *device) {
   space_close(device->kernel.space);
   free(device->kernel.values);
@@ -96,14 +32,14 @@ int export_open_device(cugen_kernel *base, struct expander *expander, const char
                      "this cugen does not know",
                      text);
   out->anonymous = !k->device.fingerprint[0];
-  if (!out->anonymous) prefer_present(base, &k->device);
+  if (!out->anonymous) api_prefer_present(base->lib, &k->device);
   const char *arch = options && strncmp(options, "arch ", 5) == 0 ? options + 5 : k->device.arch;
   text_addf(&k->key_options, "arch %s", arch);
   memcpy(k->arch, arch, strnlen(arch, sizeof k->arch - 1));
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
-  int status = out->text && !k->key_options.failed ? check_facts(k, out->text, err) : error_memory(err);
+  int status = out->text && !k->key_options.failed ? api_check_facts(k, out->text, err) : error_memory(err);
   if (status) export_device_free(out);
   return status;
 }

@@ -7,23 +7,30 @@
 
 /* ---- Opening ---- */
 
-/* The device asked for; else the first GPU; else the cpu device, with the reason kept. */
-static int choose_device(cugen_kernel *k, cugen_error *err) {
-  const cugen *lib = k->lib;
-  int ordinal = 0, status = CUGEN_OK;
+/* One that is here, by its id, or one that is described. */
+static int choose_named(cugen_kernel *k, const char *device, cugen_error *err) {
+  bool described;
+  int ordinal = 0, status = api_describe_absent(k, device, &described, err);
+  if (described || status) return status;
+  status = device_find(device, &k->ops, &ordinal, err);
+  return status ? status : k->ops->describe(k->lib->toolkit, ordinal, &k->device, err);
+}
+
+/* The first GPU; else the cpu device, with the reason kept. */
+static int choose_default(cugen_kernel *k, cugen_error *err) {
   cugen_error why = {0};
-  if (lib->device) {
-    status = device_find(lib->device, &k->ops, &ordinal, err);
-  } else if (cuda_device_ops.count(lib->toolkit, &why) > 0) {
-    k->ops = &cuda_device_ops;
-  } else {
+  k->ops = &cuda_device_ops;
+  if (cuda_device_ops.count(k->lib->toolkit, &why) < 1) {
     k->ops = &cpu_device_ops;
     text_add(&k->fallback, why.message);
   }
-  if (!status) status = k->ops->describe(lib->toolkit, ordinal, &k->device, err);
-  if (status) return status;
-  if (k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(lib);
-  return CUGEN_OK;
+  return k->ops->describe(k->lib->toolkit, 0, &k->device, err);
+}
+
+int api_choose_device(cugen_kernel *k, const char *device, cugen_error *err) {
+  int status = device ? choose_named(k, device, err) : choose_default(k, err);
+  if (!status && k->ops == &cuda_device_ops) k->nvrtc_version = api_nvrtc_version(k->lib);
+  return status;
 }
 
 /* "sm_90a": what is compiled for, and the compute capability that configs then see. */
@@ -75,7 +82,8 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   int status = config_open(&k->sources, config, &k->config, err);
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
-  if (!status) status = choose_device(k, err);
+  if (!status) status = api_choose_device(k, k->lib->device, err);
+  if (!status && k->described) status = api_check_facts(k, k->device.name, err);
   if (!status) status = choose_arch(k, err);
   if (status) return status;
   text_addf(&k->key_options, "arch %s", k->arch);

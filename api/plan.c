@@ -34,7 +34,8 @@ static int choose_context(const cugen_kernel *k, const cugen_plan_options *optio
 static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   const struct device_ops *ops;
   struct device_options device = {.toolkit = k->lib->toolkit, .embedded = true};
-  int status = choose_context(k, options, &device.context, err);
+  int status = api_check_present(k, err);
+  if (!status) status = choose_context(k, options, &device.context, err);
   if (!status) status = device_find(k->device.id, &ops, &device.ordinal, err);
   return status ? status : ops->open(&device, &p->device, err);
 }

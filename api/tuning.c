@@ -5,11 +5,11 @@
 
 #include "api.h"
 #include "base/system.h"
-#include "tune/roofline.h"
 
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct cache *cache;
-  int status = k->device.facts.is_gpu ? CUGEN_OK : cugen_kernel_use_check(k, err);
+  int status = api_check_present(k, err);
+  if (!status && !k->device.facts.is_gpu) status = cugen_kernel_use_check(k, err);
   if (!status) status = api_space(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
@@ -38,6 +38,7 @@ void api_forget_records(cugen_kernel *k) {
   k->records = NULL;
   k->record_count = 0;
   k->records_loaded = false;
+  k->ceilings = (cugen_ceilings){0};
 }
 
 struct cache_key api_key(const cugen_kernel *k) {
@@ -183,18 +184,6 @@ size_t cugen_kernel_records(cugen_kernel *k) {
   return api_records(k, &ignored) ? 0 : k->record_count;
 }
 
-/* The type that the kernel computes in: its first output's. */
-static const struct dtype *compute_dtype(cugen_kernel *k) {
-  for (size_t i = 0; i < k->config->argument_count; i++) {
-    cugen_argument_info info;
-    cugen_argument_kind kind = k->config->arguments[i].kind;
-    if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
-        cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
-      return dtype_find(info.dtype);
-  }
-  return dtype_find("f32");
-}
-
 void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
   *out = (cugen_record){.variant = r->variant,
                         .reason = r->reason,
@@ -210,6 +199,8 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .registers = r->resources.registers,
                         .threads = r->threads,
                         .shared_bytes = r->resources.static_shared + r->dynamic_shared,
+                        .dynamic_shared_bytes = r->dynamic_shared,
+                        .constant_bytes = r->resources.constant_bytes,
                         .local_bytes = r->resources.local_bytes,
                         .spill_bytes = r->resources.spill_bytes,
                         .occupancy = r->occupancy,
@@ -217,7 +208,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .clock_mhz = r->clock_mhz,
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};
-  out->roofline = roofline_fraction(&k->device.facts, compute_dtype(k), r->flops, r->bytes, r->seconds);
+  out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
 int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {

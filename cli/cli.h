@@ -29,6 +29,9 @@
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
   X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s)")                \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
+  X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
+  X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
+  X(SHARED, "shared", 0, "BYTES", "shared memory a block, static and dynamic")                                       \
   X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
   X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
@@ -38,7 +41,7 @@
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
-  X(DEVICE, "device", 'd', "ID", "cuda:0, cuda:1, cpu (default: the first GPU, else cpu)")                           \
+  X(DEVICE, "device", 'd', "ID", "cuda:0, cpu (default: the first GPU, else cpu); model:H200: not here")             \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
   X(CACHE, "cache", 0, "FILE", "the database of what is remembered; none: remember nothing")                         \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
@@ -173,6 +176,8 @@ int command_space(struct cli *cli);
 int command_show(struct cli *cli);
 int command_run(struct cli *cli);
 int command_tune(struct cli *cli);
+int command_roofline(struct cli *cli);
+int command_occupancy(struct cli *cli);
 int command_devices(struct cli *cli);
 int command_transfer(struct cli *cli);
 int command_cache_ls(struct cli *cli);

@@ -66,6 +66,10 @@ json_t *json_implementation(const cugen_implementation_info *info) {
   return object;
 }
 
+static json_t *json_roofline_of(const cugen_record *r) {
+  return r->roofline > 0 ? json_string(r->roofline_measured ? "measured" : "data sheet") : json_null();
+}
+
 /* Times mean something only of what ran and was right. */
 static void set_times(json_t *object, const cugen_record *r) {
   bool timed = r->outcome == CUGEN_OUTCOME_OK;
@@ -80,7 +84,9 @@ static void set_times(json_t *object, const cugen_record *r) {
   json_object_set_new(object, "bytes", json_known(r->bytes));
   json_object_set_new(object, "flops_per_second", json_known(flops_rate));
   json_object_set_new(object, "bytes_per_second", json_known(bytes_rate));
+  json_object_set_new(object, "intensity", r->bytes > 0 ? json_known(r->flops / r->bytes) : json_null());
   json_object_set_new(object, "roofline", timed ? json_known(r->roofline) : json_null());
+  json_object_set_new(object, "roofline_of", timed ? json_roofline_of(r) : json_null());
 }
 
 json_t *json_record(const cugen_record *r) {
@@ -95,6 +101,11 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "threads", known_integer(r->threads));
   json_object_set_new(object, "registers", known_integer(r->registers));
   json_object_set_new(object, "shared_bytes", resources ? json_integer(r->shared_bytes) : json_null());
+  json_object_set_new(object, "static_shared_bytes",
+                      resources ? json_integer(r->shared_bytes - r->dynamic_shared_bytes) : json_null());
+  json_object_set_new(object, "dynamic_shared_bytes",
+                      resources ? json_integer(r->dynamic_shared_bytes) : json_null());
+  json_object_set_new(object, "constant_bytes", resources ? json_integer(r->constant_bytes) : json_null());
   json_object_set_new(object, "local_bytes", resources ? json_integer(r->local_bytes) : json_null());
   json_object_set_new(object, "spill_bytes", resources ? json_integer(r->spill_bytes) : json_null());
   json_object_set_new(object, "occupancy", json_known(r->occupancy));

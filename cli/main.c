@@ -32,6 +32,9 @@ static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
                                                    OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
+static const enum cli_option roofline_options[] = {OPTION_AGAIN, OPTION_COUNT};
+static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED,
+                                                    OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 
@@ -67,6 +70,17 @@ const struct cli_command cli_commands[] = {
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
      "and arguments with type, shape, strides and bytes. Without CONFIG: the configs that ship.",
      no_options, true, command_show},
+    {"roofline", NULL, "what bounds every kernel on this device: measured, and by its data sheet",
+     "Measures how fast device memory is copied and how fast f32 and f64 multiply-adds run, each\n"
+     "once: what is remembered is not measured again without --again. They are the two configs\n"
+     "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on.",
+     roofline_options, true, command_roofline},
+    {"occupancy", "[CONFIG]", "how many blocks a multiprocessor holds, here and on other devices",
+     "Shows for a kernel with so many registers, threads and bytes of shared memory how many of its\n"
+     "blocks a multiprocessor holds, what limits that, and which block size would hold most: on\n"
+     "this machine's GPUs and on some that are not here, or on the --device given. With CONFIG it\n"
+     "starts from what the remembered best variant (or --variant) takes.",
+     occupancy_options, true, command_occupancy},
     {"devices", NULL, "the devices of this machine, and what cugen found where",
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
      "the cache were found or looked for.",
@@ -184,7 +198,7 @@ int cli_use_check_on_cpu(struct cli *cli) {
 
 void cli_print_device(const struct cli *cli, FILE *out) {
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
-  fprintf(out, "%s (%s)", device->name, device->id);
+  fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
 }
 
 void cli_print_head(const struct cli *cli) {
@@ -195,7 +209,7 @@ void cli_print_head(const struct cli *cli) {
     printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
            device->name, cli->setting_count ? " where --set says nothing else" : "");
   else
-    printf("%s (%s)\n", device->name, device->id);
+    printf("%s (%s)\n", device->name, *device->id ? device->id : "not here");
   if (why) printf("No CUDA GPU: %s\n", why);
 }
 

@@ -59,6 +59,26 @@ struct shown print_bytes(int64_t bytes) {
   return shown;
 }
 
+struct shown print_flops(double rate) {
+  static const double scales[] = {1e12, 1e9, 1e6};
+  static const char *const units[] = {"TFLOP/s", "GFLOP/s", "MFLOP/s"};
+  return rate > 0 ? print_scaled(rate, scales, units, 3) : (struct shown){"-"};
+}
+
+struct shown print_bandwidth(double rate) {
+  struct shown shown = print_number(rate * 1e-9);
+  if (!(rate > 0)) return (struct shown){"-"};
+  snprintf(shown.text + strlen(shown.text), sizeof shown.text - strlen(shown.text), " GB/s");
+  return shown;
+}
+
+struct shown print_number(double value) {
+  struct shown shown;
+  if (value >= 999.5 && value < 1e18) return print_count((uint64_t)llround(value));
+  snprintf(shown.text, sizeof shown.text, "%.3g", value);
+  return shown;
+}
+
 struct shown print_percent(double fraction) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%.0f%%", 100 * fraction);

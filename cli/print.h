@@ -17,6 +17,9 @@ struct shown print_count(uint64_t n);       /* 3,412 */
 struct shown print_seconds(double seconds); /* 1.234 ms */
 struct shown print_clock(double seconds);   /* 1:05 */
 struct shown print_bytes(int64_t bytes);    /* 48 KiB, 1.5 GiB; 100 B */
+struct shown print_flops(double rate);      /* 66.91 TFLOP/s; - for 0 */
+struct shown print_bandwidth(double rate);  /* 4,213 GB/s; - for 0 */
+struct shown print_number(double value);    /* 1,164; 12.5; 0.25 */
 struct shown print_percent(double fraction);
 struct shown print_moment(int64_t seconds); /* since the epoch: 2027-03-01 14:05, here; - for 0 */
 struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */

@@ -29,6 +29,18 @@ static bool has_occupancy(const cugen_record *r) {
   return r->occupancy > 0;
 }
 
+static bool has_dynamic(const cugen_record *r) {
+  return r->dynamic_shared_bytes > 0;
+}
+
+static bool has_local(const cugen_record *r) {
+  return r->local_bytes > 0;
+}
+
+static bool has_constant(const cugen_record *r) {
+  return r->constant_bytes > 0;
+}
+
 static bool has_resources(const cugen_record *r) {
   return r->registers > 0;
 }
@@ -57,6 +69,18 @@ static void show_shared(const cugen_record *r, struct shown *out) {
   *out = print_bytes(r->shared_bytes);
 }
 
+static void show_dynamic(const cugen_record *r, struct shown *out) {
+  *out = print_bytes(r->dynamic_shared_bytes);
+}
+
+static void show_local(const cugen_record *r, struct shown *out) {
+  *out = print_bytes(r->local_bytes);
+}
+
+static void show_constant(const cugen_record *r, struct shown *out) {
+  *out = print_bytes(r->constant_bytes);
+}
+
 static void show_spills(const cugen_record *r, struct shown *out) {
   *out = print_bytes(r->spill_bytes);
 }
@@ -68,9 +92,12 @@ static const struct column columns[] = {
     {"occupancy, limit", has_occupancy, show_occupancy},
     {">registers", has_resources, show_registers},
     {">shared", has_resources, show_shared},
+    {">of it dynamic", has_dynamic, show_dynamic},
+    {">constant", has_constant, show_constant},
+    {">local", has_local, show_local},
     {">spills", has_resources, show_spills},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { ROOFLINE = 2, COLUMNS = sizeof columns / sizeof *columns };
 
 /* Fetches record i; the right ones come first. False at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
@@ -111,6 +138,26 @@ static void add_row(struct table *table, const bool *chosen, size_t rank, const 
   table_cell(table, record->variant);
 }
 
+void records_print_roofline(const cugen_record *r, const cugen_ceilings *c) {
+  double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
+  double peak = c->flops > 0 ? c->flops : c->flops_sheet;
+  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
+  bool memory = r->bytes > 0 && (r->flops <= 0 || intensity * bandwidth < peak);
+  printf("Roofline: %s", memory ? "device memory" : c->dtype);
+  printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);
+  if (intensity > 0) printf(" (%s FLOP/B)", print_number(intensity).text);
+  puts(r->roofline_measured ? ", measured here." : ", by the data sheet; 'cugen roofline' measures it.");
+}
+
+static int print_ceiling(struct cli *cli) {
+  cugen_ceilings ceilings;
+  cugen_record record;
+  int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
+  if (!status) status = cugen_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
+  if (!status) records_print_roofline(&record, &ceilings);
+  return status;
+}
+
 int records_print_best(struct cli *cli, size_t top, size_t *right) {
   bool chosen[COLUMNS] = {false};
   int status = CUGEN_OK;
@@ -131,7 +178,8 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   int closed = table_close(&table, 0, stdout, status ? &ignored : &cli->error);
   if (!status && tied)
     puts("A tie: of those within 0.5% of the fastest, the one that comes first in the config leads.");
-  return status ? status : closed;
+  if (!status) status = closed;
+  return status || !chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
 }
 
 /* ---- Failures ---- */

@@ -6,6 +6,8 @@
 
 /* The `top` best; *right (may be NULL) gets how many right ones there are. Nothing is printed when there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
+/* What the record's roofline is, in a line. */
+void records_print_roofline(const cugen_record *record, const cugen_ceilings *ceilings);
 /* Nothing when nothing failed; apart: with an empty line in front. */
 int records_print_failures(struct cli *cli, bool apart);
 

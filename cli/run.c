@@ -11,7 +11,10 @@ static void print_times(const cugen_record *r) {
   printf(" to %s in the middle", print_seconds(r->seconds_p80).text);
   printf(", at best %s; %d samples)\n", print_seconds(r->seconds_min).text, r->samples);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
-  if (r->roofline > 0) printf("  roofline    %s\n", print_percent(r->roofline).text);
+  if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
+  if (r->roofline > 0)
+    printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
+           r->roofline_measured ? "of what this device was measured at" : "of the data sheet");
   if (r->clock_mhz > 0) {
     printf("  clock       %d MHz", r->clock_mhz);
     if (r->power_watts > 0) printf(", %d W", r->power_watts);
@@ -25,7 +28,10 @@ static void print_resources(const cugen_record *r) {
            r->limiter);
   if (r->registers <= 0) return;
   printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
-  printf("  shared      %s a block\n", print_bytes(r->shared_bytes).text);
+  printf("  shared      %s a block", print_bytes(r->shared_bytes).text);
+  if (r->dynamic_shared_bytes) printf(", %s of it dynamic", print_bytes(r->dynamic_shared_bytes).text);
+  putchar('\n');
+  if (r->constant_bytes) printf("  constant    %s\n", print_bytes(r->constant_bytes).text);
   printf("  local       %s a thread", print_bytes(r->local_bytes).text);
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }

@@ -64,7 +64,9 @@ typedef struct cugen cugen;
 /* Every pointer may be NULL: the default is stated beside it. The strings are copied. */
 typedef struct cugen_options {
   size_t size;              /* sizeof(cugen_options), set by CUGEN_OPTIONS_INIT */
-  const char *device;       /* "cuda:0", "cpu"; default: the first CUDA GPU, else the cpu device */
+  const char *device;       /* "cuda:0", "cpu"; default: the first CUDA GPU, else the cpu device. One that is not
+                               here can be looked at, and nothing can run on it: "model:H200", or a device's text in
+                               the cache, such as "NVIDIA H200 sm_90 132 SMs" */
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's own */
   const char *config_dir;   /* looked in before the shipped configs */
   const char *template_dir; /* looked in before the config's own folder and the shipped templates */
@@ -313,19 +315,22 @@ typedef struct cugen_record {
   int from_cache; /* measured by an earlier run */
   double seconds; /* median time of one run of the plan */
   double seconds_min, seconds_p20, seconds_p80;
-  double flops, bytes;  /* of the problem, from the config; 0: not declared */
-  double roofline;      /* fraction of the attainable rate; 0: not known (no ceilings for this device) */
-  double error;         /* largest error seen by verification, in units of the tolerance */
-  int registers;        /* a thread */
-  int threads;          /* a block */
-  int64_t shared_bytes; /* a block, static and dynamic */
-  int64_t local_bytes;  /* a thread: stack frame, spills included */
-  int64_t spill_bytes;  /* a thread: stores and loads of spilled registers */
-  double occupancy;     /* theoretical, 0 to 1; 0: not applicable */
-  const char *limiter;  /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
-  int clock_mhz;        /* SM clock while measuring; 0: not known */
-  int power_watts;      /* the whole board's, while measuring; 0: not known */
-  const char *throttle; /* what held the clocks back then, such as "power cap"; "" */
+  double flops, bytes;   /* of the problem, from the config; 0: not declared */
+  double roofline;       /* fraction of the attainable rate; 0: not known (no ceilings for this device) */
+  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is of the data sheet */
+  double error;          /* largest error seen by verification, in units of the tolerance */
+  int registers;         /* a thread */
+  int threads;           /* a block */
+  int64_t shared_bytes;  /* a block, static and dynamic */
+  int64_t dynamic_shared_bytes; /* of them: given at launch */
+  int64_t constant_bytes;       /* of the whole image's __constant__ variables */
+  int64_t local_bytes;          /* a thread: stack frame, spills included */
+  int64_t spill_bytes;          /* a thread: stores and loads of spilled registers */
+  double occupancy;             /* theoretical, 0 to 1; 0: not applicable */
+  const char *limiter;          /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
+  int clock_mhz;                /* SM clock while measuring; 0: not known */
+  int power_watts;              /* the whole board's, while measuring; 0: not known */
+  const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
@@ -406,6 +411,49 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; nothing is remembered. */
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);
+
+/* ---- Explaining: ceilings and occupancy --------------------------------------------------------------------------- */
+
+/* What bounds a kernel on its device: rates measured there and of its data sheet; 0: not known. Those of a processor
+   are not a GPU's: the cpu device has none. */
+typedef struct cugen_ceilings {
+  const char *dtype;                 /* what the kernel computes in: its first output's type */
+  double flops, flops_sheet;         /* FLOP/s of fused multiply-adds of that type, without tensor cores */
+  double bandwidth, bandwidth_sheet; /* bytes/s of device memory, read and written together */
+  int64_t flops_at, bandwidth_at;    /* when they were measured; seconds since the epoch */
+} cugen_ceilings;
+
+/* The measured ones are the best that is remembered, on that device, of two configs that ship: peak_copy, and peak_fma
+   with that dtype. They are measured like any other, by cugen_kernel_tune. */
+int cugen_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
+
+/* What a kernel takes of a multiprocessor. */
+typedef struct cugen_resources {
+  int registers;        /* a thread */
+  int threads;          /* a block */
+  int64_t shared_bytes; /* a block, static and dynamic */
+} cugen_resources;
+
+/* How many of its blocks a multiprocessor holds, as NVIDIA's occupancy calculator (cuda_occupancy.h) has it. */
+typedef struct cugen_occupancy {
+  char device[128];     /* its name */
+  char arch[16];        /* "sm_90a" */
+  int blocks;           /* resident on one multiprocessor */
+  int max_threads;      /* that one multiprocessor holds */
+  double fraction;      /* of them, in use */
+  const char *limiter;  /* "threads", "blocks", "registers", "shared memory"; "none": it fits nowhere */
+  int best_threads;     /* the block size with the highest occupancy, the rest unchanged; 0: none fits */
+  double best_fraction; /* which is this */
+} cugen_occupancy;
+
+/* Occupancy on any device that is known, here or not. device: as in cugen_options; NULL: lib's own. CUGEN_ERROR_USAGE: no
+   such device, the cpu device, or resources that no kernel has. */
+int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
+                           cugen_error *error);
+
+/* The name of a described device, "model:K40", from the oldest on, as options.device takes it; NULL: there is none at
+   that index. Lives as long as the program. */
+const char *cugen_model(size_t index);
 
 /* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------- */
 

@@ -221,6 +221,26 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
   return status;
 }
 
+int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
+                        struct cache_rate *out, cugen_error *err) {
+  *out = (struct cache_rate){0};
+  pthread_mutex_lock(&cache->lock);
+  sqlite3_stmt *statement = cache_query(
+      cache, "SELECT flops / seconds, bytes / seconds, measured_at FROM space JOIN record ON space_id = space.id "
+             "WHERE device = ?1 AND config = ?2 AND instr(' ' || problem || ' ', ' ' || ?3) > 0 "
+             "AND superseded = 0 AND outcome = 0 AND seconds > 0 ORDER BY (flops + bytes) / seconds DESC LIMIT 1");
+  bool good = statement && cache_bind_text(statement, 1, device) && cache_bind_text(statement, 2, config) &&
+              cache_bind_text(statement, 3, word);
+  if (good && sqlite3_step(statement) == SQLITE_ROW)
+    *out = (struct cache_rate){sqlite3_column_double(statement, 0), sqlite3_column_double(statement, 1),
+                               sqlite3_column_int64(statement, 2)};
+  good = good && sqlite3_reset(statement) == SQLITE_OK;
+  int status = good ? CUGEN_OK : cache_error(cache, "read", err);
+  sqlite3_finalize(statement);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
 /* ---- Images -------------------------------------------------------------------------------------------------- */
 
 /* Where a compiled entry's resources stand in image_entry, from the column after the name on. */

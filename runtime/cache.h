@@ -65,6 +65,15 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
 
+/* The greatest rate remembered of a config on a device, whatever the options, for problems that hold this word (such as
+   "dtype=f32"; "": all). *flops and *bytes are 0 when there is none. */
+struct cache_rate {
+  double flops, bytes; /* a second */
+  int64_t measured_at;
+};
+int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
+                        struct cache_rate *out, cugen_error *err);
+
 /* ---- Looking through and tidying up ---- */
 
 /* One set of records. The strings belong to it. */

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define MODEL_PREFIX "model:"
 
 /* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
 static const struct {
@@ -12,10 +15,27 @@ static const struct {
   int threads_per_sm, blocks_per_sm;
   int shared_per_sm, shared_per_block; /* KiB; the second on request */
 } table[] = {
-    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163}, {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
-    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
-    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
+    {35, 2048, 16, 48, 48},    {70, 2048, 32, 96, 96},    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163},
+    {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},  {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227},
+    {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227}, {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99},
+    {121, 1536, 24, 100, 99},
 };
+
+/* The oldest that an image can be made for, by CUDA 13. */
+enum { OLDEST_ARCH = 75 };
+
+/* Devices that are often asked about, as their drivers report them; memory in GiB, L2 in KiB. */
+static const struct {
+  const char *name, *full_name;
+  int capability, sm_count, clock_khz, memory_clock_khz, memory_bus_bits, l2_kib, memory_gib;
+} models[] = {
+    {MODEL_PREFIX "K40", "Tesla K40m", 35, 15, 875000, 3004000, 384, 1536, 12},
+    {MODEL_PREFIX "V100", "Tesla V100-SXM2-16GB", 70, 80, 1530000, 877000, 4096, 6144, 16},
+    {MODEL_PREFIX "A100", "NVIDIA A100-SXM4-40GB", 80, 108, 1410000, 1215000, 5120, 40960, 40},
+    {MODEL_PREFIX "H100", "NVIDIA H100 80GB HBM3", 90, 132, 1980000, 2619000, 5120, 51200, 80},
+    {MODEL_PREFIX "H200", "NVIDIA H200", 90, 132, 1980000, 3201000, 6144, 61440, 141},
+};
+enum { MODELS = sizeof models / sizeof *models };
 
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   size_t i = 0, count = sizeof table / sizeof *table;
@@ -54,7 +74,7 @@ static bool from_arch(const char *text, struct device_description *out) {
   int capability = strncmp(text, "sm_", 3) == 0 ? digits(text + 3, &end) : 0;
   size_t length = strlen(text);
   if (!capability || (*end && strcmp(end, "a") != 0) || length >= sizeof out->arch) return false;
-  if (!fill_facts(capability, 0, &out->facts)) return false;
+  if (capability < OLDEST_ARCH || !fill_facts(capability, 0, &out->facts)) return false;
   out->facts.architecture_specific = *end == 'a';
   memcpy(out->arch, text, length + 1);
   return true;
@@ -75,14 +95,52 @@ static bool from_fingerprint(const char *text, struct device_description *out) {
   return true;
 }
 
-bool described_device(const char *text, struct device_description *out) {
-  *out = (struct device_description){0};
-  return from_arch(text, out) || from_fingerprint(text, out);
+/* ---- Models ---- */
+
+static bool model_fingerprint(size_t i, char *text, size_t size) {
+  int length = snprintf(text, size, "%s sm_%d %d SMs", models[i].full_name, models[i].capability, models[i].sm_count);
+  return length > 0 && (size_t)length < size;
 }
 
-bool described_knows(enum device_fact fact, bool with_count) {
+/* What a fingerprint does not say, from the model that has it. */
+static void add_model(struct device_description *out) {
+  char fingerprint[sizeof out->fingerprint];
+  for (size_t i = 0; i < MODELS; i++) {
+    if (!model_fingerprint(i, fingerprint, sizeof fingerprint) || strcmp(fingerprint, out->fingerprint) != 0)
+      continue;
+    snprintf(out->id, sizeof out->id, "%s", models[i].name);
+    out->facts.clock_khz = models[i].clock_khz;
+    out->facts.memory_clock_khz = models[i].memory_clock_khz;
+    out->facts.memory_bus_bits = models[i].memory_bus_bits;
+    out->facts.l2_bytes = 1024LL * models[i].l2_kib;
+    out->facts.memory_bytes = (int64_t)models[i].memory_gib << 30;
+  }
+}
+
+/* "model:H200" */
+static bool from_model(const char *text, struct device_description *out) {
+  char fingerprint[sizeof out->fingerprint];
+  for (size_t i = 0; i < MODELS; i++)
+    if (strcasecmp(text, models[i].name) == 0)
+      return model_fingerprint(i, fingerprint, sizeof fingerprint) && from_fingerprint(fingerprint, out);
+  return false;
+}
+
+const char *described_model(size_t index) {
+  return index < MODELS ? models[index].name : NULL;
+}
+
+bool described_device(const char *text, struct device_description *out) {
+  *out = (struct device_description){0};
+  bool known = from_arch(text, out) || from_fingerprint(text, out) || from_model(text, out);
+  if (known) add_model(out);
+  return known;
+}
+
+bool described_knows(const struct device_description *device, enum device_fact fact) {
+  if (device->id[0]) return true;
   switch (fact) {
-  case DEVICE_FACT_sm_count: return with_count;
+  case DEVICE_FACT_sm_count: return device->fingerprint[0] != '\0';
   case DEVICE_FACT_l2_bytes:
   case DEVICE_FACT_memory_bytes:
   case DEVICE_FACT_memory_clock_khz:

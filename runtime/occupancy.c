@@ -83,3 +83,17 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   out->limiter = limiter_of(&result, out->fraction);
   return CUGEN_OK;
 }
+
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+                         int64_t dynamic_shared, int *threads, cugen_error *err) {
+  int grid = 0;
+  *threads = 0;
+  if (dynamic_shared < 0 || dynamic_shared > INT_MAX)
+    return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for %lld dynamic shared bytes", (long long)dynamic_shared);
+  cudaOccDeviceProp properties = device_properties(facts);
+  cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
+  cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+  cudaOccError error = cudaOccMaxPotentialOccupancyBlockSize(&grid, threads, &properties, &attributes, &state, NULL,
+                                                             (size_t)dynamic_shared);
+  return error == CUDA_OCC_SUCCESS ? CUGEN_OK : refuse(facts, error, err);
+}

@@ -14,4 +14,9 @@ struct occupancy {
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
                   int64_t dynamic_shared, struct occupancy *out, cugen_error *err);
 
+/* The block size with the highest occupancy, dynamic shared memory unchanged: the smallest grid of the largest blocks that
+   reaches it, as cuOccupancyMaxPotentialBlockSize answers; *threads 0: none fits. */
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+                         int64_t dynamic_shared, int *threads, cugen_error *err);
+
 #endif

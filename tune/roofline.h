@@ -1,6 +1,9 @@
-/* The roofline from a device's data-sheet figures: which rate a kernel could attain at its arithmetic intensity. */
+/* The roofline: which rate a kernel could attain at its arithmetic intensity, from what was measured on the device or,
+   failing that, from its data sheet. */
 #ifndef TUNE_ROOFLINE_H
 #define TUNE_ROOFLINE_H
+
+#include <stdbool.h>
 
 #include "base/facts.h"
 #include "base/value.h"
@@ -9,8 +12,16 @@
 double roofline_flops(const struct device_facts *facts, const struct dtype *dtype);
 /* Bytes/s of device memory; 0: not known. */
 double roofline_bandwidth(const struct device_facts *facts);
-/* Attained fraction of the attainable, for work of flops and bytes (either may be 0) done in seconds; 0: not known. */
-double roofline_fraction(const struct device_facts *facts, const struct dtype *dtype, double flops, double bytes,
-                         double seconds);
+/* Rates of a device, measured and of its data sheet; 0: not known. */
+struct ceilings {
+  double flops, flops_sheet;         /* FLOP/s */
+  double bandwidth, bandwidth_sheet; /* bytes/s */
+};
+
+/* The data sheet's; a CPU's are not a GPU's, and it has none. */
+struct ceilings roofline_sheet(const struct device_facts *facts, const struct dtype *dtype);
+/* Attained fraction of the attainable, for work of flops and bytes (either may be 0) done in seconds; 0: not known.
+   *measured (may be NULL): the ceiling that bounds it was measured. */
+double roofline_fraction(const struct ceilings *ceilings, double flops, double bytes, double seconds, bool *measured);
 
 #endif

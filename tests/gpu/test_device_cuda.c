@@ -504,6 +504,39 @@ static void test_the_current_context_is_left_alone(void **state) {
   assert_int_equal(result, CUDA_SUCCESS);
 }
 
+/* The block size that the calculator proposes is the driver's. */
+static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
+  CUfunction function;
+  CUresult result;
+  cugen_error err;
+  int grid, want, got;
+  DRIVER(result, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *),
+         (&function, module, compiled.entries[entry]));
+  assert_int_equal(result, CUDA_SUCCESS);
+  DRIVER(result, "cuOccupancyMaxPotentialBlockSize", (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
+         (&grid, &want, function, NULL, (size_t)shared, 0));
+  assert_int_equal(result, CUDA_SUCCESS);
+  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], shared, &got, &err), &err);
+  if (got != want)
+    fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry], (long long)shared,
+             want, got);
+}
+
+static void test_best_block_agrees(void **state) {
+  (void)state;
+  CUcontext context = NULL;
+  CUmodule module;
+  CUresult result;
+  DRIVER(result, "cuCtxCreate_v2", (CUcontext *, unsigned, CUdevice), (&context, 0, 0));
+  assert_int_equal(result, CUDA_SUCCESS);
+  DRIVER(result, "cuModuleLoadData", (CUmodule *, const void *), (&module, compiled.image));
+  assert_int_equal(result, CUDA_SUCCESS);
+  for (size_t i = 0; i < ENTRY_COUNT; i++)
+    for (int64_t shared = 0; shared <= 48000 - 1024; shared += 4999) check_best_block(module, i, shared);
+  DRIVER(result, "cuCtxDestroy_v2", (CUcontext), (context));
+  assert_int_equal(result, CUDA_SUCCESS);
+}
+
 /* Drivers before CUDA 12.0 load images into the context. */
 static void test_with_modules(void **state) {
   (void)state;
@@ -562,6 +595,7 @@ int main(void) {
       cmocka_unit_test(test_time),
       cmocka_unit_test(test_foreign_image),
       cmocka_unit_test(test_the_current_context_is_left_alone),
+      cmocka_unit_test(test_best_block_agrees),
       cmocka_unit_test(test_with_modules),
       cmocka_unit_test(test_an_illegal_address_sticks),
   };

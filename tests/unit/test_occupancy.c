@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "runtime/described.h"
 #include "runtime/occupancy.h"
 
 static const struct device_facts k40 = {.compute_capability = 35,
@@ -135,6 +136,69 @@ static void test_launch_bounds(void **state) {
   assert_int_equal(got.blocks, 8);
 }
 
+/* The block that holds most, found by trying all; the toolkit's function then takes the largest of those blocks. */
+static int best_by_trying(const struct device_facts *facts, const struct kernel_resources *resources,
+                          int64_t shared) {
+  struct occupancy got;
+  double most = 0;
+  int best = 0;
+  for (int threads = 1024; threads >= 32; threads -= 32) {
+    assert_int_equal(occupancy_get(facts, resources, threads, shared, &got, NULL), CUGEN_OK);
+    if (got.fraction > most) most = got.fraction, best = threads;
+  }
+  return best;
+}
+
+static void test_best_block(void **state) {
+  (void)state;
+  static const struct device_facts *const devices[] = {&k40, &v100, &a100};
+  static const int registers[] = {16, 32, 37, 65, 129, 255};
+  static const int64_t shared[] = {0, 3 * 1024, 12 * 1024, 48 * 1024};
+  for (int d = 0; d < 3; d++)
+    for (int r = 0; r < 6; r++)
+      for (int s = 0; s < 4; s++) {
+        struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
+        int threads;
+        assert_int_equal(occupancy_best_block(devices[d], &resources, shared[s], &threads, NULL), CUGEN_OK);
+        assert_int_equal(threads, best_by_trying(devices[d], &resources, shared[s]));
+      }
+}
+
+static void test_best_block_refusals(void **state) {
+  (void)state;
+  struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
+  int threads = 7;
+  assert_int_equal(occupancy_best_block(&a100, &resources, 200 * 1024, &threads, NULL), CUGEN_OK);
+  assert_int_equal(threads, 0); /* no block has so much shared memory */
+  assert_int_equal(occupancy_best_block(&a100, &resources, -1, &threads, NULL), CUGEN_ERROR_USAGE);
+}
+
+/* The models say what the published examples assume. */
+static void test_models(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    const struct device_facts *facts;
+  } rows[] = {{"model:K40", &k40}, {"model:v100", &v100}, {"model:A100", &a100}};
+  struct device_description got;
+  for (int i = 0; i < 3; i++) {
+    assert_true(described_device(rows[i].name, &got));
+    assert_int_equal(got.facts.sm_count, rows[i].facts->sm_count);
+    assert_int_equal(got.facts.max_blocks_per_sm, rows[i].facts->max_blocks_per_sm);
+    assert_int_equal(got.facts.shared_per_sm, rows[i].facts->shared_per_sm);
+    assert_int_equal(got.facts.shared_per_block_optin, rows[i].facts->shared_per_block_optin);
+    assert_int_equal(got.facts.shared_reserved_per_block, rows[i].facts->shared_reserved_per_block);
+  }
+  assert_true(described_device("NVIDIA H200 sm_90 132 SMs", &got));
+  assert_string_equal(got.id, "model:H200");
+  assert_true(described_knows(&got, DEVICE_FACT_clock_khz));
+  assert_true(described_device("Some GPU sm_90 7 SMs", &got));
+  assert_string_equal(got.id, "");
+  assert_false(described_knows(&got, DEVICE_FACT_clock_khz));
+  assert_false(described_device("model:H2000", &got));
+  assert_false(described_device("sm_70", &got)); /* nothing is compiled for it any more */
+}
+
 static void test_refusals(void **state) {
   (void)state;
   struct kernel_resources resources = {.registers = 32};
@@ -154,7 +218,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_published),     cmocka_unit_test(test_registers_bound_every_block),
       cmocka_unit_test(test_launch_bounds), cmocka_unit_test(test_partial_warps_count_whole),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_best_block),
+      cmocka_unit_test(test_models),        cmocka_unit_test(test_best_block_refusals),
   };
   return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
 }

@@ -345,10 +345,32 @@ static void data_sheet_ceilings(void **state) {
   assert_true(fabs(f32 - 66.9e12) < 0.1e12);
   assert_true(fabs(roofline_flops(&h200, dtype_find("f64")) - 33.45e12) < 0.1e12);
   assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
-  assert_true(fabs(roofline_fraction(&h200, dtype_find("f32"), f32, 0, 2.0) - 0.5) < 1e-12);
-  assert_true(fabs(roofline_fraction(&h200, dtype_find("f32"), f32 / 100, bandwidth, 4.0) - 0.25) < 1e-12);
-  const struct device_facts cpu = {.compute_capability = 80};
-  assert_true(roofline_fraction(&cpu, dtype_find("f32"), 1e9, 1e9, 1.0) == 0.0);
+  struct ceilings ceilings = roofline_sheet(&h200, dtype_find("f32"));
+  bool measured = true;
+  assert_true(ceilings.flops_sheet == f32 && ceilings.bandwidth_sheet == bandwidth);
+  assert_true(fabs(roofline_fraction(&ceilings, f32, 0, 2.0, &measured) - 0.5) < 1e-12);
+  assert_true(fabs(roofline_fraction(&ceilings, f32 / 100, bandwidth, 4.0, &measured) - 0.25) < 1e-12);
+  assert_false(measured);
+  const struct device_facts cpu = {.compute_capability = 80, .clock_khz = 3000000};
+  ceilings = roofline_sheet(&cpu, dtype_find("f32"));
+  assert_true(roofline_fraction(&ceilings, 1e9, 1e9, 1.0, &measured) == 0.0);
+}
+
+/* What was measured goes before the data sheet, each ceiling for itself. */
+static void measured_ceilings(void **state) {
+  (void)state;
+  struct ceilings c = {.flops = 50, .flops_sheet = 100, .bandwidth_sheet = 10};
+  bool measured = false;
+  assert_true(roofline_fraction(&c, 50, 1, 2.0, &measured) == 0.5);
+  assert_true(measured);
+  assert_true(roofline_fraction(&c, 1, 10, 2.0, &measured) == 0.5);
+  assert_false(measured);
+  c.bandwidth = 8;
+  assert_true(roofline_fraction(&c, 1, 8, 2.0, &measured) == 0.5);
+  assert_true(measured);
+  c = (struct ceilings){.bandwidth = 8};
+  assert_true(roofline_fraction(&c, 1, 8, 2.0, NULL) == 0.0); /* nothing is known of its arithmetic */
+  assert_true(roofline_fraction(&c, 0, 8, 2.0, NULL) == 0.5);
 }
 
 int main(void) {
@@ -373,6 +395,7 @@ int main(void) {
       cmocka_unit_test(specs_travel),
       cmocka_unit_test(a_cut_spec_is_refused),
       cmocka_unit_test(data_sheet_ceilings),
+      cmocka_unit_test(measured_ceilings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,109 @@
+/* Devices that are not here: what may be asked of them, and what only the device itself can tell. */
+#include <string.h>
+
+#include "api.h"
+#include "runtime/described.h"
+
+/* The device itself knows more than its description. */
+bool api_prefer_present(const cugen *lib, struct device_description *description) {
+  struct device_description present;
+  cugen_error ignored;
+  int count = cuda_device_ops.count(lib->toolkit, &ignored);
+  for (int i = 0; i < count; i++)
+    if (cuda_device_ops.describe(lib->toolkit, i, &present, &ignored) == CUGEN_OK &&
+        strcmp(present.fingerprint, description->fingerprint) == 0) {
+      *description = present;
+      return true;
+    }
+  return false;
+}
+
+static bool fact_is_known(const struct device_description *device, int slot) {
+  return slot < 0 || slot >= DEVICE_FACT_COUNT || described_knows(device, (enum device_fact)slot);
+}
+
+/* The name of a fact that the expression needs and nobody here knows; NULL: none. */
+static const char *unknown_fact(const struct device_description *device, const struct expr *expr) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!fact_is_known(device, slots[i])) return device_fact_names[slots[i]];
+  return NULL;
+}
+
+static const char *unknown_in_implementation(const struct device_description *device,
+                                             const struct config_implementation *implementation) {
+  const char *name = NULL;
+  for (size_t i = 0; i < implementation->requirement_count && !name; i++)
+    name = unknown_fact(device, implementation->requirements[i].expr);
+  for (size_t i = 0; i < implementation->restriction_count && !name; i++)
+    name = unknown_fact(device, implementation->restrictions[i].expr);
+  for (size_t i = 0; i < implementation->launch_count && !name; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
+    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
+    if (!name) name = unknown_fact(device, launch->shared);
+  }
+  return name;
+}
+
+static const char *unknown_in_argument(const struct device_description *device,
+                                       const struct config_argument *argument) {
+  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr,
+                                argument->pitch,      argument->value,       argument->compiled};
+  const char *name = NULL;
+  for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
+  for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);
+  return name;
+}
+
+int api_check_facts(const cugen_kernel *k, const char *text, cugen_error *err) {
+  const char *name = NULL;
+  for (size_t i = 0; i < k->config->implementation_count && !name; i++)
+    name = unknown_in_implementation(&k->device, &k->config->implementations[i]);
+  for (size_t i = 0; i < k->config->argument_count && !name; i++)
+    name = unknown_in_argument(&k->device, &k->config->arguments[i]);
+  if (!name) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s: the config uses %s, which only the device itself can tell, and %s is not here; do this on a "
+                   "machine that has it",
+                   k->config->path, name, text);
+}
+
+/* A processor elsewhere has its records under its own text; the limits that a config sees are the same for all. */
+static int describe_cpu(cugen_kernel *k, const char *text, cugen_error *err) {
+  size_t length = strlen(text);
+  if (length >= sizeof k->device.fingerprint)
+    return error_set(err, CUGEN_ERROR_USAGE, "no device has so long a name: %.40s...", text);
+  k->ops = &cpu_device_ops;
+  int status = cpu_device_ops.describe(k->lib->toolkit, 0, &k->device, err);
+  if (status || strcmp(k->device.fingerprint, text) == 0) return status;
+  k->described = true;
+  memcpy(k->device.fingerprint, text, length + 1);
+  size_t name = strcspn(text + 4, ",");
+  if (name >= sizeof k->device.name) name = sizeof k->device.name - 1;
+  memcpy(k->device.name, text + 4, name);
+  k->device.name[name] = '\0';
+  return CUGEN_OK;
+}
+
+static int unknown_model(const char *text, cugen_error *err) {
+  error_set(err, CUGEN_ERROR_USAGE, "no device '%s'; described are", text);
+  for (size_t i = 0; described_model(i); i++) error_append(err, "%s%s", i ? ", " : " ", described_model(i));
+  return CUGEN_ERROR_USAGE;
+}
+
+int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
+  *known = strncmp(text, "cpu ", 4) == 0;
+  if (*known) return describe_cpu(k, text, err);
+  *known = described_device(text, &k->device) && k->device.fingerprint[0];
+  if (!*known) return strncmp(text, "model:", 6) == 0 ? unknown_model(text, err) : CUGEN_OK;
+  k->ops = &cuda_device_ops;
+  k->described = !api_prefer_present(k->lib, &k->device);
+  return CUGEN_OK;
+}
+
+int api_check_present(const cugen_kernel *k, cugen_error *err) {
+  if (!k->described) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE, "%s is described and not here: nothing can run on it", k->device.name);
+}

@@ -1,0 +1,128 @@
+/* Numbers that explain: the ceilings of a kernel's device, and occupancy on any device. */
+#include <string.h>
+
+#include "api.h"
+#include "runtime/described.h"
+#include "runtime/occupancy.h"
+#include "tune/roofline.h"
+
+/* ---- Ceilings ---- */
+
+static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
+
+/* The type that the kernel computes in: its first output's. */
+static const struct dtype *compute_dtype(cugen_kernel *k) {
+  for (size_t i = 0; i < k->config->argument_count; i++) {
+    cugen_argument_info info;
+    cugen_argument_kind kind = k->config->arguments[i].kind;
+    if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
+        cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
+      return dtype_find(info.dtype);
+  }
+  return dtype_find("f32");
+}
+
+/* What was measured on the kernel's device. */
+static int add_measured(cugen_kernel *k, cugen_ceilings *out, cugen_error *err) {
+  struct cache *cache;
+  struct cache_rate copy, fma = {0};
+  struct text word = {0};
+  text_addf(&word, "dtype=%s ", out->dtype);
+  int status = word.failed ? error_memory(err) : api_cache(k->lib, &cache, err);
+  if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, copy_config, "", &copy, err);
+  if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, fma_config, text_get(&word), &fma, err);
+  text_free(&word);
+  if (status) return status;
+  out->bandwidth = copy.bytes, out->bandwidth_at = copy.measured_at;
+  out->flops = fma.flops, out->flops_at = fma.measured_at;
+  return CUGEN_OK;
+}
+
+int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
+  const struct dtype *dtype = compute_dtype(k);
+  const struct ceilings sheet = roofline_sheet(&k->device.facts, dtype);
+  *out = (cugen_ceilings){
+      .dtype = dtype->name, .flops_sheet = sheet.flops_sheet, .bandwidth_sheet = sheet.bandwidth_sheet};
+  return k->device.facts.is_gpu ? add_measured(k, out, error) : CUGEN_OK;
+}
+
+/* A cache that cannot be read leaves the data sheet. */
+const cugen_ceilings *api_ceilings(cugen_kernel *k) {
+  if (!k->ceilings.dtype) cugen_kernel_ceilings(k, &k->ceilings, NULL);
+  return &k->ceilings;
+}
+
+double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds, int *measured) {
+  const cugen_ceilings *c = api_ceilings(k);
+  const struct ceilings ceilings = {c->flops, c->flops_sheet, c->bandwidth, c->bandwidth_sheet};
+  bool is_measured;
+  double fraction = roofline_fraction(&ceilings, flops, bytes, seconds, &is_measured);
+  *measured = is_measured;
+  return fraction;
+}
+
+/* ---- Occupancy ---- */
+
+const char *cugen_model(size_t index) {
+  return described_model(index);
+}
+
+static int find_facts(cugen *lib, const char *device, struct device_description *out, cugen_error *err) {
+  cugen_kernel k = {.lib = lib};
+  int status = api_choose_device(&k, device, err);
+  text_free(&k.fallback);
+  if (status) return status;
+  *out = k.device;
+  if (out->facts.is_gpu) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "the cpu device has no occupancy: blocks run there one after the other; %s is one that has",
+                   described_model(0));
+}
+
+static int check_resources(const cugen_resources *r, const struct device_facts *facts, cugen_error *err) {
+  if (r->threads < 1 || r->threads > facts->max_threads_per_block)
+    return error_set(err, CUGEN_ERROR_USAGE, "a block has 1 to %d threads, not %d", (int)facts->max_threads_per_block,
+                     r->threads);
+  if (r->registers < 1 || r->registers > 255)
+    return error_set(err, CUGEN_ERROR_USAGE, "a thread has 1 to 255 registers, not %d", r->registers);
+  if (r->shared_bytes < 0)
+    return error_set(err, CUGEN_ERROR_USAGE, "a block has no %lld bytes of shared memory",
+                     (long long)r->shared_bytes);
+  return CUGEN_OK;
+}
+
+static void copy_string(char *to, size_t size, const char *from) {
+  size_t length = strnlen(from, size - 1);
+  memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources, int64_t shared,
+                     cugen_occupancy *out, cugen_error *err) {
+  struct occupancy best = {0};
+  int status = occupancy_best_block(facts, resources, shared, &out->best_threads, err);
+  if (!status && out->best_threads) status = occupancy_get(facts, resources, out->best_threads, shared, &best, err);
+  out->best_fraction = best.fraction;
+  return status;
+}
+
+int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
+                           cugen_error *error) {
+  struct device_description description;
+  struct occupancy occupancy;
+  *out = (cugen_occupancy){.limiter = "none"};
+  int status = find_facts(lib, device ? device : lib->device, &description, error);
+  if (!status) status = check_resources(resources, &description.facts, error);
+  if (status) return status;
+  const struct kernel_resources used = {.registers = resources->registers};
+  status = occupancy_get(&description.facts, &used, resources->threads, resources->shared_bytes, &occupancy, error);
+  if (!status) status = fill_best(&description.facts, &used, resources->shared_bytes, out, error);
+  if (status) return status;
+  copy_string(out->device, sizeof out->device, description.name);
+  copy_string(out->arch, sizeof out->arch, description.arch);
+  out->blocks = occupancy.blocks;
+  out->max_threads = (int)description.facts.max_threads_per_sm;
+  out->fraction = occupancy.fraction;
+  out->limiter = occupancy.limiter;
+  return CUGEN_OK;
+}

@@ -1,0 +1,156 @@
+/* cugen occupancy: how many blocks of a kernel a multiprocessor holds, on devices that are here and some that are not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+/* ---- What the kernel takes ---- */
+
+/* variant "": the best. */
+static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
+  const cugen_record *r = &stored->record;
+  if (!stored->current || r->registers < 1) return false;
+  return *variant ? strcmp(r->variant, variant) == 0 : r->outcome == CUGEN_OUTCOME_OK;
+}
+
+/* The variant's record: "" means the best. */
+static int take_record(struct cli *cli, const char *variant, cugen_resources *out) {
+  const cugen_stored_record *all;
+  size_t count, i = 0;
+  int status = cugen_kernel_stored(cli->kernel, 0, &all, &count, &cli->error);
+  if (status) return status;
+  while (i < count && !is_wanted(&all[i], variant)) i++;
+  if (i == count)
+    return cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "%s%s%s: no compiled kernel of it is remembered for this device and problem; 'cugen tune' on a GPU, or "
+        "give --registers, --block and --shared",
+        cli->operand, *variant ? " " : "", variant);
+  const cugen_record *r = &all[i].record;
+  *out = (cugen_resources){r->registers, r->threads, r->shared_bytes};
+  if (!options_given(cli, OPTION_JSON)) printf("%s\n", r->variant);
+  return CUGEN_OK;
+}
+
+static int take_kernel(struct cli *cli, cugen_resources *out) {
+  const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
+  int status =
+      cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
+  return status ? status : take_record(cli, name, out);
+}
+
+static int take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
+  size_t value = (size_t)*out;
+  int status = options_count(cli, option, least, &value);
+  *out = value < INT32_MAX ? (int64_t)value : INT32_MAX;
+  return status;
+}
+
+static int take_options(struct cli *cli, cugen_resources *out) {
+  int64_t registers = out->registers, threads = out->threads;
+  int status = take_number(cli, OPTION_REGISTERS, 1, &registers);
+  if (!status) status = take_number(cli, OPTION_BLOCK, 1, &threads);
+  if (!status) status = take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
+  out->registers = (int)registers, out->threads = (int)threads;
+  return status;
+}
+
+/* ---- On which devices ---- */
+
+struct answer {
+  char id[32];
+  cugen_occupancy occupancy;
+};
+
+struct answers {
+  struct answer rows[64];
+  size_t count;
+};
+
+static int ask(struct cli *cli, const char *device, const cugen_resources *resources, struct answers *out) {
+  struct answer *row = &out->rows[out->count];
+  if (out->count == sizeof out->rows / sizeof *out->rows) return CUGEN_OK;
+  int status = cugen_device_occupancy(cli->lib, device, resources, &row->occupancy, &cli->error);
+  snprintf(row->id, sizeof row->id, "%.31s", device);
+  out->count += !status;
+  return status;
+}
+
+/* The GPUs of this machine, then the models. */
+static int ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
+  cugen_device_info devices[16];
+  size_t count = cugen_devices(cli->lib, devices, 16, NULL);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && i < 16 && !status; i++)
+    if (strncmp(devices[i].id, "cuda:", 5) == 0) status = ask(cli, devices[i].id, resources, out);
+  for (size_t i = 0; cugen_model(i) && !status; i++) status = ask(cli, cugen_model(i), resources, out);
+  return status;
+}
+
+/* ---- Printing ---- */
+
+static void add_row(struct table *table, const struct answer *answer) {
+  const cugen_occupancy *o = &answer->occupancy;
+  char best[64] = "-";
+  if (o->best_threads)
+    snprintf(best, sizeof best, "%s with %d", print_percent(o->best_fraction).text, o->best_threads);
+  table_cell(table, answer->id);
+  table_cell(table, o->arch);
+  table_cell(table, print_count((uint64_t)o->blocks).text);
+  table_cell(table, print_percent(o->fraction).text);
+  table_cell(table, o->blocks ? o->limiter : "does not fit");
+  table_cell(table, best);
+  table_cell(table, o->device);
+}
+
+static int print_text(struct cli *cli, const cugen_resources *resources, const struct answers *answers) {
+  static const char *const headers[] = {"device", "arch", ">blocks", ">occupancy", "limit", ">best block", "name"};
+  struct table table;
+  printf("%d registers a thread, %d threads and ", resources->registers, resources->threads);
+  printf("%s of shared memory a block\n\n", print_bytes(resources->shared_bytes).text);
+  table_open(&table, headers, 7);
+  for (size_t i = 0; i < answers->count; i++) add_row(&table, &answers->rows[i]);
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+static json_t *answer_json(const struct answer *answer) {
+  const cugen_occupancy *o = &answer->occupancy;
+  json_t *object = json_object();
+  json_object_set_new(object, "device", json_string(answer->id));
+  json_object_set_new(object, "name", json_string(o->device));
+  json_object_set_new(object, "arch", json_string(o->arch));
+  json_object_set_new(object, "blocks", json_integer(o->blocks));
+  json_object_set_new(object, "max_threads", json_integer(o->max_threads));
+  json_object_set_new(object, "occupancy", json_number(o->fraction));
+  json_object_set_new(object, "limiter", json_string(o->limiter));
+  json_object_set_new(object, "best_threads", o->best_threads ? json_integer(o->best_threads) : json_null());
+  json_object_set_new(object, "best_occupancy", json_known(o->best_fraction));
+  return object;
+}
+
+static int print_json(struct cli *cli, const cugen_resources *resources, const struct answers *answers) {
+  json_t *object = json_object(), *array = json_array();
+  json_object_set_new(object, "registers", json_integer(resources->registers));
+  json_object_set_new(object, "threads", json_integer(resources->threads));
+  json_object_set_new(object, "shared_bytes", json_integer(resources->shared_bytes));
+  json_object_set_new(object, "devices", array);
+  for (size_t i = 0; i < answers->count; i++) json_array_append_new(array, answer_json(&answers->rows[i]));
+  return cli_print_json(cli, object);
+}
+
+int command_occupancy(struct cli *cli) {
+  cugen_resources resources = {.registers = 32, .threads = 256};
+  struct answers answers = {0};
+  const char *device = cli->values[OPTION_DEVICE];
+  int status = cli_open(cli);
+  if (!status && cli->operand) status = take_kernel(cli, &resources);
+  if (!status) status = take_options(cli, &resources);
+  if (!status && device && !cli->operand) status = ask(cli, device, &resources, &answers);
+  if (!status && (!device || cli->operand)) status = ask_all(cli, &resources, &answers);
+  if (status) return status;
+  return options_given(cli, OPTION_JSON) ? print_json(cli, &resources, &answers)
+                                         : print_text(cli, &resources, &answers);
+}

@@ -1,0 +1,143 @@
+/* cugen roofline: what bounds every kernel on a device. The ceilings are the best of two configs that ship, tuned and
+   remembered like any other. */
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+static const char *const dtypes[] = {"f32", "f64"};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+static const double longest = 20; /* seconds that one ceiling may take; all variants are tried well before */
+
+/* ---- Measuring ---- */
+
+static int open_peak(struct cli *cli, const char *config, const char *dtype, cugen_kernel **out) {
+  char setting[32];
+  const char *settings[] = {setting};
+  snprintf(setting, sizeof setting, "dtype=%s", dtype ? dtype : "");
+  return cugen_kernel_open(cli->lib, config, settings, dtype != NULL, out, &cli->error);
+}
+
+static int measure(struct cli *cli, const char *config, const char *dtype, const char *what) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_kernel *kernel;
+  int status = open_peak(cli, config, dtype, &kernel);
+  if (status) return status;
+  options.strategy = "exhaustive";
+  options.budget_seconds = longest;
+  options.again = options_given(cli, OPTION_AGAIN);
+  cli_remark(cli, "measuring %s", what);
+  status = cugen_kernel_tune(kernel, &options, NULL, &cli->error);
+  cugen_kernel_close(kernel);
+  return status;
+}
+
+/* On a GPU that is here. */
+static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
+  bool again = options_given(cli, OPTION_AGAIN);
+  int status = CUGEN_OK;
+  if (again || known[0].bandwidth <= 0) status = measure(cli, "peak_copy", NULL, "how fast device memory is copied");
+  for (size_t i = 0; i < DTYPES && !status; i++) {
+    char what[64];
+    snprintf(what, sizeof what, "how fast %s is multiplied and added", dtypes[i]);
+    if (again || known[i].flops <= 0) status = measure(cli, "peak_fma", dtypes[i], what);
+  }
+  return status;
+}
+
+/* ---- Printing ---- */
+
+static void add_row(struct table *table, const char *what, struct shown measured, struct shown sheet, double part) {
+  table_cell(table, what);
+  table_cell(table, measured.text);
+  table_cell(table, sheet.text);
+  table_cell(table, part > 0 ? print_percent(part).text : "-");
+}
+
+static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
+  static const char *const headers[] = {"", ">measured", ">data sheet", ">part"};
+  struct table table;
+  table_open(&table, headers, 4);
+  const cugen_ceilings *first = &all[0];
+  add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_sheet),
+          first->bandwidth_sheet > 0 ? first->bandwidth / first->bandwidth_sheet : 0);
+  for (size_t i = 0; i < DTYPES; i++) {
+    char what[48];
+    snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
+    add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_sheet),
+            all[i].flops_sheet > 0 ? all[i].flops / all[i].flops_sheet : 0);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+/* Where memory no longer bounds. */
+static void print_ridges(const cugen_ceilings *all) {
+  for (size_t i = 0; i < DTYPES; i++) {
+    double flops = all[i].flops > 0 ? all[i].flops : all[i].flops_sheet;
+    double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_sheet;
+    if (flops > 0 && bandwidth > 0)
+      printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text, dtypes[i]);
+  }
+}
+
+static json_t *ceilings_json(const cugen_ceilings *c) {
+  json_t *object = json_object();
+  json_object_set_new(object, "dtype", json_string(c->dtype));
+  json_object_set_new(object, "flops_per_second", json_known(c->flops));
+  json_object_set_new(object, "flops_per_second_data_sheet", json_known(c->flops_sheet));
+  json_object_set_new(object, "flops_measured_at", c->flops_at ? json_integer(c->flops_at) : json_null());
+  json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
+  json_object_set_new(object, "bytes_per_second_data_sheet", json_known(c->bandwidth_sheet));
+  json_object_set_new(object, "bytes_measured_at", c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
+  return object;
+}
+
+static int print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
+  json_t *object = json_object(), *array = json_array();
+  json_object_set_new(object, "device", json_device(device));
+  json_object_set_new(object, "ceilings", array);
+  for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, ceilings_json(&all[i]));
+  return cli_print_json(cli, object);
+}
+
+/* ---- The command ---- */
+
+static int look_up(struct cli *cli, cugen_ceilings *all) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < DTYPES && !status; i++) {
+    cugen_kernel_close(cli->kernel);
+    cli->kernel = NULL;
+    status = open_peak(cli, "peak_fma", dtypes[i], &cli->kernel);
+    if (!status) status = cugen_kernel_ceilings(cli->kernel, &all[i], &cli->error);
+  }
+  return status;
+}
+
+static int print_all(struct cli *cli, const cugen_ceilings *all) {
+  if (options_given(cli, OPTION_JSON)) return print_json(cli, cugen_kernel_device(cli->kernel), all);
+  cli_print_device(cli, stdout);
+  putchar('\n');
+  if (cli_on_cpu(cli)) {
+    puts("No roofline: a processor's ceilings are not a GPU's, and none are used. 'cugen roofline --device "
+         "model:H200' "
+         "shows one.");
+    return CUGEN_OK;
+  }
+  int status = print_ceilings(cli, all);
+  if (!status) print_ridges(all);
+  return status;
+}
+
+int command_roofline(struct cli *cli) {
+  cugen_ceilings all[DTYPES];
+  int status = cli_open(cli);
+  if (!status) status = look_up(cli, all);
+  if (!status && strncmp(cugen_kernel_device(cli->kernel)->id, "cuda:", 5) == 0) {
+    status = measure_missing(cli, all);
+    if (!status) status = look_up(cli, all);
+  }
+  if (status) return status;
+  cli_remark_cache(cli);
+  return print_all(cli, all);
+}

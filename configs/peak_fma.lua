@@ -1,0 +1,34 @@
+-- How fast a device multiplies and adds without tensor cores: independent chains of fused multiply-adds in registers. Its
+-- best variant is the ceiling for what is bound by arithmetic, and 'cugen roofline' measures it.
+
+kernel "peak_fma" {
+  problem "dtype" { "f32", "f64" },
+  problem "rounds" (1 << 15),                    -- a chain's length: 2 * rounds operations for each element moved
+  check { rounds = 37 },
+
+  -- One chain an element, as many as fill every multiprocessor with eight chains a thread.
+  derive "n" "device.sm_count * 2048 * 8",
+
+  input  "x" { dtype = "dtype", shape = { "n" } },
+  output "y" {
+    dtype = "dtype", shape = { "n" },
+    -- Each step rounds to eps / 2 and shrinks what came before by 1 - 2^-13: the errors of 2^13 steps add up.
+    tolerance = "8192 * eps(dtype)",
+  },
+  -- Close to -1, so that the numbers stay alive: none of their bits settles down.
+  scalar "factor" { dtype = "dtype", value = "-(1 - 1.0 / 8192)" },
+  scalar "addend" { dtype = "dtype", value = "0.6180339887498949" },
+  scalar "rounds" { dtype = "i32" },
+
+  reference "peak_fma_reference.cu",
+  flops "2 * n * rounds",
+
+  implementation "chains" {
+    template "peak_fma.cu",
+    tunable "threads" { 256, 512 },
+    tunable "chains" { 8, 4, 16 },               -- a thread's; each hides the latency of the others
+    tunable "unroll" { 16, 8, 32 },
+    grid  { "n // (threads * chains)" },
+    block { "threads" },
+  },
+}

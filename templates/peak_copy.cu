@@ -1,0 +1,13 @@
+// y = x. A thread has all its loads under way before the first store: what hides the latency of memory is bytes in
+// flight. Neighbours in a warp read neighbouring 16 bytes.
+
+__global__ void __launch_bounds__(threads) peak_copy(${params}) {
+  const size_t first = static_cast<size_t>(blockIdx.x) * threads * loads + threadIdx.x;
+  const float4 *from = reinterpret_cast<const float4 *>(x) + first;
+  float4 *to = reinterpret_cast<float4 *>(y) + first;
+  float4 pack[loads];
+#pragma unroll
+  for (int i = 0; i < loads; ++i) pack[i] = from[i * threads];
+#pragma unroll
+  for (int i = 0; i < loads; ++i) to[i * threads] = pack[i];
+}
