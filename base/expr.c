@@ -215,6 +215,11 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   case OP_LOG2: return apply_bits(op, a, out);
   case OP_SIZEOF:
   case OP_EPS: return apply_dtype(op, a, out);
+  case OP_EXP:
+  case OP_LOG:
+  case OP_TANH:
+  case OP_ERF:
+  case OP_RELU: return TROUBLE_FORMULA;
   default: /* OP_SQRT */
     if (!is_number(a)) return TROUBLE_NUMBERS;
     return as_float(a) < 0 ? TROUBLE_NEGATIVE : float_result(sqrt(as_float(a)), out);
@@ -302,6 +307,7 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_NEGATIVE] = "which needs a number that is not negative",
     [TROUBLE_POW2] = "which needs a power of two",
     [TROUBLE_DTYPE] = "which needs the name of a dtype, such as \"f32\"",
+    [TROUBLE_FORMULA] = "which is for formulas",
 };
 
 /* in "tile // vec <= 4": tile // vec is 32 // 0, which divides by zero */

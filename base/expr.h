@@ -13,7 +13,7 @@ struct expr;
 
 /* What a name stands for. A derived name's expression is inlined (its slots are the same scope's). */
 struct expr_symbol {
-  enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR } kind;
+  enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR, SYMBOL_BUFFER } kind; /* a buffer has elements */
   int slot;
   struct value constant;
   const struct expr *expr;
@@ -28,6 +28,12 @@ struct expr_scope {
 
 /* The message of a parse error says what was expected and at which column; the caller prefixes file:line. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
+/* The same for the body of a formula: exp, log, tanh, erf and relu are functions there, and element resolves
+   name[indices[0], ...] to a slot, or appends to `why` what is wrong with it. */
+typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
+                          struct text *why);
+int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
+                       cugen_error *err);
 void expr_free(struct expr *expr);
 
 /* The text it was parsed from. */
@@ -66,5 +72,11 @@ enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
    their square root. An exported bundle brings them. *kind is what comes out. */
 int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                        struct text *out, enum expr_kind *kind, cugen_error *err);
+
+/* As the C++ expression of a formula, over slots that are all of one arithmetic type, which the text calls __t. `/` is
+   division in that type; whole numbers in operations that only they have (`//`) must be constants. Each operand
+   appears once. A condition as the result is refused. */
+int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                       struct text *out, cugen_error *err);
 
 #endif

@@ -11,6 +11,7 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBO
 struct parser {
   const char *source;
   const struct expr_scope *scope;
+  expr_element *element; /* NULL: not in a formula */
   struct expr *program;
   cugen_error *err;
   int nesting;
@@ -186,6 +187,8 @@ static const struct {
     {">", NULL},
     {"(", NULL},
     {")", NULL},
+    {"[", NULL},
+    {"]", NULL},
     {",", NULL},
 };
 
@@ -271,11 +274,21 @@ static const struct function {
     {"sizeof", OP_SIZEOF, 1, false},
     {"eps", OP_EPS, 1, false},
     {"sqrt", OP_SQRT, 1, false},
+    /* in formulas only */
+    {"exp", OP_EXP, 1, false},
+    {"log", OP_LOG, 1, false},
+    {"tanh", OP_TANH, 1, false},
+    {"erf", OP_ERF, 1, false},
+    {"relu", OP_RELU, 1, false},
 };
-enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 5 };
 
-static const struct function *find_function(const char *name) {
-  for (size_t i = 0; i < FUNCTION_COUNT; i++)
+static size_t function_count(const struct parser *parser) {
+  return parser->element ? FUNCTION_COUNT : PLAIN_FUNCTIONS;
+}
+
+static const struct function *find_function(const struct parser *parser, const char *name) {
+  for (size_t i = 0; i < function_count(parser); i++)
     if (strcmp(functions[i].name, name) == 0) return &functions[i];
   return NULL;
 }
@@ -285,12 +298,13 @@ static int parse_expression(struct parser *parser, int priority);
 static int unknown_function(struct parser *parser, const char *name, size_t column) {
   const char *names[FUNCTION_COUNT];
   struct text message = {0};
-  for (size_t i = 0; i < FUNCTION_COUNT; i++) names[i] = functions[i].name;
-  const char *nearest = text_nearest(name, names, FUNCTION_COUNT);
+  size_t known = function_count(parser);
+  for (size_t i = 0; i < known; i++) names[i] = functions[i].name;
+  const char *nearest = text_nearest(name, names, known);
   text_addf(&message, "unknown function \"%.100s\"", name);
   if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);
   if (!nearest) text_add(&message, "; there are");
-  for (size_t i = 0; !nearest && i < FUNCTION_COUNT; i++) text_addf(&message, " %s", names[i]);
+  for (size_t i = 0; !nearest && i < known; i++) text_addf(&message, " %s", names[i]);
   int status = fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
@@ -322,7 +336,7 @@ static int parse_arguments(struct parser *parser, const struct function *functio
 }
 
 static int parse_call(struct parser *parser, const char *name, size_t column) {
-  const struct function *function = find_function(name);
+  const struct function *function = find_function(parser, name);
   if (!function) return unknown_function(parser, name, column);
   int status = advance(parser);
   return status ? status : parse_arguments(parser, function, column);
@@ -336,13 +350,13 @@ static int unknown_name(struct parser *parser, const char *name, size_t column) 
   const char *const *names = scope && scope->names ? scope->names(scope->context, &count) : NULL;
   const char *nearest = text_nearest(name, names, names ? count : 0);
   struct text message = {0};
-  if (find_function(name))
+  if (find_function(parser, name))
     text_addf(&message, "\"%s\" is a function: expected \"(\" after it", name);
   else
     text_addf(&message, "unknown name \"%.100s\"", name);
   if (dtype_find(name))
     text_addf(&message, "; a dtype is written in quotes: '%s'", name);
-  else if (nearest && !find_function(name))
+  else if (nearest && !find_function(parser, name))
     text_addf(&message, "; did you mean \"%s\"?", nearest);
   int status = message.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&message));
   text_free(&message);
@@ -356,9 +370,50 @@ static int push_name(struct parser *parser, const char *name, size_t column) {
   case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
   case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
   case SYMBOL_EXPR: return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
+  case SYMBOL_BUFFER: return fail_at(parser, column, "a buffer stands with its indices: name[i]");
   case SYMBOL_UNKNOWN: break;
   }
   return unknown_name(parser, name, column);
+}
+
+enum { MOST_INDICES = 4 };
+
+static int push_element(struct parser *parser, const char *name, char *const *indices, size_t count, size_t column) {
+  int slot;
+  struct text why = {0};
+  int status;
+  if (parser->element(parser->scope->context, name, (const char *const *)indices, count, &slot, &why))
+    status = program_push_slot(parser->program, slot, name, parser->err);
+  else
+    status = why.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&why));
+  text_free(&why);
+  return status;
+}
+
+/* After the "[": names up to the "]". */
+static int read_indices(struct parser *parser, char **indices, size_t *count) {
+  int status = CUGEN_OK;
+  do {
+    if (*count) status = expect(parser, ",", "\",\" or \"]\"");
+    if (status) return status;
+    if (parser->kind != TOKEN_NAME || find_operator(parser)) return expected(parser, "the name of a parameter");
+    if (*count == MOST_INDICES) return fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+    indices[*count] = text_take(&parser->name);
+    if (!indices[(*count)++]) return error_memory(parser->err);
+    status = advance(parser);
+  } while (!status && !token_is(parser, "]"));
+  return status ? status : advance(parser);
+}
+
+static int parse_element(struct parser *parser, const char *name, size_t column) {
+  char *indices[MOST_INDICES] = {NULL};
+  size_t count = 0;
+  if (!parser->element) return fail_at(parser, parser->start, "elements of buffers are for formulas");
+  int status = advance(parser);
+  if (!status) status = read_indices(parser, indices, &count);
+  if (!status) status = push_element(parser, name, indices, count, column);
+  for (size_t i = 0; i < count; i++) free(indices[i]);
+  return status;
 }
 
 static bool find_literal(const char *name, struct value *out) {
@@ -382,6 +437,8 @@ static int parse_name(struct parser *parser) {
     status = program_push_constant(parser->program, literal, parser->err);
   else if (!status && token_is(parser, "("))
     status = parse_call(parser, text_get(&name), column);
+  else if (!status && token_is(parser, "["))
+    status = parse_element(parser, text_get(&name), column);
   else if (!status)
     status = push_name(parser, text_get(&name), column);
   text_free(&name);
@@ -459,8 +516,14 @@ static int parse_all(struct parser *parser) {
 }
 
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err) {
+  return expr_parse_formula(source, scope, NULL, out, err);
+}
+
+int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
+                       cugen_error *err) {
   *out = NULL;
-  struct parser parser = {.source = source, .scope = scope, .program = program_new(source), .err = err};
+  struct parser parser = {
+      .source = source, .scope = scope, .element = element, .program = program_new(source), .err = err};
   if (!parser.program) return error_memory(err);
   int status = parse_all(&parser);
   text_free(&parser.name);

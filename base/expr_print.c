@@ -13,6 +13,19 @@ static const struct {
 #undef X
 };
 
+/* In a formula, where these are other than in C. The least and the greatest of anything and NaN are NaN, on either side. */
+static const char *const formula_patterns[OP_COUNT] = {
+    [OP_ABS] = "([](auto __x) { return __x <= 0 ? 0 - __x : __x; }(%a))",
+    [OP_SQRT] = "sqrt(%a)",
+    [OP_EXP] = "exp(%a)",
+    [OP_LOG] = "log(%a)",
+    [OP_TANH] = "tanh(%a)",
+    [OP_ERF] = "erf(%a)",
+    [OP_RELU] = "([](auto __x) { return __x < 0 ? decltype(__x)(0) : __x; }(%a))",
+    [OP_MIN] = "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(%a, %b))",
+    [OP_MAX] = "([](auto __x, auto __y) { return __x > __y || __x != __x ? __x : __y; }(%a, %b))",
+};
+
 /* ---- Quoting ---- */
 
 static void quote_char(char c, struct text *out) {
@@ -95,7 +108,7 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
 
 struct printer {
   const struct expr *expr;
-  bool c, checked;
+  bool c, checked, formula;
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal; /* why it cannot be said in C */
@@ -121,6 +134,13 @@ static const char *name_of(const struct printer *printer, int slot) {
   return "?";
 }
 
+/* A literal such as 0.5 would be a double and take a float's arithmetic with it. */
+static void in_type(struct fragment *fragment) {
+  struct text text = fill("__t(%a)", fragment, NULL);
+  text_free(&fragment->text);
+  *fragment = (struct fragment){.text = text, .kind = FRAGMENT_NUMBER};
+}
+
 static bool constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
   bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
   out->composite = printer->c && negative;
@@ -142,6 +162,7 @@ static bool constant_fragment(struct printer *printer, struct value value, struc
     value_print(value, &out->text);
   /* so that a product of two constants does not overflow an int */
   if (value.type == VALUE_INT && value.integer != INT64_MIN) text_add(&out->text, "LL");
+  if (printer->formula) in_type(out);
   return true;
 }
 
@@ -158,10 +179,18 @@ static bool is_numeric(const struct fragment *fragment) {
   return fragment->kind == FRAGMENT_NUMBER || fragment->kind == FRAGMENT_REAL;
 }
 
+static const char *formula_pattern(enum expr_op op) {
+  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP ||
+               op == OP_IS_POW2 || op == OP_LOG2;
+  return formula_patterns[op] ? formula_patterns[op] : whole ? NULL : patterns[op].c;
+}
+
 /* Whether C can do op on operands of these kinds as Lua does. */
 static bool check_kinds(struct printer *printer, enum expr_op op, const struct fragment *a,
                         const struct fragment *b) {
-  if (!patterns[op].c) return refuse(printer, "this function works on the names of dtypes");
+  if (!(printer->formula ? formula_pattern(op) : patterns[op].c))
+    return refuse(printer, printer->formula ? "this operation works on whole numbers known before"
+                                            : "this function works on the names of dtypes");
   bool boolean = a->kind == FRAGMENT_BOOLEAN && b->kind == FRAGMENT_BOOLEAN;
   if (op == OP_NOT || ((op == OP_EQUAL || op == OP_DIFFER) && boolean))
     return boolean || refuse(printer, "not works on conditions there");
@@ -196,6 +225,7 @@ static void operate(struct printer *printer, enum expr_op op) {
   bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
+  if (printer->formula) pattern = formula_pattern(op);
   struct fragment result = {.text = fill(pattern, left, right)};
   real = real || op == OP_SQRT;
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
@@ -342,6 +372,20 @@ int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context
   if (!printer) return error_memory(err);
   *printer = (struct printer){.expr = expr, .c = true, .slot_name = slot_name, .context = context};
   int status = run_c(printer, out, err);
+  printer_free(printer);
+  return status;
+}
+
+int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
+                       struct text *out, cugen_error *err) {
+  struct printer *printer = calloc(1, sizeof *printer);
+  if (!printer) return error_memory(err);
+  *printer = (struct printer){.expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context};
+  print_until(printer, expr->count);
+  close_jumps(printer, expr->count);
+  if (!printer->refusal && printer->stack[printer->top - 1].kind == FRAGMENT_BOOLEAN)
+    refuse(printer, "it is a condition, not a number");
+  int status = finish_c(printer, out, err);
   printer_free(printer);
   return status;
 }

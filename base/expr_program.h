@@ -10,7 +10,8 @@
 enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
 /* name, operands, as Lua, as C (NULL: not from here), as checked C (of whole numbers), gives a boolean. %a is an operand,
-   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand. */
+   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand. From EXP on to
+   RELU they are the formulas' (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                                  \
   X(PUSH, 0, "", NULL, NULL, false)                                                                                  \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                                              \
@@ -23,6 +24,11 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(SIZEOF, 1, "sizeof(%a)", NULL, NULL, false)                                                                      \
   X(EPS, 1, "eps(%a)", NULL, NULL, false)                                                                            \
   X(SQRT, 1, "sqrt(%a)", "sqrt((double)%A)", "root((double)%A)", false)                                              \
+  X(EXP, 1, "exp(%a)", NULL, NULL, false)                                                                            \
+  X(LOG, 1, "log(%a)", NULL, NULL, false)                                                                            \
+  X(TANH, 1, "tanh(%a)", NULL, NULL, false)                                                                          \
+  X(ERF, 1, "erf(%a)", NULL, NULL, false)                                                                            \
+  X(RELU, 1, "relu(%a)", NULL, NULL, false)                                                                          \
   X(ADD, 2, "%A + %B", "%A + %B", "add(e, %a, %b)", false)                                                           \
   X(SUBTRACT, 2, "%A - %B", "%A - %B", "subtract(e, %a, %b)", false)                                                 \
   X(MULTIPLY, 2, "%A * %B", "%A * %B", "multiply(e, %a, %b)", false)                                                 \
@@ -92,6 +98,7 @@ enum trouble {
   TROUBLE_NEGATIVE,
   TROUBLE_POW2,
   TROUBLE_DTYPE,
+  TROUBLE_FORMULA,
   TROUBLE_COUNT
 };
 

@@ -64,6 +64,27 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */
 };
 
+/* The slots of a formula's own names, far above all others. */
+enum { FORMULA_PARAMETER = 1 << 20, FORMULA_SCALAR = 1 << 21, FORMULA_ELEMENT = 1 << 22, FORMULA_MOST = 16 };
+
+struct formula_element { /* bias[n] */
+  size_t argument;
+  int indices[KERNEL_MAX_RANK]; /* parameters */
+};
+
+struct config_formula { /* formula "combine(a, b)" "a + b" */
+  const char *name;
+  int line;
+  const char *parameters[FORMULA_MOST];
+  bool index[FORMULA_MOST]; /* stands between brackets: a whole number */
+  size_t parameter_count;
+  struct formula_element elements[FORMULA_MOST];
+  size_t element_count;
+  /* Sees device, problem and shared tunables as ever; FORMULA_PARAMETER + i, FORMULA_SCALAR + i for argument i,
+     FORMULA_ELEMENT + i. */
+  const struct expr *expr;
+};
+
 struct config_launch { /* grid, block, shared, entry of an implementation, or one launch { ... } of several */
   const char *entry;   /* NULL: the only __global__ function of the expansion */
   int line;
@@ -115,6 +136,8 @@ struct config {
   struct config_policy policy;
   const struct config_argument *arguments;
   size_t argument_count;
+  const struct config_formula *formulas;
+  size_t formula_count;
   const struct config_implementation *implementations;
   size_t implementation_count;
   const char *reference;       /* template name; NULL: none declared (a config error unless reference "none") */

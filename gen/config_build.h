@@ -14,7 +14,7 @@ enum {
   LONGEST_EXPRESSION = 8192
 };
 
-enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT };
+enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_FORMULA };
 
 /* A name in force. Arguments have one but expressions do not see it. */
 struct scope_name {
@@ -96,6 +96,10 @@ void scope_end(struct build *build, size_t count);
 /* No name in force is one that templates get from an argument (A_t, A_stride0, ...). */
 int scope_check_generated(struct build *build);
 int scope_parse(struct build *build, const char *source, struct expr **out);
+/* As expressions see the name. */
+struct expr_symbol scope_symbol(void *build, const char *name);
+/* What expressions see; the list lasts until the next name is added. */
+const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
 
 /* ---- Parts ---- */
@@ -110,6 +114,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+/* config_formula.c */
+int read_formulas(struct build *build, const struct list *list);
 /* config_policy.c */
 int read_policy(struct build *build, const struct list *list);
 /* config_kernel.c */

@@ -23,6 +23,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(scratch, NAMED, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")          \
   X(scalar, NAMED, true, PLACE_KERNEL, "scalar \"M\" {}")                                                            \
   X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
+  X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                                       \
   X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
   X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
   X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \

@@ -244,6 +244,7 @@ static int read_body(struct build *build, int table, int line) {
   if (!status) status = read_policy(build, &list);
   if (!status) status = read_shared(build, &list);
   if (!status) status = read_arguments(build, &list);
+  if (!status) status = read_formulas(build, &list);
   if (!status) status = read_reference(build, &list);
   if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
   if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);

@@ -5,8 +5,11 @@
 #include "config_build.h"
 #include "config_names.h"
 
-static const char *const role_names[] = {
-    [ROLE_PROBLEM] = "problem", [ROLE_TUNABLE] = "tunable", [ROLE_DERIVED] = "derive", [ROLE_ARGUMENT] = "argument"};
+static const char *const role_names[] = {[ROLE_PROBLEM] = "problem",
+                                         [ROLE_TUNABLE] = "tunable",
+                                         [ROLE_DERIVED] = "derive",
+                                         [ROLE_ARGUMENT] = "argument",
+                                         [ROLE_FORMULA] = "formula"};
 
 const struct scope_name *scope_find(const struct build *build, const char *name) {
   for (size_t i = 0; i < build->name_count; i++)
@@ -101,7 +104,7 @@ int scope_check_generated(struct build *build) {
 
 /* ---- Expressions ---- */
 
-static struct expr_symbol find_symbol(void *context, const char *name) {
+struct expr_symbol scope_symbol(void *context, const char *name) {
   const struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
   if (found && found->expr) return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
@@ -111,7 +114,7 @@ static struct expr_symbol find_symbol(void *context, const char *name) {
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-static const char *const *known_names(void *context, size_t *count) {
+const char *const *scope_names(void *context, size_t *count) {
   struct build *build = context;
   *count = DEVICE_FACT_COUNT;
   if (!build->seen) return device_fact_names;
@@ -124,11 +127,11 @@ static const char *const *known_names(void *context, size_t *count) {
 
 const char *scope_nearest(struct build *build, const char *name) {
   size_t count;
-  const char *const *names = known_names(build, &count);
+  const char *const *names = scope_names(build, &count);
   return text_nearest(name, names, count);
 }
 
 int scope_parse(struct build *build, const char *source, struct expr **out) {
-  struct expr_scope scope = {find_symbol, known_names, build};
+  struct expr_scope scope = {scope_symbol, scope_names, build};
   return expr_parse(source, &scope, out, build->err);
 }

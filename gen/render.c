@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formula.h"
 #include "sandbox.h"
 #include "template.h"
 
@@ -36,7 +37,8 @@ struct renderer {
   const struct template *line_of; /* body's next line is taken for next_line of this one */
   int next_line;
   bool parameters_used;
-  bool failed; /* error says why; it has precedence over what Lua says */
+  struct text formula; /* kept here, so that an error of Lua does not lose it */
+  bool failed;         /* error says why; it has precedence over what Lua says */
   cugen_error error;
 };
 
@@ -393,6 +395,52 @@ static bool push_function(lua_State *L, struct renderer *renderer, const char *n
   return false;
 }
 
+/* ---- Formulas ------------------------------------------------------------------------------------------------- */
+
+/* What the formula's text depends on, beside the names in it. */
+static void note_slots(const struct names *names, const struct config_formula *formula) {
+  size_t count;
+  const int *slots = expr_slots(formula->expr, &count);
+  for (size_t i = 0; i < count && slots[i] < (int)names->in.slot_count; i++)
+    for (size_t n = 0; names->known[slots[i]] && n < names->count; n++)
+      if (names->list[n].kind == NAME_SLOT && names->list[n].index == slots[i]) names->list[n].asked = true;
+}
+
+/* combine("sum", "x") */
+static int call_formula(lua_State *L) {
+  struct renderer *renderer = renderer_of(L);
+  const struct names *names = renderer->request->names;
+  const struct config_formula *formula = lua_touserdata(L, lua_upvalueindex(2));
+  const char *arguments[FORMULA_MOST];
+  size_t count = (size_t)lua_gettop(L);
+  text_clear(&renderer->formula);
+  if (count != formula->parameter_count) {
+    formula_arity(formula, count, &renderer->formula);
+    return luaL_error(L, "%s", text_get(&renderer->formula));
+  }
+  for (size_t i = 0; i < count; i++) arguments[i] = luaL_checkstring(L, (int)i + 1);
+  note_slots(names, formula);
+  if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count, arguments,
+                    &renderer->formula, &renderer->error)) {
+    error_prefix(&renderer->error, "%s:%d: formula \"%s\"", names->in.config->path, formula->line, formula->name);
+    return give_up(L, renderer);
+  }
+  lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);
+  return 1;
+}
+
+static bool push_formula(lua_State *L, struct renderer *renderer, const char *name) {
+  const struct config *config = renderer->request->names->in.config;
+  for (size_t i = 0; i < config->formula_count; i++) {
+    if (strcmp(config->formulas[i].name, name) != 0) continue;
+    lua_pushlightuserdata(L, renderer);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&config->formulas[i]);
+    lua_pushcclosure(L, call_formula, 2);
+    return true;
+  }
+  return false;
+}
+
 /* ---- Names -------------------------------------------------------------------------------------------------- */
 
 /* Where the suggestions for an unknown name come from. */
@@ -467,6 +515,7 @@ static bool push_global(lua_State *L, const char *name) {
 
 static bool push_known(lua_State *L, struct renderer *renderer, const char *name, size_t length) {
   if (push_name(L, renderer, name, length)) return true;
+  if (push_formula(L, renderer, name)) return true;
   if (push_function(L, renderer, name) || push_global(L, name)) return true;
   if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names->in.slots), true;
   return false;
@@ -476,6 +525,8 @@ static int unknown_name(lua_State *L, struct renderer *renderer, const char *nam
   struct candidates candidates = {.count = 0};
   const struct names *names = renderer->request->names;
   for (size_t i = 0; i < names->count; i++) add_candidate(&candidates, names->list[i].text);
+  const struct config *config = names->in.config;
+  for (size_t i = 0; i < config->formula_count; i++) add_candidate(&candidates, config->formulas[i].name);
   for (size_t i = 0; i < FUNCTION_COUNT; i++) add_candidate(&candidates, functions[i].name);
   add_candidate(&candidates, "params");
   add_candidate(&candidates, "device");
@@ -502,12 +553,19 @@ static int find_known(lua_State *L) {
   return 1;
 }
 
+static bool is_config_name(const struct renderer *renderer, const char *name, size_t length) {
+  const struct config *config = renderer->request->names->in.config;
+  for (size_t i = 0; i < config->formula_count; i++)
+    if (strcmp(config->formulas[i].name, name) == 0) return true;
+  return names_find(renderer->request->names, name, length) != NULL;
+}
+
 /* __newindex of the environment: a new global, unless text would go on seeing another value of that name. */
 static int assign(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
   const char *name = lua_tolstring(L, 2, &length);
-  if (name && names_find(renderer->request->names, name, length))
+  if (name && is_config_name(renderer, name, length))
     return luaL_error(L, "%s comes from the config and cannot be changed: `local %s = ...` makes a name of its own",
                       name, name);
   lua_rawset(L, 1);
@@ -598,5 +656,6 @@ void renderer_close(struct renderer *renderer) {
     free(loaded->name);
   }
   free(renderer->loaded);
+  text_free(&renderer->formula);
   free(renderer);
 }

@@ -27,6 +27,7 @@
 ---@class cugen.scratch: cugen.in_kernel
 ---@class cugen.scalar: cugen.in_kernel
 ---@class cugen.constant: cugen.in_kernel
+---@class cugen.formula: cugen.in_kernel
 ---@class cugen.reference: cugen.in_kernel
 ---@class cugen.flops: cugen.in_kernel
 ---@class cugen.bytes: cugen.in_kernel
@@ -245,6 +246,15 @@ function scalar(name) end
 ---@param name string
 ---@return fun(attributes: cugen.constant_attributes): cugen.constant
 function constant(name) end
+
+---A scalar function as an expression, which templates and the reference call: `${combine("sum", "x")}`. The first parameter
+---gives the type; `exp`, `log`, `tanh`, `erf`, `relu` are there, scalar arguments by name, elements of inputs as `bias[n]`.
+---```lua
+---formula "combine(a, b)" "a + b"
+---```
+---@param head string
+---@return fun(expression: string): cugen.formula
+function formula(head) end
 
 ---The template that computes what is right, one output element a thread. `"file.cu:entry"` names the kernel where the
 ---file has several; `"none"` says that nothing does.

@@ -1,0 +1,261 @@
+/* Formulas: what a config may say and how it is refused, and the C++ text that templates get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/formula.h"
+
+/* ---- Helpers ---- */
+
+/* A kernel with arguments of each kind; the formula stands at line 7. */
+static char *config_with(const char *formula) {
+  struct text text = {0};
+  text_addf(
+      &text,
+      "kernel \"k\" {\n"
+      "problem \"N\" (64), problem \"op\" { \"sum\", \"least\", \"other\" }, problem \"flag\" { true, false },\n"
+      "tunable \"tile\" { 8, 16 }, derive \"middle\" \"N // 2\",\n"
+      "input \"bias\" { dtype = \"f16\", shape = { \"N\" } },\n"
+      "input \"D\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, output \"C\" { dtype = \"f32\", shape = { 8 } },\n"
+      "scalar \"alpha\" { dtype = \"f32\", value = 0.5 }, scalar \"N\" {}, reference \"none\",\n"
+      "%s,\n"
+      "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n",
+      formula);
+  char *result = text_take(&text);
+  assert_non_null(result);
+  return result;
+}
+
+static int parse(const char *formula, struct config **out, cugen_error *err) {
+  char *text = config_with(formula);
+  int status = config_parse("c.lua", text, strlen(text), out, err);
+  free(text);
+  return status;
+}
+
+static void expect_error(const char *formula, const char *want) {
+  struct config *config;
+  cugen_error err;
+  if (parse(formula, &config, &err) == CUGEN_OK) fail_msg("no error: %s", formula);
+  assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
+  if (strncmp(err.message, want, strlen(want)) != 0)
+    fail_msg("%.200s\n got: %s\nwant: %s", formula, err.message, want);
+}
+
+/* The text between the "return" and the ";" of a call with the arguments "x", "y", "i", "j", as many as it has. N, op and
+   flag have the values given; N is known at launch only when it is 0. */
+static char *print(const char *formula, int64_t n, const char *op, bool flag, bool whole) {
+  struct config *config;
+  cugen_error err;
+  struct text text = {0};
+  static const char *const arguments[] = {"x", "y", "i", "j"};
+  if (parse(formula, &config, &err)) fail_msg("%s", err.message);
+  size_t count = config_slot_count(config, NULL), first = (size_t)config->first_problem;
+  struct value *slots = calloc(count, sizeof *slots);
+  bool *known = calloc(count, sizeof *known);
+  assert_true(slots && known);
+  slots[first] = value_int(n);
+  slots[first + 1] = value_string(op);
+  slots[first + 2] = value_bool(flag);
+  slots[first + 3] = value_int(16);
+  for (size_t i = 0; i < count; i++) known[i] = i != first || n;
+  if (formula_print(config, &config->formulas[0], slots, known, count, arguments, &text, &err))
+    fail_msg("%s", err.message);
+  config_close(config);
+  free(slots);
+  free(known);
+  char *all = text_take(&text), *from = strstr(all, "return "), *to = strstr(all, "; }((x)");
+  assert_true(from && to);
+  if (whole) return all;
+  *to = '\0';
+  memmove(all, from + 7, strlen(from + 7) + 1);
+  return all;
+}
+
+static void expect_body(const char *body, int64_t n, const char *op, const char *want) {
+  struct text formula = {0};
+  text_addf(&formula, "formula \"f(a, b)\" \"%s\"", body);
+  char *got = print(text_get(&formula), n, op, true, false);
+  if (strcmp(got, want) != 0) fail_msg("%s\n got: %s\nwant: %s", body, got, want);
+  free(got);
+  text_free(&formula);
+}
+
+/* ---- What comes out ---- */
+
+#define LEAST(a, b) "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(" a ", " b "))"
+
+static void test_bodies(void **state) {
+  (void)state;
+  expect_body("a + b", 64, "sum", "__v_a + __v_b");
+  /* every literal in the type of the first argument; a division that is exact or not */
+  expect_body("a * 0.5 + 2", 64, "sum", "(__v_a * __t(0.5)) + __t(2LL)");
+  expect_body("a * (1 / 3)", 64, "sum", "__v_a * (__t(1LL) / __t(3LL))");
+  expect_body("a / b - -1", 64, "sum", "(__v_a / __v_b) - __t(-1LL)");
+  expect_body("exp(1) + tanh(a) + erf(b) + log(a)", 64, "sum",
+              "(((exp(__t(1LL))) + (tanh(__v_a))) + (erf(__v_b))) + (log(__v_a))");
+  expect_body("min(a, b)", 64, "sum", LEAST("__v_a", "__v_b"));
+  expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
+  expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
+              "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
+  /* sizes are put in where they are known, and parameters of the kernel where they are not */
+  expect_body("a / N", 64, "sum", "__v_a / __t(64LL)");
+  expect_body("a / N", 0, "sum", "__v_a / __t(N)");
+  expect_body("a * alpha * middle * tile", 64, "sum", "((__v_a * __t(alpha)) * __t(32LL)) * __t(16LL)");
+  expect_body("flag and a or b", 64, "sum", "__v_a");
+}
+
+/* One body for each value of a problem. */
+static void test_choice(void **state) {
+  static const char body[] = "op == 'sum' and a + b or op == 'least' and min(a, b) or a";
+  (void)state;
+  expect_body(body, 64, "sum", "__v_a + __v_b");
+  expect_body(body, 64, "least", LEAST("__v_a", "__v_b"));
+  expect_body(body, 64, "other", "__v_a");
+}
+
+static void test_calls(void **state) {
+  static const struct {
+    const char *formula, *want;
+  } cases[] = {
+      {"formula \"f(a, b)\" \"a - b\"",
+       "([&](auto __v_a, decltype(__v_a) __v_b) -> decltype(__v_a) { return __v_a - __v_b; }((x), (y)))"},
+      {"formula \" f ( acc , n ) \" \"relu(alpha * acc + bias[n])\"",
+       "([&](auto __v_acc, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { "
+       "return "
+       "__x < 0 ? decltype(__x)(0) : __x; }((__t(alpha) * __v_acc) + __t(bias[__v_n]))); }((x), (y)))"},
+      {"formula \"f(acc, s, m, n)\" \"acc + D[m, n] * n + s\"",
+       "([&](auto __v_acc, decltype(__v_acc) __v_s, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = "
+       "decltype(__v_acc); return (__v_acc + (__t(D[__v_m * D_stride0 + __v_n * D_stride1]) * __t(__v_n))) + __v_s; "
+       "}((x), "
+       "(y), (i), (j)))"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *got = print(cases[i].formula, 64, "sum", true, true);
+    assert_string_equal(got, cases[i].want);
+    free(got);
+  }
+}
+
+/* ---- What is refused ---- */
+
+static void test_heads(void **state) {
+  static const struct {
+    const char *formula, *want;
+  } cases[] = {
+      {"formula \"f\" \"1\"", "c.lua:7: formula \"f\" has no parameters: formula \"combine(a, b)\" \"a + b\""},
+      {"formula \"f()\" \"1\"", "c.lua:7: ')' is no formula's name and parameters: "},
+      {"formula \"\" \"1\"", "c.lua:7: '' is no formula's name and parameters: "},
+      {"formula \"f(a\" \"a\"", "c.lua:7: the parameters of formula \"f\" end with a \")\": "},
+      {"formula \"f(a) b\" \"a\"", "c.lua:7: the parameters of formula \"f\" end with a \")\": "},
+      {"formula \"f(a,)\" \"a\"", "c.lua:7: ')' is no formula's name and parameters: "},
+      {"formula \"f(a, a)\" \"a\"", "c.lua:7: formula \"f\" has the parameter 'a' twice"},
+      {"formula \"f(N)\" \"N\"", "c.lua:7: parameter 'N' of formula \"f\": the name is taken at line 2"},
+      {"formula \"alpha(a)\" \"a\"", "c.lua:7: the name 'alpha' is taken by the argument at line 6"},
+      {"formula \"f(a)\" \"a\", formula \"f(b)\" \"b\"", "c.lua:7: the name 'f' is taken by the formula at line 7"},
+      {"formula \"min(a)\" \"a\"", "c.lua:7: 'min' cannot be a macro name: "},
+      {"formula \"f(a,b,c,d,e,g,h,i,j,k,l,m,n,o,p,q,r)\" \"a\"",
+       "c.lua:7: formula \"f\" has more than 16 parameters"},
+      {"formula \"f(a)\" (3)", "c.lua:7: formula \"f\" must be a string in quotes, not number"},
+      {"formula \"f(a)\"", "c.lua:7: formula has a name but no value: "},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect_error(cases[i].formula, cases[i].want);
+}
+
+static void expect_body_error(const char *body, const char *want) {
+  struct text formula = {0}, message = {0};
+  text_addf(&formula, "formula \"f(a, n)\" \"%s\"", body);
+  text_addf(&message, "c.lua:7: formula \"f\": %s", want);
+  expect_error(text_get(&formula), text_get(&message));
+  text_free(&formula);
+  text_free(&message);
+}
+
+static void test_bad_bodies(void **state) {
+  (void)state;
+  expect_body_error("a + bb", "unknown name \"bb\"");
+  expect_body_error("a * alhpa", "unknown name \"alhpa\"; did you mean \"alpha\"?, at column 5 of");
+  expect_body_error("rulu(a)", "unknown function \"rulu\"; did you mean \"relu\"?, at column 1 of");
+  expect_body_error("exp(a, n)", "exp needs 1 argument, at column 1 of");
+  expect_body_error("min(a)", "min needs at least 2 arguments, at column 1 of");
+  expect_body_error("a + bias", "a buffer stands with its indices: name[i], at column 5 of");
+  expect_body_error("a + bias[n, n]", "\"bias\" has 1 dimension, not 2, at column 5 of");
+  expect_body_error("a + D[n]", "\"D\" has 2 dimensions, not 1, at column 5 of");
+  expect_body_error("a + bais[n]", "\"bais\" is no input or constant buffer; did you mean \"bias\"?, at column 5 of");
+  expect_body_error("a + C[n]", "\"C\" is no input or constant buffer");
+  expect_body_error("a + bias[N]", "\"N\" is no parameter of the formula, and only these can be indices");
+  expect_body_error("a + bias[a]", "\"a\", the first parameter, gives the formula its type and cannot be an index");
+  expect_body_error("a + bias[n + 1]", "expected \",\" or \"]\", found \"+\", at column 12 of");
+  expect_body_error("a + bias[]", "expected the name of a parameter, found \"]\", at column 10 of");
+  expect_body_error("a + bias[n", "expected \",\" or \"]\", found the end");
+  expect_body_error("a > n", "\"a > n\" cannot be written as C: it is a condition, not a number");
+  expect_body_error("a and n + 'x'", "\"a and n + 'x'\" cannot be written as C: strings have no place in it");
+  expect_body_error("a // 2",
+                    "\"a // 2\" cannot be written as C: this operation works on whole numbers known before");
+  expect_body_error("a +", "expected a value, found the end");
+  expect_body_error("nil", "\"nil\" cannot be written as C: nil has no place in it");
+  /* wrong for one value of a problem only */
+  expect_error(
+      "formula \"f(a)\" \"op == 'least' and a % 2 or a\"",
+      "c.lua:7: formula \"f\": \"op == 'least' and a % 2 or a\" cannot be written as C: this operation works on "
+      "whole numbers known before (with op=least)");
+}
+
+/* Hostile: deep, long, wide. */
+static void test_hostile(void **state) {
+  struct text body = {0};
+  (void)state;
+  for (int i = 0; i < 3000; i++) text_add(&body, "(");
+  expect_body_error(text_get(&body), "the expression is nested too deeply");
+  text_clear(&body);
+  /* each operand once: the text grows with the levels, not with their power */
+  for (int i = 0; i < 60; i++) text_add(&body, "min(b, ");
+  text_add(&body, "a");
+  for (int i = 0; i < 60; i++) text_add(&body, ")");
+  struct text formula = {0};
+  text_addf(&formula, "formula \"f(a, b)\" \"%s\"", text_get(&body));
+  char *text = print(text_get(&formula), 64, "sum", true, false);
+  assert_in_range(strlen(text), 60, 60 * 100);
+  free(text);
+  text_free(&formula);
+  text_free(&body);
+}
+
+static void test_large(void **state) {
+  struct text body = {0};
+  (void)state;
+  for (int i = 0; i < 8200; i++) text_add(&body, "a");
+  struct text formula = {0};
+  text_addf(&formula, "formula \"f(a, n)\" \"%s\"", text_get(&body));
+  expect_error(text_get(&formula), "c.lua:7: formula \"f\" is longer than 8192 characters");
+  text_clear(&formula);
+  text_clear(&body);
+  for (int i = 0; i < 17; i++) text_addf(&body, "%sbias[n]", i ? " + " : "a + ");
+  text_addf(&formula, "formula \"f(a, n)\" \"%s\"", text_get(&body));
+  expect_error(text_get(&formula), "c.lua:7: formula \"f\": a formula reads at most 16 elements");
+  text_free(&body);
+  text_free(&formula);
+}
+
+/* Elsewhere there are neither elements nor the functions of formulas. */
+static void test_elsewhere(void **state) {
+  (void)state;
+  expect_error("derive \"d\" \"exp(N)\"", "c.lua:7: derive \"d\": unknown function \"exp\"");
+  expect_error("derive \"d\" \"bias[N]\"", "c.lua:7: derive \"d\": elements of buffers are for formulas");
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bodies), cmocka_unit_test(test_choice),     cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_heads),  cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_large),  cmocka_unit_test(test_elsewhere),
+  };
+  return cmocka_run_group_tests_name("formula", tests, NULL, NULL);
+}
