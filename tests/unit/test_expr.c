@@ -316,7 +316,7 @@ static void test_syntax_errors(void **state) {
   expect_parse_error("'abc", "this string has no closing quote, at column 1 of \"'abc\"");
   expect_parse_error("'a\\", "only \\n \\t \\r \\\\ \\\" \\' may stand in a string, at column 3 of \"'a\\\"");
   expect_parse_error("tile \x01", "expected an expression, found \"\\x01\", at column 6 of \"tile \\x01\"");
-  expect_parse_error("tile[1]", "expected an expression, found \"[\", at column 5 of \"tile[1]\"");
+  expect_parse_error("tile[1]", "elements of buffers are for formulas, at column 5 of \"tile[1]\"");
 }
 
 static void test_unknown_names(void **state) {
