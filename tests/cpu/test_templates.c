@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 
 #include "cugen.h"
 
@@ -111,6 +112,27 @@ static void test_identity(void **state) {
   cugen_kernel_close(kernel);
 }
 
+/* ---- reader ---- */
+
+/* In every kind of memory: less than a load, a chunk that is full, one element more, more passes than chunks. */
+static void test_reader(void **state) {
+  static const char *const kinds[] = {"device", "managed", "pinned", "mapped"};
+  static const char *const sizes_read[][3] = {{"n=1", "passes=1", "chunk=4096"},
+                                              {"n=4096", "passes=5", "chunk=4096"},
+                                              {"n=20481", "passes=2", "chunk=2048"},
+                                              {"n=9999", "passes=7", "chunk=36"}};
+  for (size_t i = 0; i < 8; i++) {
+    const char *const *read = sizes_read[i % 4];
+    const char *settings[] = {read[0], read[1], read[2], i < 4 ? "dtype=f32" : "dtype=f64"};
+    char variant[80];
+    cugen_kernel *kernel = open_kernel(*state, "configs/reader.lua", settings, 4);
+    snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 4], i < 4 ? 4 : 2,
+             i % 3 ? 4 : 1);
+    run_variant(kernel, variant);
+    cugen_kernel_close(kernel);
+  }
+}
+
 /* ---- What matmul does not use ---- */
 
 static void test_features(void **state) {
@@ -131,6 +153,7 @@ int main(void) {
       cmocka_unit_test(test_naive_and_tiled),
       cmocka_unit_test(test_blocked_as_on_a_gpu),
       cmocka_unit_test(test_identity),
+      cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

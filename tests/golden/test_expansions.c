@@ -30,6 +30,8 @@ static const struct golden goldens[] = {
      {"layout_b=col", "layout_c=col", "pitched=true"}},
     {"matmul_blocked_wide", "configs/matmul.lua", "blocked", {"M=65536", "N=65536", "K=65536"}},
     {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}},
+    {"reader", "configs/reader.lua", "stream memory_kind=mapped", {NULL}},
+    {"reader_reference", "configs/reader.lua", NULL, {"passes=3", "dtype=f64"}},
     {"features_tree", "tests/configs/features.lua", "tree blocks=8 threads=128", {NULL}},
     {"features_shuffle", "tests/configs/features.lua", "shuffle blocks=32 threads=64", {"dtype=i32"}},
     {"planted", "tests/configs/planted.lua", "nan", {NULL}},

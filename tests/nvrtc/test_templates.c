@@ -278,6 +278,21 @@ static void test_matmul_does_not_spill(void **state) {
   }
 }
 
+/* ---- reader ---- */
+
+/* Each way to load, with offsets of 32 and of 64 bits. */
+static void test_reader(void **state) {
+  static const char *const settings[][2] = {{"n=67108864", "dtype=f32"}, {"n=4294967296", "dtype=f64"}};
+  for (size_t i = 0; i < 6; i++) {
+    struct bench bench;
+    bench_open(*state, "configs/reader.lua", settings[i % 2], 2, &targets[i % TARGETS], &bench);
+    compile_named(&bench, i < 3 ? "stream vec=2 loads=4" : "stream vec=1 loads=1");
+    compile_named(&bench, i % 2 ? "stream vec=2" : "stream vec=4");
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
 /* ---- The configs of other tests ---- */
 
 static void test_features(void **state) {
@@ -328,7 +343,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_matmul_sample), cmocka_unit_test(test_matmul_does_not_spill),
       cmocka_unit_test(test_features),      cmocka_unit_test(test_wild),
-      cmocka_unit_test(test_planted),
+      cmocka_unit_test(test_planted),       cmocka_unit_test(test_reader),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
