@@ -15,8 +15,9 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  struct cache *cache;  /* opened when first needed, */
-  pthread_mutex_t lock; /* under this: kernels of one cugen may be in several threads */
+  struct cache *cache;   /* opened when first needed, */
+  struct cache *nothing; /* what readers get while there is no file, likewise */
+  pthread_mutex_t lock;  /* under this: kernels of one cugen may be in several threads */
   struct text where, why;
   struct text warning;           /* of the cache: that it cannot be written */
   struct api_listing *listing;   /* what cache.c handed out */
@@ -64,6 +65,9 @@ struct cugen_kernel {
 
 /* ---- library.c ---- */
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
+/* For those that only read: where there is no file it is an empty one in memory, and none is made. */
+int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err);
+bool api_cache_is_missing(const cugen *lib);
 void api_device_info(const struct cugen *lib, const struct device_description *from, cugen_device_info *out);
 /* NVRTC's version, or 0; NVRTC is not loaded for it where the files beside it tell. */
 int api_nvrtc_version(const cugen *lib);

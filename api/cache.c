@@ -32,7 +32,7 @@ void api_listing_close(struct api_listing *listing) {
 
 static int open_listing(cugen *lib, struct cache **cache, cugen_error *err) {
   if (!lib->listing) lib->listing = calloc(1, sizeof *lib->listing);
-  return lib->listing ? api_cache(lib, cache, err) : error_memory(err);
+  return lib->listing ? api_cache_to_read(lib, cache, err) : error_memory(err);
 }
 
 /* ---- What a filter means -------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   struct meant meant = {0};
   struct cache_removal removed = {0};
   *out = (cugen_cache_counts){0};
-  int status = api_cache(lib, &cache, error);
+  int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
   if (!status) status = check_writable(lib, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
@@ -173,6 +173,8 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   struct cache_checked checked = {0};
   if (wrong) *wrong = NULL;
   *out = (cugen_cache_counts){0};
+  if (api_cache_is_missing(lib))
+    return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_path);
   int status = open_listing(lib, &cache, error);
   if (status) return status;
   text_free(&lib->listing->wrong);

@@ -161,7 +161,7 @@ static int choose_nearest(cugen_kernel *k, double limit, struct choice *out, boo
   struct nearby nearby = {.kernel = k, .limit = limit};
   const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
   struct cache *cache;
-  int status = api_cache(k->lib, &cache, err);
+  int status = api_cache_to_read(k->lib, &cache, err);
   if (!status) status = cache_problems(cache, &key, visit, &nearby, err);
   if (nearby.count) qsort(nearby.all, nearby.count, sizeof *nearby.all, compare);
   for (size_t i = 0; i < nearby.count && !status && !*found; i++)

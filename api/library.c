@@ -109,6 +109,7 @@ void cugen_close(cugen *lib) {
   api_listing_close(lib->listing);
   api_transfer_close(lib->transfer);
   cache_close(lib->cache);
+  cache_close(lib->nothing);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);
   sources_forget(lib->files);
@@ -141,6 +142,19 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   *out = lib->cache;
   pthread_mutex_unlock(&lib->lock);
   return status;
+}
+
+bool api_cache_is_missing(const cugen *lib) {
+  return strcmp(lib->cache_path, "none") != 0 && !file_exists(lib->cache_path);
+}
+
+int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err) {
+  pthread_mutex_lock(&lib->lock);
+  bool nothing = !lib->cache && api_cache_is_missing(lib);
+  int status = nothing && !lib->nothing ? cache_open("none", &lib->nothing, NULL, err) : CUGEN_OK;
+  *out = lib->nothing;
+  pthread_mutex_unlock(&lib->lock);
+  return nothing ? status : api_cache(lib, out, err);
 }
 
 static int ask_nvrtc(const cugen *lib) {

@@ -45,7 +45,7 @@ static int load(cugen_kernel *k, bool history, struct api_stored *stored, cugen_
   struct cache *cache;
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache(k->lib, &cache, err);
+  if (!status) status = api_cache_to_read(k->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &stored->records, &stored->record_count, err);
   if (!status && history) status = cache_history(cache, &key, &stored->history, &stored->history_count, err);
   size_t count = stored->record_count + stored->history_count;

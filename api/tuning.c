@@ -114,7 +114,7 @@ int api_records(cugen_kernel *k, cugen_error *err) {
   struct cache *cache;
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache(k->lib, &cache, err);
+  if (!status) status = api_cache_to_read(k->lib, &cache, err);
   if (status) return status;
   const struct cache_key key = api_key(k);
   status = cache_load(cache, &key, &k->records, &k->record_count, err);
@@ -167,7 +167,7 @@ int api_best(cugen_kernel *k, const struct space *space, struct cache_record *re
   *record = (struct cache_record){0};
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache(k->lib, &cache, err);
+  if (!status) status = api_cache_to_read(k->lib, &cache, err);
   if (status) return status;
   const struct cache_key key = api_key(k);
   status = cache_fastest(cache, &key, consider, &search, err);
@@ -246,6 +246,9 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
 
 static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
   struct tune_target target;
+  if (k->lib->arch && !k->device.facts.is_gpu) /* its records would be of a device that there is not */
+    return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
+                     k->lib->arch);
   int status = make_target(k, &target, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = api_context(k, options->cuda_context, &target.cuda_context, err);

@@ -425,7 +425,7 @@ static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_
   bool hit = false;
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache(k->lib, &cache, err);
+  if (!status) status = api_cache_to_read(k->lib, &cache, err);
   if (status) return status;
   const char *variant = text ? name_variant(k, text, out) : NULL;
   if (text && !variant) return CUGEN_OK;

@@ -76,14 +76,14 @@ static int write_all(int fd, const char *data, size_t length) {
   return 0;
 }
 
-/* A terminal, a pipe, /dev/null: what must not be replaced by a file. */
+/* A terminal, a pipe, a link such as /dev/stdout: what must not be replaced by a file. */
 static bool is_special(const char *path) {
   struct stat info;
-  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
 static int write_through(const char *path, const void *data, size_t length, cugen_error *err) {
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return error_file(err, "write", path, errno);
   int code = write_all(fd, data, length);
   if (close(fd) && !code) code = errno;

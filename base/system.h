@@ -12,8 +12,8 @@
 int file_read(const char *path, struct text *out, cugen_error *err);
 /* Likewise, but of a longer file only `most` bytes or some more, which is an error. */
 int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err);
-/* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device or a pipe is
-   written to as it is. */
+/* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device, a pipe or a
+   link is written to as it is. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 bool file_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */

@@ -81,10 +81,10 @@ int command_cache_ls(struct cli *cli) {
     for (size_t i = 0; i < count; i++) json_array_append_new(array, set_json(&sets[i]));
     return cli_print_json(cli, object);
   }
+  if (count) return print_sets(cli, sets, count);
   int length;
   const char *path = cli_where(cli, "cache", &length);
-  if (count) return print_sets(cli, sets, count);
-  cli_remark(cli, "nothing of that is remembered in %.*s", length, path);
+  if (!cli_remark_no_cache(cli)) cli_remark(cli, "nothing of that is remembered in %.*s", length, path);
   return CUGEN_OK;
 }
 
@@ -140,6 +140,7 @@ int command_cache_show(struct cli *cli) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
+  if (!count && cli_remark_no_cache(cli)) return status;
   if (!count || stale)
     cli_remark(cli, "%s; 'cugen cache why %s' says why",
                count ? "stale records are of another kernel than the config's now: none of them is used"
@@ -196,7 +197,7 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter, con
   int length;
   const char *path = cli_where(cli, "cache", &length);
   if (!yes && !json) {
-    printf("This removes ");
+    printf(yes ? "This removes " : "This would remove ");
     print_counts(planned);
     printf(" from %.*s.\n", length, path);
   }
@@ -223,6 +224,7 @@ int command_cache_rm(struct cli *cli) {
   if (counts.records || counts.history || counts.images) return remove_records(cli, &filter, &counts);
   if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
+  cli_remark_no_cache(cli);
   return CUGEN_OK;
 }
 

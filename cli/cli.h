@@ -161,6 +161,8 @@ void cli_print_head(const struct cli *cli);
 const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
+/* Says it when there is no database where one was looked for: a reading command makes none. */
+bool cli_remark_no_cache(const struct cli *cli);
 /* Prints the object of --json and releases it; a failure without one gets its own at the end. */
 int cli_print_json(struct cli *cli, json_t *object);
 /* Says what was chosen where no variant was named, unless it is the best of this very problem. */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "print.h"
@@ -35,6 +36,8 @@ static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, 
 static const enum cli_option roofline_options[] = {OPTION_AGAIN, OPTION_COUNT};
 static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED,
                                                     OPTION_COUNT};
+static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
+                                                  OPTION_QUIET, OPTION_HELP,    OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 
@@ -84,7 +87,7 @@ const struct cli_command cli_commands[] = {
     {"devices", NULL, "the devices of this machine, and what cugen found where",
      "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
      "the cache were found or looked for.",
-     no_options, true, command_devices},
+     devices_options, false, command_devices},
     {"transfer", NULL, "how fast data moves between host and device, by kind of memory",
      "Measures both directions from and to pageable memory (malloc), pinned, pinned and\n"
      "write-combined, 2-D copies between packed and pitched rows, mapped memory that a kernel\n"
@@ -229,6 +232,16 @@ void cli_remark_cache(const struct cli *cli) {
   int length;
   const char *warning = cli_where(cli, "warning", &length);
   if (length) cli_remark(cli, "%.*s", length, warning);
+}
+
+bool cli_remark_no_cache(const struct cli *cli) {
+  int length;
+  const char *path = cli_where(cli, "cache", &length);
+  char *name = strndup(path, (size_t)length);
+  bool missing = name && strcmp(name, "none") != 0 && access(name, F_OK) != 0;
+  if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
+  free(name);
+  return missing;
 }
 
 int cli_print_json(struct cli *cli, json_t *object) {

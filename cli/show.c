@@ -41,7 +41,8 @@ static struct shown print_extents(const int64_t *numbers, int rank, const char *
   return shown;
 }
 
-static int print_signature(struct cli *cli, FILE *out) {
+static int print_signature(struct cli *cli, const void *of, FILE *out) {
+  (void)of;
   const char *between = "";
   fprintf(out, "void %s(", cugen_kernel_name(cli->kernel));
   for (size_t i = 0; i < cugen_kernel_arguments(cli->kernel); i++) {
@@ -68,7 +69,7 @@ static void add_argument(struct table *table, const cugen_argument_info *argumen
   table_cell(table, argument->compiled_in ? "compiled in" : argument->rank ? argument->memory : "by value");
 }
 
-static int print_arguments(struct cli *cli) {
+static int print_arguments(struct cli *cli, FILE *out) {
   static const char *const headers[] = {"kind", "name", "dtype", "shape", "strides", "layout", ">bytes", "memory"};
   struct table table;
   int status = CUGEN_OK;
@@ -79,39 +80,60 @@ static int print_arguments(struct cli *cli) {
     if (!status) add_argument(&table, &argument);
   }
   cugen_error ignored;
-  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
+  int closed = table_close(&table, 2, out, status ? &ignored : &cli->error);
   return status ? status : closed;
 }
 
-static int print_implementations(struct cli *cli, const cugen_space_info *space) {
+static int print_implementations(struct cli *cli, const cugen_space_info *space, FILE *out) {
   for (size_t i = 0; i < space->implementations; i++) {
     cugen_implementation_info info;
     int status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) return status;
-    printf("  %s: ", info.name);
+    fprintf(out, "  %s: ", info.name);
     if (info.unavailable)
-      printf("not on this device, it needs %s\n", info.unavailable);
+      fprintf(out, "not on this device, it needs %s\n", info.unavailable);
     else {
-      printf("%s of ", print_count(info.valid).text);
-      printf("%s combinations valid\n", print_count(info.cartesian).text);
+      fprintf(out, "%s of ", print_count(info.valid).text);
+      fprintf(out, "%s combinations valid\n", print_count(info.cartesian).text);
     }
   }
   return CUGEN_OK;
 }
 
-static int print_kernel(struct cli *cli, const cugen_space_info *space) {
-  printf("%s on ", cugen_kernel_name(cli->kernel));
-  cli_print_device(cli, stdout);
-  printf("\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
-  printf("\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n", cugen_kernel_policy(cli->kernel));
-  int status = print_implementations(cli, space);
+static int print_kernel(struct cli *cli, const void *of, FILE *out) {
+  const cugen_space_info *space = of;
+  fprintf(out, "%s on ", cugen_kernel_name(cli->kernel));
+  cli_print_device(cli, out);
+  fprintf(out, "\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
+  fprintf(out, "\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n",
+          cugen_kernel_policy(cli->kernel));
+  int status = print_implementations(cli, space, out);
   if (status) return status;
-  printf("\nArguments, strides in elements:\n");
-  status = print_arguments(cli);
+  fprintf(out, "\nArguments, strides in elements:\n");
+  status = print_arguments(cli, out);
   if (status) return status;
-  printf("\nTo call it:\n  ");
-  status = print_signature(cli, stdout);
-  putchar('\n');
+  fprintf(out, "\nTo call it:\n  ");
+  status = print_signature(cli, NULL, out);
+  fputc('\n', out);
+  return status;
+}
+
+/* What a printer prints, which the caller frees: an error comes before the first line, not after some. */
+static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const void *, FILE *), const void *of,
+                           char **text) {
+  size_t length;
+  FILE *stream = open_memstream(text, &length);
+  if (!stream) return *text = NULL, cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  int status = print(cli, of, stream);
+  if (fclose(stream) != 0 && !status) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  return status;
+}
+
+static int print_whole(struct cli *cli, int (*print)(struct cli *, const void *, FILE *), const void *of) {
+  char *text;
+  int status = print_to_memory(cli, print, of, &text);
+  if (!status) fputs(text, stdout);
+  free(text);
   return status;
 }
 
@@ -136,14 +158,9 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   return object;
 }
 
-/* The signature as a string, by way of a stream in memory. */
 static int signature_json(struct cli *cli, json_t **out) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  int status = print_signature(cli, stream);
-  if (fclose(stream) != 0 && !status) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  char *text;
+  int status = print_to_memory(cli, print_signature, NULL, &text);
   *out = status ? NULL : json_string(text);
   free(text);
   return status;
@@ -187,17 +204,17 @@ static int name_length(const char *file) {
   return (int)strcspn(file, ".");
 }
 
-static int print_configs(struct cli *cli) {
+static int print_configs(struct cli *cli, const void *of, FILE *out) {
+  (void)of;
   const char *names[MOST_CONFIGS];
   size_t count = list_configs(cli, names);
   for (size_t i = 0; i < count; i++) {
     cugen_kernel *kernel;
     int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &kernel, &cli->error);
     if (status) return status;
-    printf("%.*s: %s\n", name_length(names[i]), names[i], cugen_kernel_problem(kernel));
+    fprintf(out, "%.*s: %s\n", name_length(names[i]), names[i], cugen_kernel_problem(kernel));
     cugen_kernel_close(kernel);
   }
-  cli_remark(cli, "these ship; 'cugen show CONFIG' says all of one");
   return CUGEN_OK;
 }
 
@@ -205,7 +222,11 @@ static int show_configs(struct cli *cli) {
   const char *names[MOST_CONFIGS];
   int status = cli_open(cli);
   if (status) return status;
-  if (!options_given(cli, OPTION_JSON)) return print_configs(cli);
+  if (!options_given(cli, OPTION_JSON)) {
+    status = print_whole(cli, print_configs, NULL);
+    if (!status) cli_remark(cli, "these ship; 'cugen show CONFIG' says all of one");
+    return status;
+  }
   json_t *object = json_object(), *array = json_array();
   size_t count = list_configs(cli, names);
   for (size_t i = 0; i < count; i++)
@@ -220,7 +241,7 @@ int command_show(struct cli *cli) {
   int status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
-  if (!options_given(cli, OPTION_JSON)) return print_kernel(cli, &space);
+  if (!options_given(cli, OPTION_JSON)) return print_whole(cli, print_kernel, &space);
   json_t *object = json_object();
   status = fill_json(cli, &space, object);
   if (!status) return cli_print_json(cli, object);

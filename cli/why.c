@@ -113,5 +113,6 @@ int command_cache_why(struct cli *cli) {
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) status = cugen_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;
+  if (!why.hit) cli_remark_no_cache(cli);
   return options_given(cli, OPTION_JSON) ? print_json(cli, &why) : print_why(cli, &why);
 }

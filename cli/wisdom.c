@@ -18,6 +18,7 @@ int command_cache_export(struct cli *cli) {
   if (to_stdout) fputs(text, stdout); /* a failure shows at the end of main */
   cli_remark(cli, "%s record%s%s%s", print_count(records).text, records == 1 ? "" : "s", to_stdout ? "" : " in ",
              to_stdout ? "" : path);
+  if (!records) cli_remark_no_cache(cli);
   return CUGEN_OK;
 }
 

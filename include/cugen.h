@@ -489,7 +489,7 @@ typedef struct cugen_cache_counts {
   int64_t image_bytes;
 } cugen_cache_counts;
 
-/* *out lives until the next call. filter (may be NULL): its first three. */
+/* *out lives until the next call. filter (may be NULL): its first three. Where there is no database, none is made. */
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
                      cugen_error *error);
 
@@ -499,7 +499,8 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                        cugen_error *error);
 
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong;
-   *wrong (may be NULL) then has a line for each thing, and lives until the next call. */
+   *wrong (may be NULL) then has a line for each thing, and lives until the next call. CUGEN_ERROR_MISSING: there is no
+   database. */
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
 /* Wisdom: records as text, a line each, to be carried to another cache; docs/cache.md describes the format. Writes

@@ -83,6 +83,22 @@ static int check_header(const unsigned char *header, const char *path, cugen_err
   return version < 1 ? cache_error_corrupt(path, "no format version", err) : CUGEN_OK;
 }
 
+/* Cut off within a page, which SQLite would fill up with zeros. A writer that was killed may leave the file so as well, but
+   then with a log. */
+static int check_size(const unsigned char *header, sqlite3_int64 size, const char *path, cugen_error *err) {
+  int page = header[16] << 8 | header[17]; /* 1: 65536 */
+  if (size % (page == 1 ? 65536 : page ? page : 1) == 0 || cache_has_log(path)) return CUGEN_OK;
+  return cache_error_corrupt(path, "it is cut off", err);
+}
+
+/* Not by xFileSize, which takes a file of one byte for an empty one. */
+static int size_of(const char *path, sqlite3_int64 *size) {
+  struct stat info;
+  if (stat(path, &info)) return SQLITE_IOERR;
+  *size = info.st_size;
+  return SQLITE_OK;
+}
+
 /* Through SQLite's file layer, which knows about POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   *fresh = !file_exists(path);
@@ -94,7 +110,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   sqlite3_int64 size = 0;
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, status = CUGEN_OK, code = SQLITE_NOMEM;
   if (name) code = vfs->xOpen(vfs, name, file, flags, &flags);
-  if (code == SQLITE_OK) code = file->pMethods->xFileSize(file, &size);
+  if (code == SQLITE_OK) code = size_of(path, &size);
   if (code == SQLITE_OK && size > 0) {
     code = file->pMethods->xRead(file, header, HEADER_BYTES, 0);
     if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest is zero */
@@ -107,6 +123,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
                        strerror(errno));
   else if (!*fresh)
     status = check_header(header, path, err);
+  if (!status && !*fresh) status = check_size(header, size, path, err);
   if (file && file->pMethods) file->pMethods->xClose(file);
   sqlite3_free_filename(name);
   free(file);
@@ -129,13 +146,17 @@ bool cache_on_network(const char *folder) {
   return false;
 }
 
-bool cache_has_log(const char *path) {
+static bool has_beside(const char *path, const char *suffix) {
   struct text log = {0};
   struct stat info;
-  text_addf(&log, "%s-wal", path);
+  text_addf(&log, "%s%s", path, suffix);
   bool has = log.failed || (stat(text_get(&log), &info) == 0 && info.st_size > 0);
   text_free(&log);
   return has;
+}
+
+bool cache_has_log(const char *path) {
+  return has_beside(path, "-wal") || has_beside(path, "-journal");
 }
 
 int cache_why_not_writable(const char *path, const char *folder) {

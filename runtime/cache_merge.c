@@ -143,7 +143,7 @@ static bool begin_set(struct merge *merge, const struct cache_key *key) {
 }
 
 static bool merge_all(struct merge *merge, const struct cache_entry *entries, size_t count) {
-  bool good = merge->held_statement && merge->history_statement;
+  bool good = true;
   for (size_t i = 0; i < count && good; i++) {
     if (i == 0 || !same_key(&entries[i].key, &entries[i - 1].key)) good = begin_set(merge, &entries[i].key);
     good = good && merge_entry(merge, &entries[i]);
@@ -156,9 +156,10 @@ int cache_merge(struct cache *cache, const struct cache_entry *entries, size_t c
   *out = (struct cache_merged){0};
   struct merge merge = {.cache = cache, .out = out, .memory = true};
   pthread_mutex_lock(&cache->lock);
+  /* Nothing after a call that failed: what SQLite says of it would be gone. */
   bool good = cache_step(cache, BEGIN);
-  merge.held_statement = cache_query(cache, held_sql);
-  merge.history_statement = cache_query(cache, history_sql);
+  if (good) good = (merge.held_statement = cache_query(cache, held_sql)) != NULL;
+  if (good) good = (merge.history_statement = cache_query(cache, history_sql)) != NULL;
   good = good && merge_all(&merge, entries, count);
   int status = cache_finish(cache, good, "merge records", err);
   sqlite3_finalize(merge.held_statement);

@@ -115,7 +115,8 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err);
 bool cache_on_network(const char *folder);
 /* 0 when the database can be written, else the errno that says why not. */
 int cache_why_not_writable(const char *path, const char *folder);
-/* A write-ahead log that is not empty holds commits that are not yet in the file. */
+/* A log beside the file that is not empty: a write-ahead log, with commits that are not yet in the file, or what a change
+   that did not end is rolled back with. */
 bool cache_has_log(const char *path);
 
 #endif

@@ -168,21 +168,37 @@ static void everybody_at_once(void **state) {
 
 /* ---- Killed ---- */
 
+static pid_t change_in_child(struct fixture *fixture, bool removing) {
+  pid_t pid = fork();
+  if (pid) return pid;
+  struct cache_removal removed;
+  struct cache *cache;
+  if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
+  _exit(removing ? cache_remove(cache, &all, true, &removed, NULL) != CUGEN_OK
+                 : import(fixture, cache, NULL) != CUGEN_OK);
+}
+
+/* How long an import takes here, in microseconds; what it brought is removed again. */
+static uint64_t time_a_change(struct fixture *fixture) {
+  double begin = clock_seconds(), took = 0;
+  for (int removing = 0; removing < 2; removing++) {
+    int status = 1;
+    waitpid(change_in_child(fixture, removing), &status, 0);
+    assert_int_equal(status, 0);
+    if (!removing) took = clock_seconds() - begin;
+  }
+  return (uint64_t)(took * 1e6);
+}
+
+/* At random moments of what an import takes, and a little longer. */
 static void killed_imports_and_removals(void **state) {
   struct fixture *fixture = *state;
-  struct cache *cache;
-  uint64_t seed = 5;
+  uint64_t seed = 5, longest = 3 * time_a_change(fixture) / 2;
   size_t known = 0;
   int changed = 0;
   for (int round = 0; round < 40; round++) {
-    pid_t pid = fork();
-    if (pid == 0) {
-      struct cache_removal removed;
-      if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
-      _exit(known ? cache_remove(cache, &all, true, &removed, NULL) != CUGEN_OK
-                  : import(fixture, cache, NULL) != CUGEN_OK);
-    }
-    usleep((useconds_t)(random_next(&seed) % 40000));
+    pid_t pid = change_in_child(fixture, known);
+    usleep((useconds_t)(random_next(&seed) % longest));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     size_t now = file_exists(text_get(&fixture->path)) ? count_records(fixture) : 0;
