@@ -28,7 +28,7 @@ static int add_measured(cugen_kernel *k, cugen_ceilings *out, cugen_error *err) 
   struct cache_rate copy, fma = {0};
   struct text word = {0};
   text_addf(&word, "dtype=%s ", out->dtype);
-  int status = word.failed ? error_memory(err) : api_cache(k->lib, &cache, err);
+  int status = word.failed ? error_memory(err) : api_cache_to_read(k->lib, &cache, err);
   if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, copy_config, "", &copy, err);
   if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, fma_config, text_get(&word), &fma, err);
   text_free(&word);
