@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/system.h"
-#include "runtime/cache.h"
+#include "runtime/wisdom.h"
 
 /* ---- A file layer between SQLite and its own ---------------------------------------------------------------------- */
 
@@ -310,13 +311,126 @@ static void the_disk_goes_away(void **state) {
   for (int start = FRESH; start <= OLD_FORMAT; start++) fail_each((enum start)start, SQLITE_IOERR, true);
 }
 
+/* ---- Removing and importing --------------------------------------------------------------------------------------- */
+
+/* Of twelve records six are there, nine come: three of them are known. */
+enum { HELD = 6, IMPORTED = 9, TOGETHER = 12 };
+static const struct cache_filter all = {0};
+static struct text held_wisdom, other_wisdom;
+
+static int store_numbered(struct cache *cache, int number) {
+  struct text variant = {0};
+  struct hash hash = hash_bytes(&number, sizeof number);
+  text_addf(&variant, "v n=%02d", number);
+  struct cache_record record = {.variant = variant.data,
+                                .reason = (char *)(uintptr_t) "",
+                                .hash = hash,
+                                .source_hash = hash,
+                                .seconds = number + 1,
+                                .measured_at = 1 + number};
+  int status = cache_store(cache, &key, &record, NULL);
+  text_free(&variant);
+  return status;
+}
+
+static int write_wisdom(int from, int count, struct text *out) {
+  struct cache *cache;
+  size_t written;
+  if (cache_open("none", &cache, NULL, NULL)) return -1;
+  int status = CUGEN_OK;
+  for (int i = from; i < from + count && !status; i++) status = store_numbered(cache, i);
+  if (!status) status = wisdom_export(cache, &all, out, &written, NULL);
+  cache_close(cache);
+  return status;
+}
+
+static int import(struct cache *cache, const struct text *wisdom, cugen_error *err) {
+  struct cache_merged merged;
+  return wisdom_import(cache, "wisdom", text_get(wisdom), wisdom->length, &merged, err);
+}
+
+static int import_other(struct cache *cache, cugen_error *err) {
+  return import(cache, &other_wisdom, err);
+}
+
+static int remove_all(struct cache *cache, cugen_error *err) {
+  struct cache_removal removed;
+  return cache_remove(cache, &all, true, &removed, err);
+}
+
+static const struct change {
+  int (*make)(struct cache *cache, cugen_error *err);
+  size_t records, images; /* afterwards */
+} import_change = {import_other, TOGETHER, 1}, remove_change = {remove_all, 0, 0};
+
+static void make_held(void) {
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(import(cache, &held_wisdom, NULL), CUGEN_OK);
+  assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
+  cache_close(cache);
+}
+
+static int make_change(const struct change *change, cugen_error *err) {
+  struct cache *cache;
+  int status = cache_open(text_get(&path), &cache, NULL, err);
+  if (!status) status = change->make(cache, err);
+  cache_close(cache);
+  return status;
+}
+
+/* All of it, which is certain when it was said, or nothing. */
+static void check_change(const struct change *change, bool said) {
+  struct cache *cache;
+  struct cache_checked checked;
+  struct text wrong = {0};
+  cugen_error err = {0};
+  if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
+  assert_int_equal(cache_verify(cache, &checked, &wrong, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&wrong), "");
+  bool changed = checked.records == change->records && checked.images == change->images;
+  if (!changed && (said || checked.records != HELD || checked.images != 1))
+    fail_msg("%zu records, %zu images", checked.records, checked.images);
+  text_free(&wrong);
+  cache_close(cache);
+}
+
+static void fail_each_of(const struct change *change, int code, bool fail_on) {
+  long failures = 0;
+  for (long n = 1;; n++) {
+    cugen_error err = {0};
+    remove_cache();
+    make_held();
+    disk.calls = 0, disk.failed = false;
+    disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
+    int status = make_change(change, &err);
+    disk.fail_at = 0;
+    if (!is_clean(status, &err)) fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
+    check_change(change, !status);
+    failures += status != CUGEN_OK;
+    if (!disk.failed) break;
+  }
+  remove_cache();
+  assert_true(failures > 5);
+}
+
+static void each_change_is_whole(void **state) {
+  (void)state;
+  static const int codes[] = {SQLITE_IOERR, SQLITE_FULL};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    for (int fail_on = 0; fail_on < 2; fail_on++) {
+      fail_each_of(&import_change, codes[i], fail_on);
+      fail_each_of(&remove_change, codes[i], fail_on);
+    }
+}
+
 static int set_up(void **state) {
   (void)state;
   /* In memory where there is such a place: every commit waits for the disk, and there are thousands. */
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
   if (!install() || folder_temporary(&folder, NULL)) return -1;
   text_addf(&path, "%s/cache.db", text_get(&folder));
-  return 0;
+  return write_wisdom(0, HELD, &held_wisdom) || write_wisdom(TOGETHER - IMPORTED, IMPORTED, &other_wisdom);
 }
 
 static int tear_down(void **state) {
@@ -324,10 +438,13 @@ static int tear_down(void **state) {
   int status = folder_remove(text_get(&folder));
   text_free(&folder);
   text_free(&path);
+  text_free(&held_wisdom);
+  text_free(&other_wisdom);
   return status;
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_fails), cmocka_unit_test(the_disk_goes_away)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_fails), cmocka_unit_test(the_disk_goes_away),
+                                     cmocka_unit_test(each_change_is_whole)};
   return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
 }

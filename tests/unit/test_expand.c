@@ -373,6 +373,42 @@ static void test_endless_template(void **state) {
   bench_close(bench);
 }
 
+static void assert_given_up(const char *template, const char *other, const char *words) {
+  struct bench *bench = bench_open(TUNED(""), NULL, 0);
+  struct kernel_spec spec;
+  cugen_error err = {0};
+  add_template(bench, "t.cu", template);
+  add_template(bench, "u.cuh", other);
+  assert_int_equal(try_expand(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
+  if (!strstr(err.message, words)) fail_msg("no '%s' in: %s", words, err.message);
+  bench_close(bench);
+}
+
+/* Templates that were written to attack. */
+static void test_hostile_templates(void **state) {
+  (void)state;
+  const char *nested = ": includes are nested more than 16 deep: does a template include itself?\n";
+  assert_given_up("//@ include \"u.cuh\"\n", "//@ include \"t.cu\"\n", nested);
+  assert_given_up("//@ depth = 0\n//@ include \"u.cuh\"\n",
+                  "//@ depth = depth + 1\n//@ if depth < 17 then include \"u.cuh\" end\n", nested);
+  /* Four times each: some hundred million files. */
+  assert_given_up("//@ depth = 0\n//@ include \"u.cuh\"\n",
+                  "//@ depth = depth + 1\n//@ if depth < 15 then for i = 1, 4 do include \"u.cuh\" end end\n"
+                  "//@ depth = depth - 1\n",
+                  "gave up after");
+  assert_given_up("//@ for i = 1, 9e15 do include \"u.cuh\" end\n", "x\n", "the expansion is larger than 16 MiB");
+  assert_given_up("//@ for i = -9223372036854775807, 9223372036854775807 do\n//@ end\n", "", "gave up after");
+  assert_given_up("//@ for i = 1, 1 / 0 do\nx[${i}];\n//@ end\n", "", "the expansion is larger than 16 MiB");
+  assert_given_up("//@ for i = 1, 2, 0 do\n//@ end\n", "", "'for' step is zero");
+  assert_given_up("//@ for i = 1, 'many' do\n//@ end\n", "", "bad 'for' limit (number expected");
+  assert_source(
+      TUNED(""),
+      "//@ for i = 9223372036854775806, 9223372036854775807 do\na${i}\n//@ end\n//@ for i = 1, 0 / 0 do\nb\n"
+      "//@ end\n//@ for i = 1, -1 / 0 do\nc\n//@ end\n__global__ void f() {}\n",
+      "#line 2 \"T/t.cu\"\na9223372036854775806\n#line 2 \"T/t.cu\"\na9223372036854775807\n#line 10 "
+      "\"T/t.cu\"\n__global__ void f() {}\n");
+}
+
 static void test_template_errors(void **state) {
   (void)state;
 #define REFUSED(template, expected)                                                                                  \
@@ -654,6 +690,7 @@ int main(void) {
       cmocka_unit_test(test_include),
       cmocka_unit_test(test_include_errors),
       cmocka_unit_test(test_endless_template),
+      cmocka_unit_test(test_hostile_templates),
       cmocka_unit_test(test_template_errors),
       cmocka_unit_test(test_missing_template),
       cmocka_unit_test(test_expander_works_on_after_an_error),

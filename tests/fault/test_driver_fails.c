@@ -1,0 +1,249 @@
+/* Each call of the driver in turn fails, once, under an application that plans, binds and launches, and under tuning in
+   this process and in a worker, which is this program too. Over the fake driver and the fake NVRTC: whoever asked hears
+   of it with the function's name, as a status or as the reason of a failed variant, and nothing is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "base/text.h"
+#include "cugen.h"
+#include "fake_cuda.h"
+
+static struct fake_cuda *fake;
+
+static int find_fake(void **state) {
+  (void)state;
+  struct text path = {0};
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  return fake ? 0 : -1;
+}
+
+/* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
+static void run_kernel(const struct fake_launch *launch) {
+  bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
+  char *out;
+  int n;
+  memcpy(&out, launch->parameters[0], sizeof out);
+  memcpy(&n, launch->parameters[4], sizeof n);
+  long long count = n;
+  if (reference) memcpy(&count, launch->parameters[6], sizeof count);
+  memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
+}
+
+/* FAKE_FAIL: "FUNCTION N": the N-th call of that function fails in the worker. */
+static int serve(int argc, char **argv) {
+  static char name[64];
+  const char *wish = getenv("FAKE_FAIL");
+  if (find_fake(NULL)) return 1;
+  fake->run = run_kernel;
+  fake->fail_with = CUDA_ERROR_INVALID_VALUE;
+  fake->fail_only = name;
+  if (wish && sscanf(wish, "%63s %ld", name, &fake->fail_at) != 2) return 1;
+  return cugen_worker_main(argc, argv);
+}
+
+/* ---- What is done ------------------------------------------------------------------------------------------------ */
+
+static cugen *open_library(void) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  cugen *lib;
+  struct text self = {0};
+  options.device = "cuda:0";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  assert_int_equal(path_self(&self, NULL), CUGEN_OK);
+  options.worker = text_get(&self);
+  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
+  text_free(&self);
+  return lib;
+}
+
+static void reset(long at) {
+  *fake = (struct fake_cuda){
+      .version = 13000, .devices = 1, .run = run_kernel, .fail_at = at, .fail_with = CUDA_ERROR_INVALID_VALUE};
+}
+
+struct outcome {
+  int status;
+  cugen_error error;
+  struct text reasons; /* of the variants that failed */
+};
+
+static void launch_in(cugen *lib, struct outcome *out) {
+  const char *size = "n=256";
+  float data[3][256] = {{0}}, alpha = 2;
+  int n = 256;
+  void *arguments[] = {data[0], data[1], data[2], &alpha, &n};
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_kernel *kernel;
+  cugen_plan *plan = NULL;
+  cugen_call *call = NULL;
+  out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
+  if (!out->status) out->status = cugen_plan_open(kernel, &options, &plan, &out->error);
+  if (!out->status) out->status = cugen_call_bind(plan, arguments, 5, &call, &out->error);
+  if (!out->status) out->status = cugen_call_launch(call, NULL, &out->error);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+}
+
+static void tune_in(cugen *lib, unsigned flags, size_t variants, struct outcome *out) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_kernel *kernel;
+  const char *size = "n=1003";
+  options.flags = flags;
+  options.budget_count = variants;
+  options.strategy = "exhaustive";
+  options.variant_timeout = 5;
+  out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
+  if (!out->status) out->status = cugen_kernel_tune(kernel, &options, &result, &out->error);
+  for (size_t i = 0; kernel && i < cugen_kernel_records(kernel); i++) {
+    cugen_record record;
+    if (cugen_kernel_record(kernel, i, &record, NULL)) break;
+    if (record.outcome != CUGEN_OUTCOME_OK) text_addf(&out->reasons, "%s\n", record.reason);
+  }
+  cugen_kernel_close(kernel);
+}
+
+static void tune_one(cugen *lib, struct outcome *out) {
+  tune_in(lib, CUGEN_TUNE_IN_PROCESS, 1, out);
+}
+
+/* And then again in turn: a variant that fails only there keeps its first time. */
+static void tune_two(cugen *lib, struct outcome *out) {
+  tune_in(lib, CUGEN_TUNE_IN_PROCESS, 2, out);
+}
+
+/* ---- And what comes of it ------------------------------------------------------------------------------------------ */
+
+/* Calls whose failure changes nothing: giving back, and asking what is only told. */
+static bool may_be_ignored(const char *call) {
+  static const char *const calls[] = {"cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
+                                      "cuStreamDestroy_v2",   "cuEventDestroy_v2",   "cuLibraryUnload",
+                                      "cuModuleUnload",       "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+                                      "cuPointerGetAttribute"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (!strcmp(call, calls[i])) return true;
+  return false;
+}
+
+static void check(long n, const char *failed, const struct outcome *out) {
+  const char *reasons = out->reasons.length ? out->reasons.data : "";
+  bool told = strstr(out->status ? out->error.message : reasons, failed) || strstr(reasons, failed);
+  if (!told && !may_be_ignored(failed))
+    fail_msg("call %ld, %s, failed: %d: %s; %s", n, failed, out->status, out->status ? out->error.message : "",
+             reasons);
+}
+
+static void assert_nothing_left(long n) {
+  if (fake->memory || fake->streams || fake->events || fake->images || fake->contexts || fake->current)
+    fail_msg("call %ld, %s: left: memory %ld, streams %ld, events %ld, images %ld, contexts %ld, current %ld", n,
+             fake->failed_call ? fake->failed_call : "none", fake->memory, fake->streams, fake->events, fake->images,
+             fake->contexts, fake->current);
+}
+
+/* Steps that grow by n / slow; forgiven: a failure need not be heard of, but what is heard has the name. */
+static void fail_each(void (*work)(cugen *, struct outcome *), long slow, bool forgiven) {
+  long failures = 0;
+  for (long n = 1;; n += 1 + n / slow) {
+    struct outcome out = {0};
+    cugen *lib = open_library();
+    reset(n);
+    work(lib, &out);
+    cugen_close(lib);
+    assert_nothing_left(n);
+    bool heard = out.status || out.reasons.length;
+    if (fake->failed_call && (heard || !forgiven)) check(n, fake->failed_call, &out);
+    bool enough = !fake->failed_call;
+    failures += heard;
+    if (enough && out.status) fail_msg("%s", out.error.message);
+    text_free(&out.reasons);
+    if (enough) break;
+  }
+  assert_true(failures > 20);
+}
+
+static void under_an_application(void **state) {
+  (void)state;
+  fail_each(launch_in, 1000, false);
+}
+
+static void under_tuning_in_process(void **state) {
+  (void)state;
+  fail_each(tune_one, 1000, false);
+  fail_each(tune_two, 15, true);
+}
+
+/* Whether it was heard of; whatever is heard has the function's name. */
+static bool fails_in_a_worker(const char *function, int n) {
+  struct outcome out = {0};
+  struct text wish = {0};
+  cugen *lib = open_library();
+  reset(0);
+  text_addf(&wish, "%s %d", function, n);
+  setenv("FAKE_FAIL", text_get(&wish), 1);
+  tune_in(lib, 0, 2, &out);
+  cugen_close(lib);
+  assert_nothing_left(n);
+  bool told = out.status || out.reasons.length;
+  if (told) check(n, function, &out);
+  text_free(&wish);
+  text_free(&out.reasons);
+  return told;
+}
+
+static void under_tuning_in_a_worker(void **state) {
+  (void)state;
+  /* What a worker cannot do without. */
+  static const char *const functions[] = {"cuInit",
+                                          "cuDriverGetVersion",
+                                          "cuDeviceGetCount",
+                                          "cuDeviceGet",
+                                          "cuDeviceGetName",
+                                          "cuDeviceGetAttribute",
+                                          "cuDeviceTotalMem_v2",
+                                          "cuDevicePrimaryCtxRetain",
+                                          "cuStreamCreate",
+                                          "cuEventCreate",
+                                          "cuMemAlloc_v2",
+                                          "cuMemsetD8Async",
+                                          "cuMemcpyAsync",
+                                          "cuLibraryLoadData",
+                                          "cuLibraryGetKernel",
+                                          "cuKernelGetFunction",
+                                          "cuLaunchKernel",
+                                          "cuFuncGetAttribute",
+                                          "cuStreamSynchronize",
+                                          "cuEventRecord",
+                                          "cuEventElapsedTime"};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    if (!fails_in_a_worker(functions[i], 1)) fail_msg("%s failed and nobody noticed", functions[i]);
+    fails_in_a_worker(functions[i], 2);
+    fails_in_a_worker(functions[i], 7);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(under_an_application),
+                                     cmocka_unit_test(under_tuning_in_process),
+                                     cmocka_unit_test(under_tuning_in_a_worker)};
+  return cmocka_run_group_tests_name("a driver that fails", tests, find_fake, NULL);
+}
