@@ -180,6 +180,13 @@ static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned
   return false;
 }
 
+/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+static const char *textured_argument(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (kernel_argument_textured(&spec->arguments[i])) return spec->arguments[i].name;
+  return NULL;
+}
+
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
   struct export_measured measured = {.seconds = record->seconds};
@@ -188,7 +195,11 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   int status = space_find(x->devices[tuned->device].kernel.space, record->variant, &measured.order, err);
   if (!status) status = make_code(x, tuned->device, measured.order, &code, &spec, err);
   if (status) return status;
-  if (!is_beaten(x, tuned, &code, &measured)) {
+  const char *textured = textured_argument(&spec);
+  if (textured)
+    text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
+              x->devices[tuned->device].text, tuned->text, spec.variant, textured);
+  if (!textured && !is_beaten(x, tuned, &code, &measured)) {
     status = add_code(x, &code, &spec, &measured.code, err);
     struct export_measured *all = status ? NULL : export_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
@@ -351,7 +362,14 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   status = make_code(x, device, 0, &code, &spec, err);
   if (status) return status;
   bool wanted = asked || !code.pinned;
-  if (wanted) status = add_code(x, &code, &spec, &index, err);
+  const char *textured = wanted ? textured_argument(&spec) : NULL;
+  if (textured)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "the config's first variant, '%s', serves problems that were not tuned; it reads '%s' as a "
+                       "texture, which a bundle cannot: put access \"global\" first",
+                       spec.variant, textured);
+  else if (wanted)
+    status = add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
   for (size_t i = 0; i < x->default_count && !status; i++)

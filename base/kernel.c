@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
+const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array"};
+const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
 
 void kernel_spec_free(struct kernel_spec *spec) {
@@ -17,4 +19,12 @@ void kernel_spec_free(struct kernel_spec *spec) {
 
 int64_t kernel_argument_bytes(const struct kernel_argument *argument) {
   return argument->rank ? argument->elements * argument->dtype->bytes : argument->dtype->bytes;
+}
+
+bool kernel_argument_passed(const struct kernel_argument *argument) {
+  return argument->access != ACCESS_CONSTANT && !argument->compiled_in;
+}
+
+bool kernel_argument_textured(const struct kernel_argument *argument) {
+  return argument->access == ACCESS_TEXTURE || argument->access == ACCESS_ARRAY;
 }

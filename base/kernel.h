@@ -17,6 +17,18 @@ enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, 
    coordinates are equal), "index" (the logical flat index), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
 
+/* The memory space through which a kernel reads an argument: its address, a __constant__ symbol, a texture over the
+   buffer itself, or a texture over a CUDA array that the buffer is copied into before each launch. */
+enum access_kind { ACCESS_GLOBAL, ACCESS_CONSTANT, ACCESS_TEXTURE, ACCESS_ARRAY, ACCESS_KIND_COUNT };
+/* "global", "constant", "texture", "array" */
+extern const char *const access_kind_names[ACCESS_KIND_COUNT];
+
+/* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, the texture reflected with its
+   edge twice. */
+enum address_kind { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR, ADDRESS_KIND_COUNT };
+/* "clamp", "border", "wrap", "mirror" */
+extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
+
 /* One argument of the kernel, in declaration order. Buffers: `elements` counts from the first to the last element
    that layout and pitch can reach. stride[i] is the distance in elements between neighbours in dimension i. */
 struct kernel_argument {
@@ -28,6 +40,8 @@ struct kernel_argument {
   bool column_major;
   int64_t elements;
   enum memory_kind memory;
+  enum access_kind access;
+  enum address_kind address; /* of textures */
   enum fill_kind fill;
   double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
   struct value value; /* scalars */
@@ -65,5 +79,11 @@ struct kernel_spec {
 void kernel_spec_free(struct kernel_spec *spec);
 
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
+
+/* Whether it is one of the kernel's parameters: neither compiled in nor a __constant__ symbol. */
+bool kernel_argument_passed(const struct kernel_argument *argument);
+
+/* Whether the kernel's parameter is a texture object. */
+bool kernel_argument_textured(const struct kernel_argument *argument);
 
 #endif

@@ -59,6 +59,7 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   struct config_word layout; /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
   const struct expr *pitch;  /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
   struct config_word fill, memory;
+  struct config_word access, address; /* inputs and constants; inputs */
   const struct expr *tolerance;
   const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
   const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */

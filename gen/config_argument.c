@@ -56,6 +56,19 @@ static int read_memory(const struct reading *r) {
   return read_word(r->build, r->argument->line, r->what, names, &r->argument->memory);
 }
 
+static int read_access(const struct reading *r) {
+  static const char *const inputs[] = {"global", "texture", "array", NULL};
+  static const char *const constants[] = {"constant", "global", NULL};
+  bool constant = r->argument->kind == CUGEN_ARGUMENT_CONSTANT;
+  return read_word(r->build, r->argument->line, r->what, constant ? constants : inputs, &r->argument->access);
+}
+
+static int read_address(const struct reading *r) {
+  const char *names[ADDRESS_KIND_COUNT + 1] = {NULL};
+  memcpy(names, address_kind_names, sizeof address_kind_names);
+  return read_word(r->build, r->argument->line, r->what, names, &r->argument->address);
+}
+
 static int read_tolerance(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->tolerance);
 }
@@ -82,6 +95,8 @@ static const struct attribute {
     {"pitch", BUFFER, read_pitch},
     {"fill", INPUT | INOUT | CONSTANT, read_fill},
     {"memory", INPUT | OUTPUT | INOUT | SCRATCH, read_memory},
+    {"access", INPUT | CONSTANT, read_access},
+    {"address", INPUT, read_address},
     {"tolerance", OUTPUT | INOUT, read_tolerance},
     {"value", SCALAR, read_scalar_value},
     {"specialize", SCALAR, read_specialize},

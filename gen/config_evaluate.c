@@ -116,6 +116,45 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   return CUGEN_OK;
 }
 
+/* What texture units read (CUDA Driver API, CUarray_format). */
+static bool is_texel(const struct dtype *dtype) {
+  return dtype->bytes <= 4 && strcmp(dtype->name, "bf16") != 0;
+}
+
+/* A texture over a buffer has two dimensions, an array one to three. */
+static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
+  bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3;
+  struct text text = {0};
+  if (!kernel_argument_textured(out) || (is_texel(out->dtype) && fits)) return CUGEN_OK;
+  if (!fits)
+    text_addf(&text, "is %s, which has %s dimensions, but the shape has %d", access_kind_names[out->access],
+              out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
+  else
+    text_addf(&text, "is %s, and textures have no elements of dtype %s: f32, f16, or an integer of at most 32 bits",
+              access_kind_names[out->access], out->dtype->name);
+  int status = text.failed ? error_memory(e->err) : fail(e, "access", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
+  bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
+  size_t access, address;
+  int status = find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_KIND_COUNT,
+                         constant ? ACCESS_CONSTANT : ACCESS_GLOBAL, &access);
+  if (!status)
+    status = find_word(e, "address", &e->argument->address, address_kind_names, ADDRESS_KIND_COUNT, ADDRESS_CLAMP,
+                       &address);
+  if (status) return status;
+  out->access = (enum access_kind)access;
+  out->address = (enum address_kind)address;
+  if (constant ? kernel_argument_textured(out) : out->access == ACCESS_CONSTANT)
+    return fail(e, "access",
+                constant ? "is a texture's: a constant's is constant or global"
+                         : "is constant: only a constant can be a __constant__ symbol");
+  return check_texture(e, out);
+}
+
 static int evaluate_tolerance(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->tolerance) return CUGEN_OK;
   int status = prefix(e, expr_eval_float(e->argument->tolerance, e->slots, &out->tolerance, e->err), "tolerance");
@@ -138,6 +177,7 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   out->memory = (enum memory_kind)memory;
   out->fill = (enum fill_kind)fill;
   status = lay_out(e, out);
+  if (!status) status = evaluate_access(e, out);
   return status ? status : evaluate_tolerance(e, out);
 }
 

@@ -85,6 +85,11 @@ static void make_plain(struct kernel_argument *argument) {
   argument->elements = stride;
 }
 
+/* A reference reads every input by its address and every constant as a symbol, so that all variants share one. */
+static void make_direct(struct kernel_argument *argument) {
+  argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;
+}
+
 static int fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
@@ -93,6 +98,7 @@ static int fill_arguments(struct expansion *x) {
   for (size_t i = 0; i < x->argument_count; i++) {
     x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
     if (x->plain[i]) make_plain(&x->arguments[i]);
+    if (x->reference) make_direct(&x->arguments[i]);
   }
   return CUGEN_OK;
 }
@@ -100,10 +106,13 @@ static int fill_arguments(struct expansion *x) {
 /* ---- ${params} ---------------------------------------------------------------------------------------------- */
 
 static void add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
-  if (argument->kind == CUGEN_ARGUMENT_CONSTANT || (!is_buffer(argument) && argument->compiled_in)) return;
+  if (!kernel_argument_passed(argument)) return;
   if (out->length) text_add(out, ", ");
-  if (is_buffer(argument)) {
-    const char *qualifier = argument->kind == CUGEN_ARGUMENT_INPUT ? "const " : "";
+  if (kernel_argument_textured(argument)) {
+    text_addf(out, "cudaTextureObject_t %s", argument->name);
+  } else if (is_buffer(argument)) {
+    bool read = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
+    const char *qualifier = read ? "const " : "";
     text_addf(out, "%s%s_t *__restrict__ %s", qualifier, argument->name, argument->name);
   } else {
     text_addf(out, "%s %s", index ? "index_t" : argument->dtype->c_name, argument->name);
@@ -401,6 +410,8 @@ static void describe_argument(const struct kernel_argument *argument, struct tex
             memory_kind_names[argument->memory], argument->elements);
   for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64, argument->stride[i]);
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(argument->value, out);
+  if (kernel_argument_textured(argument))
+    text_addf(out, " %s %s", access_kind_names[argument->access], address_kind_names[argument->address]);
   text_add_char(out, '\n');
 }
 

@@ -457,6 +457,7 @@ static void read_arguments(const struct names *names, bool *reads) {
     const struct config_argument *declared = &names->in.config->arguments[i];
     read_expr(names, declared->dtype.expr, false, reads);
     read_expr(names, declared->compiled, false, reads);
+    read_expr(names, declared->access.expr, false, reads);
   }
 }
 

@@ -2,7 +2,7 @@
    (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from any thread at once and need no open device. An open device
-   belongs to one thread, but for alloc, free, copy_2d, symbol, parameters and launch_on, which may be called from
+   belongs to one thread, but for alloc, free, copy_2d, symbol, texture_*, parameters and launch_on, which may be called from
    several at once. A GPU that failed with a sticky error (illegal address, trap) stays failed; its process is
    expected to end. */
 #ifndef RUNTIME_DEVICE_H
@@ -64,6 +64,16 @@ struct memory {
   size_t bytes;
   void *base; /* the row's own: what to free */
   size_t base_bytes;
+};
+
+/* ---- Textures ---- */
+
+/* What a kernel reads through the texture units. */
+struct texture {
+  unsigned long long object; /* what the kernel is passed */
+  const struct kernel_argument *argument;
+  void *buffer;
+  void *array; /* the row's own: what the buffer is copied into; NULL: the buffer itself is read */
 };
 
 /* ---- Clocks ---- */
@@ -146,6 +156,13 @@ struct device_ops {
   /* A __constant__ or __device__ symbol. */
   int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
                 cugen_error *err);
+  /* argument, whose access is texture or array, over a buffer; both are borrowed until texture_free. */
+  int (*texture_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
+                      struct texture *out, cugen_error *err);
+  void (*texture_free)(struct device *device, struct texture *texture);
+  /* The buffer into the array, before a launch on the same stream; stream NULL: the device's own, as for launch. */
+  int (*texture_update)(struct device *device, const struct texture *texture, void *const *stream, cugen_error *err);
+
   /* Blocks of that many threads that fit on one multiprocessor, by the driver's own answer; 0: not applicable. */
   int (*active_blocks)(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
 

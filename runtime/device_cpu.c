@@ -14,6 +14,7 @@
 #include "cpu/fibers.h"
 #include "cpu/guard.h"
 #include "device.h"
+#include "texture.h"
 
 enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512 };
 
@@ -218,6 +219,47 @@ static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t 
   return CUGEN_OK;
 }
 
+/* ---- Textures ---- */
+
+/* With the array in the same allocation behind it. */
+static int cpu_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                            struct texture *out, cugen_error *err) {
+  (void)device;
+  static const int addresses[ADDRESS_KIND_COUNT] = {[ADDRESS_CLAMP] = CPU_ADDRESS_CLAMP,
+                                                    [ADDRESS_BORDER] = CPU_ADDRESS_BORDER,
+                                                    [ADDRESS_WRAP] = CPU_ADDRESS_WRAP,
+                                                    [ADDRESS_MIRROR] = CPU_ADDRESS_MIRROR};
+  const struct texture_extent extent = texture_extent(argument);
+  size_t copied = argument->access == ACCESS_ARRAY ? (size_t)kernel_argument_bytes(argument) : 0;
+  struct cpu_texture *texture = malloc(sizeof *texture + copied);
+  *out = (struct texture){.argument = argument, .buffer = buffer};
+  if (!texture) return error_memory(err);
+  if (copied) out->array = texture + 1;
+  *texture = (struct cpu_texture){.base = copied ? out->array : buffer,
+                                  .width = extent.width,
+                                  .height = extent.height,
+                                  .depth = extent.depth,
+                                  .row = extent.row,
+                                  .slice = extent.slice,
+                                  .address = addresses[argument->address],
+                                  .half_float = strcmp(argument->dtype->name, "f16") == 0};
+  out->object = (unsigned long long)(uintptr_t)texture;
+  return CUGEN_OK;
+}
+
+static void cpu_texture_free(struct device *device, struct texture *texture) {
+  (void)device;
+  free((void *)(uintptr_t)texture->object);
+  *texture = (struct texture){0};
+}
+
+static int cpu_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                              cugen_error *err) {
+  (void)device, (void)stream, (void)err;
+  memcpy(texture->array, texture->buffer, (size_t)kernel_argument_bytes(texture->argument));
+  return CUGEN_OK;
+}
+
 /* ---- Images ---- */
 
 static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
@@ -395,6 +437,9 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .unload = cpu_unload,
                                           .entry = cpu_entry,
                                           .symbol = cpu_symbol,
+                                          .texture_make = cpu_texture_make,
+                                          .texture_free = cpu_texture_free,
+                                          .texture_update = cpu_texture_update,
                                           .active_blocks = cpu_active_blocks,
                                           .launch = cpu_launch,
                                           .launch_on = cpu_launch_on,

@@ -8,6 +8,7 @@
 #include "driver.h"
 #include "nvml.h"
 #include "nvrtc.h"
+#include "texture.h"
 
 struct cuda_device {
   struct device base;
@@ -487,6 +488,30 @@ static int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const 
   return leave(cuda, copy_rows(cuda, &copy, err));
 }
 
+/* ---- Textures ------------------------------------------------------------------------------------------------ */
+
+static int cuda_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                             struct texture *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = (struct texture){0};
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, texture_open(cuda->driver, cuda->handle, argument, buffer, out, err));
+}
+
+static void cuda_texture_free(struct device *device, struct texture *texture) {
+  struct cuda_device *cuda = cuda_of(device);
+  bool entered = enter(cuda, NULL) == CUGEN_OK;
+  texture_close(cuda->driver, texture);
+  if (entered) leave(cuda, CUGEN_OK);
+}
+
+static int cuda_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                               cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
+}
+
 /* ---- Images and kernels -------------------------------------------------------------------------------------- */
 
 struct entry {
@@ -768,6 +793,9 @@ const struct device_ops cuda_device_ops = {
     .unload = cuda_unload,
     .entry = cuda_entry,
     .symbol = cuda_symbol,
+    .texture_make = cuda_texture_make,
+    .texture_free = cuda_texture_free,
+    .texture_update = cuda_texture_update,
     .active_blocks = cuda_active_blocks,
     .launch = cuda_launch,
     .launch_on = cuda_launch_on,

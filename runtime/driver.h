@@ -48,6 +48,12 @@
   X(copy_2d, cuMemcpy2DUnaligned_v2, true, (const CUDA_MEMCPY2D *))                                                  \
   X(copy_2d_async, cuMemcpy2DAsync_v2, true, (const CUDA_MEMCPY2D *, CUstream))                                      \
   X(prefetch, cuMemPrefetchAsync, false, (CUdeviceptr, size_t, CUdevice, CUstream))                                  \
+  X(copy_3d, cuMemcpy3DAsync_v2, true, (const CUDA_MEMCPY3D *, CUstream))                                            \
+  X(array_create, cuArray3DCreate_v2, true, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))                            \
+  X(array_destroy, cuArrayDestroy, true, (CUarray))                                                                  \
+  X(texture_create, cuTexObjectCreate, true,                                                                         \
+    (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *))         \
+  X(texture_destroy, cuTexObjectDestroy, true, (CUtexObject))                                                        \
   X(set_8, cuMemsetD8Async, true, (CUdeviceptr, unsigned char, size_t, CUstream))                                    \
   X(set_16, cuMemsetD16Async, true, (CUdeviceptr, unsigned short, size_t, CUstream))                                 \
   X(module_load, cuModuleLoadData, true, (CUmodule *, const void *))                                                 \

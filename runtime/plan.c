@@ -20,6 +20,10 @@ struct call {
   struct entry *const *entries;
   void **parameters; /* the same for every launch; NULL at the end */
   void *addresses[KERNEL_MAX_ARGUMENTS];
+  struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments read as such */
+  struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
+  size_t arrays[KERNEL_MAX_ARGUMENTS];           /* which textures are to be filled before each launch */
+  size_t array_count;
   union {
     int64_t align;
     unsigned char bytes[8];
@@ -151,13 +155,8 @@ static int refuse_scalar(const struct kernel_argument *argument, cugen_error *er
 
 /* ---- Binding ------------------------------------------------------------------------------------------------- */
 
-/* Whether the argument is one of the kernel's parameters. */
-static bool is_passed(const struct kernel_argument *argument) {
-  return argument->kind != CUGEN_ARGUMENT_CONSTANT && !argument->compiled_in;
-}
-
-static int copy_constant(struct plan *plan, const struct kernel_argument *argument, const struct memory *memory,
-                         cugen_error *err) {
+static int copy_to_symbol(struct plan *plan, const struct kernel_argument *argument, const struct memory *memory,
+                          cugen_error *err) {
   struct device *device = plan->device;
   void *symbol;
   size_t room, bytes = (size_t)kernel_argument_bytes(argument);
@@ -167,6 +166,28 @@ static int copy_constant(struct plan *plan, const struct kernel_argument *argume
     return error_set(err, CUGEN_ERROR_CONFIG, "constant '%s' has %zu bytes in the config but %zu in the template",
                      argument->name, bytes, room);
   return device->ops->copy_2d(device, symbol, bytes, memory->device, bytes, bytes, 1, err);
+}
+
+/* A constant's values are those at bind, wherever the kernel reads them. */
+static int copy_constant(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
+                         cugen_error *err) {
+  const struct kernel_argument *argument = &plan->spec->arguments[index];
+  const struct device_ops *ops = plan->device->ops;
+  if (argument->access == ACCESS_CONSTANT) return copy_to_symbol(plan, argument, memory, err);
+  size_t bytes = (size_t)kernel_argument_bytes(argument);
+  int status = ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
+  call->addresses[index] = call->copies[index].device;
+  return status ? status
+                : ops->copy_2d(plan->device, call->addresses[index], bytes, memory->device, bytes, bytes, 1, err);
+}
+
+static int make_texture(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
+                        cugen_error *err) {
+  struct texture *texture = &call->textures[index];
+  int status =
+      plan->device->ops->texture_make(plan->device, &plan->spec->arguments[index], memory->device, texture, err);
+  if (!status && texture->array) call->arrays[call->array_count++] = index;
+  return status;
 }
 
 static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
@@ -185,9 +206,9 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
 static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
                        cugen_error *err) {
   size_t bytes = (size_t)argument->dtype->bytes;
-  bool known = (is_passed(argument) && !given) || argument->compiled_in;
+  bool known = (kernel_argument_passed(argument) && !given) || argument->compiled_in;
   if (known && !plan_pack_scalar(argument->dtype, argument->value, out))
-    return is_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
+    return kernel_argument_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
   if (!given) return CUGEN_OK;
   if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
   memcpy(out, given, bytes);
@@ -200,18 +221,24 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
     return bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
   if (!memory->device) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
-  if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, argument, memory, err);
+  if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, call, index, memory, err);
+  if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
   call->addresses[index] = memory->device;
   return CUGEN_OK;
+}
+
+/* Where the value of a parameter lies. */
+static void *parameter_place(const struct kernel_argument *argument, struct call *call, size_t index) {
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;
+  return kernel_argument_textured(argument) ? (void *)&call->textures[index].object : (void *)&call->addresses[index];
 }
 
 /* The parameters in order, each a pointer to its value; returns how many. */
 static size_t list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count) {
   size_t count = 0;
   for (size_t i = 0; i < plan->spec->argument_count; i++) {
-    if (!is_passed(&plan->spec->arguments[i])) continue;
-    bool scalar = plan->spec->arguments[i].kind == CUGEN_ARGUMENT_SCALAR;
-    call->parameters[count++] = scalar ? (void *)call->scalars[i].bytes : (void *)&call->addresses[i];
+    if (!kernel_argument_passed(&plan->spec->arguments[i])) continue;
+    call->parameters[count++] = parameter_place(&plan->spec->arguments[i], call, i);
   }
   for (size_t i = 0; i < extra_count; i++) call->parameters[count++] = extra[i];
   return count;
@@ -219,7 +246,8 @@ static size_t list_parameters(const struct plan *plan, struct call *call, void *
 
 static void list_passed(const struct kernel_spec *spec, struct text *out) {
   for (size_t i = 0; i < spec->argument_count; i++)
-    if (is_passed(&spec->arguments[i])) text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[i].name);
+    if (kernel_argument_passed(&spec->arguments[i]))
+      text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[i].name);
 }
 
 static int refuse_parameters(const struct plan *plan, size_t launch, int takes, size_t passed, cugen_error *err) {
@@ -252,7 +280,7 @@ static int check_parameters(const struct plan *plan, size_t launch, size_t passe
   int at = 0;
   for (size_t i = 0; i < plan->spec->argument_count; i++) {
     const struct kernel_argument *argument = &plan->spec->arguments[i];
-    if (!is_passed(argument)) continue;
+    if (!kernel_argument_passed(argument)) continue;
     int bytes = argument->kind == CUGEN_ARGUMENT_SCALAR ? argument->dtype->bytes : (int)sizeof(void *);
     if (sizes[at++] != bytes) return refuse_size(plan, launch, argument, sizes[at - 1], bytes, err);
   }
@@ -290,24 +318,37 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
 
 void call_free(struct call *call) {
   if (!call) return;
+  struct device *device = call->device;
+  for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++) {
+    if (call->textures[i].object) device->ops->texture_free(device, &call->textures[i]);
+    if (call->copies[i].base) device->ops->free(device, &call->copies[i]);
+  }
   free(call->parameters);
   free(call);
 }
 
+/* stream: as for texture_update. */
+static int fill_arrays(const struct call *call, void *const *stream, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < call->array_count && !status; i++)
+    status = call->device->ops->texture_update(call->device, &call->textures[call->arrays[i]], stream, err);
+  return status;
+}
+
 int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  for (size_t i = 0; i < call->launch_count; i++) {
-    int status = ops->launch(call->device, call->entries[i], &call->launches[i], call->parameters, err);
-    if (status) return status;
+  int status = fill_arrays(call, NULL, err);
+  for (size_t i = 0; i < call->launch_count && !status; i++) {
+    status = ops->launch(call->device, call->entries[i], &call->launches[i], call->parameters, err);
   }
-  return CUGEN_OK;
+  return status;
 }
 
 int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  for (size_t i = 0; i < call->launch_count; i++) {
-    int status = ops->launch_on(call->device, call->entries[i], &call->launches[i], call->parameters, stream, err);
-    if (status) return status;
+  int status = fill_arrays(call, &stream, err);
+  for (size_t i = 0; i < call->launch_count && !status; i++) {
+    status = ops->launch_on(call->device, call->entries[i], &call->launches[i], call->parameters, stream, err);
   }
-  return CUGEN_OK;
+  return status;
 }

@@ -274,6 +274,7 @@ static void add_argument(struct text *out, const struct kernel_argument *a) {
             (long long)a->elements);
   for (int i = 0; i < a->rank; i++) text_addf(out, " %lld/%lld", (long long)a->shape[i], (long long)a->stride[i]);
   value_print(a->value, out);
+  text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
 }
 
 struct hash candidate_image(const struct candidate *c) {

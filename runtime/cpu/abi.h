@@ -23,6 +23,16 @@ struct cpu_builtins {
   void *dynamic_shared;
 };
 
+/* A texture object is the address of one. In elements; x runs along the contiguous dimension. */
+enum cpu_address { CPU_ADDRESS_CLAMP, CPU_ADDRESS_BORDER, CPU_ADDRESS_WRAP, CPU_ADDRESS_MIRROR };
+
+struct cpu_texture {
+  const void *base;
+  long long width, height, depth, row, slice;
+  int address;    /* an enum cpu_address; the last two take coordinates from 0 to 1 */
+  int half_float; /* elements are binary16, read as float */
+};
+
 enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR };
 
 struct cpu_hooks {

@@ -123,6 +123,7 @@ struct argument_sizes {
   const char *dtype;
   int bytes; /* of an element */
   int passed, memory, rank;
+  int copied; /* a constant that the kernel reads by an address: the call's own copy */
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   unsigned char value[8]; /* of a scalar */
 };
@@ -162,6 +163,11 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   }
   s->failed |= a->elements > (1LL << 62) / bytes;
   s->wide |= a->elements > (1LL << 31) - (1LL << 24);
+}
+
+/* Of the constant that was described last. */
+MAYBE_UNUSED static void by_address(struct sizes *s) {
+  s->arguments[s->argument_count - 1].copied = 1;
 }
 
 static struct argument_sizes *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
@@ -765,17 +771,25 @@ static int allocate(const struct driver *driver, bundle_call *call, size_t at, b
   return status;
 }
 
-static int copy_constant(bundle_plan *plan, size_t at, const void *from, bundle_error *error) {
-  const struct driver *driver = &plan->library->driver;
-  const struct argument_sizes *a = &plan->sizes.arguments[at];
+static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symbol, bundle_error *error) {
   const char *name = arguments_of_kernel[at].name;
-  size_t room = 0, bytes = (size_t)(a->elements * a->bytes);
-  address symbol = 0;
-  int status = CALL(driver, module_global, (&symbol, &room, plan->module, name), error);
+  size_t room = 0;
+  int status = CALL(&plan->library->driver, module_global, (symbol, &room, plan->module, name), error);
   if (!status && room < bytes)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: constant '%s' has %zu bytes, the kernel's symbol %zu", name, bytes,
                 room);
-  if (!status) status = CALL(driver, copy, (symbol, (address)(uintptr_t)from, bytes, NULL), error);
+  return status;
+}
+
+/* Into its symbol, or into memory of the call's. */
+static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_error *error) {
+  const struct driver *driver = &call->plan->library->driver;
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  size_t bytes = (size_t)(a->elements * a->bytes);
+  address to = 0;
+  int status = a->copied ? allocate(driver, call, at, error) : find_symbol(call->plan, at, bytes, &to, error);
+  if (a->copied) to = call->values[at].pointer = call->owned[at].device;
+  if (!status) status = CALL(driver, copy, (to, (address)(uintptr_t)from, bytes, NULL), error);
   return status ? status : CALL(driver, synchronize, (), error);
 }
 
@@ -800,7 +814,7 @@ static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error
   }
   if (!given)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
-  if (kind == BUNDLE_CONSTANT) return copy_constant(call->plan, at, given, error);
+  if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
   call->values[at].pointer = (address)(uintptr_t)given;
   return BUNDLE_OK;
 }
@@ -810,7 +824,8 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
   for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++) {
     int status = bind_argument(call, i, arguments[i], error);
     if (status) return status;
-    if (call->plan->sizes.arguments[i].passed && arguments_of_kernel[i].kind != BUNDLE_CONSTANT)
+    const struct argument_sizes *a = &call->plan->sizes.arguments[i];
+    if (a->passed && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
       call->parameters[passed++] = call->values[i].bytes;
   }
   return BUNDLE_OK;

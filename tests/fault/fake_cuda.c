@@ -142,6 +142,7 @@ static const struct {
                   {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
                   {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
                   {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
+                  {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
                   {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
                   {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
                   {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1}};
@@ -395,6 +396,68 @@ CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count
   MAY_FAIL;
   for (size_t i = 0; i < count; i++) memcpy((char *)pointer(address) + 2 * i, &word, sizeof word);
   return CUDA_SUCCESS;
+}
+
+/* ---- Textures: an object is the address of what it was made from, an array that of packed elements ------------- */
+
+struct fake_array {
+  CUDA_ARRAY3D_DESCRIPTOR description;
+  char *elements;
+};
+
+CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *description) {
+  MAY_FAIL;
+  if (description->Width > 131072 || description->Height > 65536) return CUDA_ERROR_INVALID_VALUE;
+  size_t rows = description->Height ? description->Height : 1, slices = description->Depth ? description->Depth : 1;
+  struct fake_array *made = calloc(1, sizeof *made + 4 * description->Width * rows * slices);
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  made->description = *description;
+  made->elements = (char *)(made + 1);
+  COUNT(memory, 1);
+  *array = (void *)made;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuArrayDestroy(CUarray array) {
+  free(array);
+  GIVE_BACK(memory);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
+  MAY_FAIL;
+  struct fake_array *array = (void *)copy->dstArray;
+  const char *from = pointer(copy->srcDevice);
+  fake_cuda.copy_stream = stream;
+  for (size_t slice = 0; slice < copy->Depth; slice++)
+    for (size_t row = 0; row < copy->Height; row++)
+      memcpy(array->elements + (slice * copy->Height + row) * copy->WidthInBytes,
+             from + (slice * copy->srcHeight + row) * copy->srcPitch, copy->WidthInBytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
+                           const CUDA_RESOURCE_VIEW_DESC *view) {
+  (void)view;
+  MAY_FAIL;
+  bool pitched = resource->resType == CU_RESOURCE_TYPE_PITCH2D;
+  if (pitched && (resource->res.pitch2D.devPtr % 512 || resource->res.pitch2D.pitchInBytes % 32))
+    return CUDA_ERROR_INVALID_VALUE;
+  struct fake_texture *made = calloc(1, sizeof *made);
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  const struct fake_array *array = pitched ? NULL : (void *)resource->res.array.hArray;
+  made->base = array ? array->elements : pointer(resource->res.pitch2D.devPtr);
+  made->width = array ? array->description.Width : resource->res.pitch2D.width;
+  made->height = array ? array->description.Height : resource->res.pitch2D.height;
+  made->address = (int)texture->addressMode[0];
+  made->flags = texture->flags;
+  COUNT(textures, 1);
+  *object = (CUtexObject)(uintptr_t)made;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectDestroy(CUtexObject object) {
+  free((void *)(uintptr_t)object);
+  GIVE_BACK(textures);
 }
 
 /* ---- Images, kernels, launches --------------------------------------------------------------------------------- */

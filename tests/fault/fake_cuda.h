@@ -14,6 +14,14 @@ struct fake_launch {
   int device;         /* of the context that it was loaded into */
 };
 
+/* What a texture object of the fake driver points at. */
+struct fake_texture {
+  const void *base;
+  size_t width, height;
+  int address; /* a CUaddress_mode */
+  unsigned flags;
+};
+
 struct fake_cuda {
   /* Set by the test. */
   int version;                                   /* CUDA version it supports; 0: 13000 */
@@ -28,9 +36,10 @@ struct fake_cuda {
   int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */
-  long calls;                                              /* that can fail, so far */
-  const char *failed_call;                                 /* the one that was made to fail */
-  long memory, contexts, current, streams, events, images; /* alive now */
+  long calls;                                                        /* that can fail, so far */
+  void *copy_stream;                                                 /* of the last copy into an array */
+  const char *failed_call;                                           /* the one that was made to fail */
+  long memory, contexts, current, streams, events, images, textures; /* alive now */
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 };
 

@@ -201,6 +201,9 @@ static void test_words(void **state) {
                {"scalar_dtype", "scalar \"M\" { dtype = \"zzzzzzzz\" }"},
                {"layout", "input \"A\" { layout = \"zzzzzzzz\" }"},
                {"fill", "input \"A\" { fill = \"zzzzzzzz\" }"},
+               {"access", "input \"A\" { access = \"zzzzzzzz\" }"},
+               {"constant_access", "constant \"A\" { access = \"zzzzzzzz\" }"},
+               {"address", "input \"A\" { address = \"zzzzzzzz\" }"},
                {"memory", "input \"A\" { memory = \"zzzzzzzz\" }"}};
   (void)state;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

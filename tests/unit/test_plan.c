@@ -38,6 +38,10 @@ static struct record {
   double constant[4];
   size_t constant_bytes;
   char symbol[32];
+  double copy[4];                     /* what alloc gives */
+  int copies, textures, updates;      /* alive; alive; so far */
+  int updates_at_launch[MAX_RECORDS]; /* how many came before each launch */
+  bool fail_texture, fail_update;
 } record;
 
 static int record_load(struct device *device, const struct compiled *compiled, struct loaded **out,
@@ -79,6 +83,49 @@ static int record_symbol(struct device *device, struct loaded *loaded, const cha
   return CUGEN_OK;
 }
 
+static int record_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+                        cugen_error *err) {
+  (void)device;
+  (void)guard;
+  (void)err;
+  assert_in_range(bytes, 1, sizeof record.copy);
+  record.copies++;
+  *out = (struct memory){.kind = kind, .device = record.copy, .bytes = bytes, .base = record.copy};
+  return CUGEN_OK;
+}
+
+static void record_free(struct device *device, struct memory *memory) {
+  (void)device;
+  record.copies--;
+  *memory = (struct memory){0};
+}
+
+static int record_texture_make(struct device *device, const struct kernel_argument *argument, void *place,
+                               struct texture *out, cugen_error *err) {
+  (void)device;
+  if (record.fail_texture) return error_set(err, CUGEN_ERROR_USAGE, "no texture");
+  record.textures++;
+  *out = (struct texture){.object = 7, .argument = argument, .buffer = place};
+  if (argument->access == ACCESS_ARRAY) out->array = record.copy;
+  return CUGEN_OK;
+}
+
+static void record_texture_free(struct device *device, struct texture *texture) {
+  (void)device;
+  record.textures--;
+  *texture = (struct texture){0};
+}
+
+static int record_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                                 cugen_error *err) {
+  (void)device;
+  assert_null(stream);
+  assert_ptr_equal(texture->array, record.copy);
+  if (record.fail_update) return error_set(err, CUGEN_ERROR_DEVICE, "no copy");
+  record.updates++;
+  return CUGEN_OK;
+}
+
 static int record_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                           size_t width, size_t rows, cugen_error *err) {
   (void)device;
@@ -92,6 +139,7 @@ static int record_launch(struct device *device, struct entry *entry, const struc
   (void)device;
   (void)launch;
   if (record.launches == record.fail_launch) return error_set(err, CUGEN_ERROR_DEVICE, "it trapped");
+  record.updates_at_launch[record.launches] = record.updates;
   record.parameters[record.launches] = parameters;
   record.launched[record.launches++] = entry;
   return CUGEN_OK;
@@ -108,6 +156,11 @@ static const struct device_ops record_ops = {.kind = "record",
                                              .unload = record_unload,
                                              .entry = record_entry,
                                              .symbol = record_symbol,
+                                             .alloc = record_alloc,
+                                             .free = record_free,
+                                             .texture_make = record_texture_make,
+                                             .texture_free = record_texture_free,
+                                             .texture_update = record_texture_update,
                                              .copy_2d = record_copy_2d,
                                              .launch = record_launch,
                                              .parameters = record_parameters};
@@ -136,6 +189,7 @@ static struct kernel_argument scalar(const char *name, const char *dtype, struct
 static struct kernel_argument constant(const char *name) {
   return (struct kernel_argument){.name = name,
                                   .kind = CUGEN_ARGUMENT_CONSTANT,
+                                  .access = ACCESS_CONSTANT,
                                   .dtype = dtype_find("f64"),
                                   .rank = 1,
                                   .shape = {4},
@@ -430,6 +484,82 @@ static void test_a_constant_must_fit(void **state) {
   unbind(plan, call);
 }
 
+/* The values at bind, whatever becomes of what was given. */
+static void test_a_constant_read_by_its_address(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {constant("factors"), buffer("A")};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  double factors[4] = {1, 2, 3, 4};
+  struct memory given[] = {{.device = factors}, {.device = data[0]}};
+  struct plan *plan;
+  struct call *call;
+  arguments[0].access = ACCESS_GLOBAL;
+  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, given, NULL, 0, &call, NULL), CUGEN_OK);
+  assert_memory_equal(record.copy, factors, sizeof factors);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(record.symbols, 0);
+  assert_ptr_equal(*(void **)record.parameters[0][0], record.copy);
+  assert_ptr_equal(*(void **)record.parameters[0][1], data[0]);
+  assert_int_equal(record.copies, 1);
+  unbind(plan, call);
+  assert_int_equal(record.copies, 0);
+}
+
+/* ---- Textures ---------------------------------------------------------------------------------------------------- */
+
+static void test_a_texture_is_passed_as_its_object(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  struct plan *plan;
+  struct call *call;
+  arguments[1].access = ACCESS_TEXTURE;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_ptr_equal(*(void **)record.parameters[0][0], data[0]);
+  assert_int_equal(*(unsigned long long *)record.parameters[0][1], 7);
+  assert_int_equal(record.updates, 0);
+  assert_int_equal(record.textures, 1);
+  unbind(plan, call);
+  assert_int_equal(record.textures, 0);
+}
+
+static void test_an_array_is_filled_before_each_call(void **state) {
+  (void)state;
+  struct kernel_argument argument = buffer("A");
+  struct kernel_launch launches[] = {one_launch, one_launch};
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct plan *plan;
+  struct call *call;
+  argument.access = ACCESS_ARRAY;
+  spec.launches = launches;
+  spec.launch_count = 2;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(record.updates, 0);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  const int before[] = {1, 1, 2, 2};
+  assert_memory_equal(record.updates_at_launch, before, sizeof before);
+  record.fail_update = true;
+  assert_int_equal(call_launch(call, NULL), CUGEN_ERROR_DEVICE);
+  assert_int_equal(record.launches, 4);
+  unbind(plan, call);
+}
+
+static void test_a_texture_that_cannot_be(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  struct plan *plan;
+  struct call *call;
+  arguments[0].access = arguments[1].access = ACCESS_TEXTURE;
+  record.fail_texture = true;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_ERROR_USAGE);
+  assert_null(call);
+  unbind(plan, call);
+}
+
 /* ---- Finding devices --------------------------------------------------------------------------------------------- */
 
 static void assert_device(const char *id, const struct device_ops *want, int want_ordinal) {
@@ -477,6 +607,10 @@ int main(void) {
       cmocka_unit_test_setup(test_a_buffer_needs_memory, reset),
       cmocka_unit_test_setup(test_constants_are_copied_at_bind, reset),
       cmocka_unit_test_setup(test_a_constant_must_fit, reset),
+      cmocka_unit_test_setup(test_a_constant_read_by_its_address, reset),
+      cmocka_unit_test_setup(test_a_texture_is_passed_as_its_object, reset),
+      cmocka_unit_test_setup(test_an_array_is_filled_before_each_call, reset),
+      cmocka_unit_test_setup(test_a_texture_that_cannot_be, reset),
       cmocka_unit_test(test_device_ids),
   };
   return cmocka_run_group_tests_name("plans and calls", tests, NULL, NULL);

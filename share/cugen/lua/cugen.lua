@@ -101,6 +101,24 @@
 ---| "mapped" # of the host, read and written by the device in place
 ---| "managed" # moved by the driver
 
+---How the kernel reads an input.
+---@alias cugen.access
+---| "global" # by its address
+---| "texture" # through a texture over the buffer itself
+---| "array" # through a texture over a CUDA array that the buffer is copied into before each launch
+
+---How the kernel reads a constant.
+---@alias cugen.constant_access
+---| "constant" # as the `__constant__` symbol of its name
+---| "global" # by the address of a copy
+
+---What a texture gives outside of its bounds.
+---@alias cugen.address
+---| "clamp" # the nearest element
+---| "border" # zero
+---| "wrap" # the texture repeated
+---| "mirror" # the texture reflected, its edge twice
+
 -- ---- Attributes ----
 
 ---@class cugen.input_attributes
@@ -110,6 +128,8 @@
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field memory? cugen.memory|string `device` by default
+---@field access? cugen.access|string `global` by default
+---@field address? cugen.address|string of a texture; `clamp` by default
 
 ---@class cugen.output_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
@@ -141,6 +161,7 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
+---@field access? cugen.constant_access|string `constant` by default
 
 ---@class cugen.scalar_attributes
 ---@field dtype? cugen.scalar_dtype|string `index` by default
@@ -239,7 +260,8 @@ function scratch(name) end
 ---@return fun(attributes: cugen.scalar_attributes): cugen.scalar
 function scalar(name) end
 
----A `__constant__` symbol of that name; it is not passed.
+---A `__constant__` symbol of that name, which is no parameter; with `access = "global"` a pointer. Its values are those at
+---bind.
 ---```lua
 ---constant "weights" { dtype = "f32", shape = { 9 } }
 ---```

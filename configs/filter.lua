@@ -1,0 +1,107 @@
+-- A 2-D filter (cross-correlation): result[r][c] = sum of weights[i][j] * image[r + i - size / 2][c + j - size / 2]. Odd
+-- sizes from 3 to 15, any image, four ways to go on past its edges. The weights lie in __constant__, global or shared
+-- memory; the image is read by its address, through shared tiles or through a texture. Rungs: one element a thread, tiles
+-- with their halo in shared memory, strips of rows whose sums stay in registers.
+
+kernel "filter" {
+  problem "rows" (8192),
+  problem "cols" (8192),
+  problem "size"     { 5, 3, 7, 9, 11, 13, 15 },         -- rows and columns of the weights
+  problem "dtype"    { "f32", "f16", "f64" },            -- of image and result; sums are f32, of f64 f64
+  problem "boundary" { "clamp", "zero", "mirror", "wrap" }, -- mirror: with the edge twice, ... 1 0 | 0 1 2 ...
+  problem "pitched"  { false, true },                    -- rows rounded up to what the driver's pitched allocation gives
+
+  -- Ragged for every block, with blocks inside as well as on every edge, and rows aligned for the widest loads.
+  check { rows = 67, cols = 264 },
+
+  policy "nearest" { distance = 1 },
+
+  -- Where the kernel reads the weights from, and how it reads the image. The arguments stay the same.
+  tunable "weights_in" { "constant", "global", "shared" },
+  tunable "image_in"   { "global", "texture", "array" },
+
+  derive "radius"    "size // 2",
+  derive "sum_dtype" "dtype == 'f64' and 'f64' or 'f32'",
+  derive "row_pitch"     "pitched and round_up(cols, device.pitch_alignment // sizeof(dtype)) or cols",
+
+  -- Textures have no f64. One over memory wants its rows at multiples of 32 bytes; an array is copied, which takes as long
+  -- as a copy does, before every launch.
+  where "image_in == 'global' or dtype ~= 'f64'",
+  where "image_in ~= 'texture' or row_pitch * sizeof(dtype) % 32 == 0",
+  where "image_in == 'global' or (rows <= 65000 and cols <= 131072)",
+
+  input "image" {
+    dtype = "dtype", shape = { "rows", "cols" }, pitch = "row_pitch",
+    access = "image_in", address = "boundary == 'zero' and 'border' or boundary",
+  },
+  constant "weights" {
+    dtype = "sum_dtype", shape = { "size", "size" }, access = "weights_in == 'constant' and 'constant' or 'global'",
+  },
+  output "result" {
+    dtype = "dtype", shape = { "rows", "cols" }, pitch = "row_pitch",
+    -- The result is rounded once, the sum of size^2 products of numbers in [-1, 1) after each.
+    tolerance = "eps(dtype) + 2 * size * size * eps(sum_dtype)",
+  },
+  scalar "rows" {},
+  scalar "cols" {},
+
+  reference "filter_reference.cu",
+  flops "2 * size * size * rows * cols",
+  bytes "2 * rows * cols * sizeof(dtype)",
+
+  -- One thread an element, size^2 reads of the image each.
+  implementation "naive" {
+    template "filter_naive.cu",
+    tunable "block_x" { 32, 64, 128 },
+    tunable "block_y" { 8, 4, 2, 16 },
+    where "block_x * block_y <= device.max_threads_per_block",
+    -- The second dimension of a grid has at most 65535 blocks.
+    where "ceil_div(rows, block_y) <= 65535",
+    grid  { "ceil_div(cols, block_x)", "ceil_div(rows, block_y)" },
+    block { "block_x", "block_y" },
+  },
+
+  -- The block's part of the image with a halo of `radius` around it in shared memory.
+  implementation "tiled" {
+    template "filter_tiled.cu",
+    tunable "block_x" { 32, 64, 128 },
+    tunable "block_y" { 8, 4, 16 },
+    tunable "rows_per_thread" { 4, 1, 2, 8 },            -- block_y apart
+    derive "tile_x" "block_x + 2 * radius",
+    derive "tile_y" "block_y * rows_per_thread + 2 * radius",
+    where "block_x * block_y <= device.max_threads_per_block",
+    where "(tile_x * tile_y + size * size) * sizeof(sum_dtype) <= device.shared_per_block",
+    where "ceil_div(rows, block_y * rows_per_thread) <= 65535",
+    grid  { "ceil_div(cols, block_x)", "ceil_div(rows, block_y * rows_per_thread)" },
+    block { "block_x", "block_y" },
+  },
+
+  -- A thread goes down a strip of `vec` columns. Each row of the image that it reads adds to the `size` rows of results
+  -- that it reaches, whose sums stay in registers; the oldest is then complete.
+  implementation "strips" {
+    template "filter_strips.cu",
+    tunable "block_x" { 32, 64, 128 },
+    tunable "block_y" { 4, 1, 2, 8 },
+    tunable "vec" { 4, 2, 8, 1 },                        -- columns of a strip, and elements in one load
+    tunable "strip" { 16, 4, 8, 32, 64, 128 },           -- its rows
+    tunable "unrolling" { "all", "size", "none" },          -- rows of the loop that are unrolled
+    tunable "ahead" { 0, 1, 2 },                         -- rows that are loaded ahead of their use
+    derive "steps" "strip + size - 1",
+    derive "rows_unrolled" "unrolling == 'all' and steps or unrolling == 'size' and size or 1",
+    -- Registers: sums, the window, rows that are on their way, weights that are no operands in constant memory, and
+    -- some 20 for addresses and counters.
+    derive "words" "sizeof(sum_dtype) // 4",
+    derive "registers" [[words * (size * vec + (1 + ahead) * (vec + 2 * radius)
+                         + (weights_in == 'constant' and 0 or min(size * size, 49))) + 20]],
+    where "block_x * block_y <= 512",
+    where "vec * sizeof(dtype) <= 16",
+    -- Code that exceeds the instruction cache is not faster.
+    where "unrolling == 'none' or rows_unrolled * size * size * vec <= 6144",
+    where "unrolling ~= 'size' or size < steps",
+    where "registers <= 232",
+    where "registers * block_x * block_y <= device.registers_per_sm",
+    where "ceil_div(rows, block_y * strip) <= 65535",
+    grid  { "ceil_div(cols, block_x * vec)", "ceil_div(rows, block_y * strip)" },
+    block { "block_x", "block_y" },
+  },
+}

@@ -1,0 +1,19 @@
+//@ include "lib/image.cuh"
+//@ include "lib/weights.cuh"
+
+// One thread an element. Neighbouring threads read neighbouring columns, and what one has read the next finds in the cache.
+__global__ void __launch_bounds__(block_x * block_y) filter_naive(${params}) {
+//@ stage_weights("block_x * block_y")
+  const index_t col = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
+  const index_t row = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
+  const image_view view = ${view()};
+  if (row >= rows || col >= cols) return;
+
+  weights_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < size; ++i) {
+#pragma unroll
+    for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * view.at(row + i - radius, col + j - radius);
+  }
+  result[row * result_stride0 + col] = static_cast<result_t>(sum);
+}

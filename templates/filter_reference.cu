@@ -1,0 +1,36 @@
+// One element of the result, in double precision. Outside of the image a coordinate is brought back by its remainder.
+
+__constant__ weights_t weights[size * size];
+
+// The place of coordinate i of a dimension, -1: none.
+__device__ long long place(long long i, long long count) {
+//@ if boundary == "clamp" then
+  return i < 0 ? 0 : i >= count ? count - 1 : i;
+//@ elseif boundary == "zero" then
+  return i < 0 || i >= count ? -1 : i;
+//@ else
+  const long long period = ${boundary == "mirror" and 2 or 1} * count;
+  const long long within = (i % period + period) % period;
+  return within < count ? within : period - 1 - within;
+//@ end
+}
+
+__global__ void filter_reference(${params}) {
+  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (t >= sample_count) return;
+  const long long element = samples ? samples[t] : t;
+  const long long row = element / cols;
+  const long long col = element % cols;
+
+  result_t sum = 0;
+  for (int i = 0; i < size; ++i) {
+    const long long r = place(row + i - size / 2, rows);
+    for (int j = 0; j < size; ++j) {
+      const long long c = place(col + j - size / 2, cols);
+      if (r < 0 || c < 0) continue;
+      const result_t value = static_cast<result_t>(image[r * image_stride0 + c * image_stride1]);
+      sum += static_cast<result_t>(weights[i * size + j]) * value;
+    }
+  }
+  result[t] = sum;
+}

@@ -1,0 +1,159 @@
+//@ include "lib/pack.cuh"
+//@ include "lib/image.cuh"
+//@ include "lib/weights.cuh"
+//@
+//@ -- The halo on each side comes in loads of `halo` elements, as many as cover the radius: its own width where that is a
+//@ -- power of two below vec, else vec.
+//@ local halo = (radius < vec and is_pow2(radius)) and radius or vec
+//@ local halos = ceil_div(radius, halo)
+
+// How a strip is read: it and its halo lie inside the image and start aligned for wide loads; they lie inside; anywhere.
+enum strip_place { packed, loose, edge };
+
+// What a thread needs of one row of the image: its own columns and `radius` more on each side.
+struct row_window {
+  static constexpr int halo = ${halo};
+  static constexpr int halos = ${halos};
+  static constexpr int reach = halo * halos; // columns from the first one that is loaded to the thread's own
+  image_t at[vec + 2 * reach];
+
+  __device__ __forceinline__ weights_t get(int col) const { return static_cast<weights_t>(at[reach - radius + col]); }
+
+//@ if image_in == "global" then
+  // from: the thread's first column of the row.
+  __device__ __forceinline__ void load_packs(const image_t *from) {
+#pragma unroll
+    for (int p = 0; p < halos; ++p) {
+      const pack<image_t, halo> left = load_pack<halo>(from - reach + p * halo);
+      const pack<image_t, halo> right = load_pack<halo>(from + vec + p * halo);
+#pragma unroll
+      for (int e = 0; e < halo; ++e) {
+        at[p * halo + e] = left.at[e];
+        at[reach + vec + p * halo + e] = right.at[e];
+      }
+    }
+    const pack<image_t, vec> own = load_pack<vec>(from);
+#pragma unroll
+    for (int e = 0; e < vec; ++e) at[reach + e] = own.at[e];
+  }
+//@ end
+
+  template <strip_place place>
+  __device__ __forceinline__ void load(const image_view &view, index_t row, index_t col) {
+//@ if image_in == "global" then
+    const image_t *from = view.base + row * view.stride + col;
+    if constexpr (place == packed) {
+      load_packs(from);
+    } else if constexpr (place == loose) {
+#pragma unroll
+      for (int e = reach - radius; e < reach + vec + radius; ++e) at[e] = from[e - reach];
+    } else {
+#pragma unroll
+      for (int e = reach - radius; e < reach + vec + radius; ++e)
+        at[e] = static_cast<image_t>(view.at(row, col + e - reach));
+    }
+//@ else
+#pragma unroll
+    for (int e = reach - radius; e < reach + vec + radius; ++e)
+      at[e] = static_cast<image_t>(view.at(row, col + e - reach));
+//@ end
+  }
+};
+
+template <strip_place place>
+__device__ __forceinline__ void filter_strip(const image_view &view, result_t *to, index_t row0, index_t col,
+//@ if weights_in == "global" then
+                                             const weights_t *__restrict__ weights,
+//@ elseif weights_in == "shared" then
+                                             const weights_t *staged_weights,
+//@ end
+                                             index_t stride) {
+  // sums[k] is of the row of results that weights row k of the next row of the image belongs to.
+  weights_t sums[size][vec];
+#pragma unroll
+  for (int k = 0; k < size; ++k) {
+#pragma unroll
+    for (int v = 0; v < vec; ++v) sums[k][v] = 0;
+  }
+
+//@ if ahead > 0 then
+  row_window coming[ahead];
+  if constexpr (place != edge) {
+#pragma unroll
+    for (int a = 0; a < ahead; ++a) coming[a].template load<place>(view, row0 + a - radius, col);
+  }
+//@ end
+#pragma unroll(place == edge ? 1 : ${rows_unrolled})
+  for (int i = 0; i < steps; ++i) {
+    const index_t row = row0 + i - (size - 1);
+    if (place == edge && row >= view.height) return;
+    row_window window;
+//@ if ahead > 0 then
+    if constexpr (place != edge) {
+      window = coming[0];
+#pragma unroll
+      for (int a = 0; a + 1 < ahead; ++a) coming[a] = coming[a + 1];
+      if (i + ahead < steps) coming[ahead - 1].template load<place>(view, row0 + i + ahead - radius, col);
+    } else {
+      window.template load<edge>(view, row0 + i - radius, col);
+    }
+//@ else
+    window.template load<place>(view, row0 + i - radius, col);
+//@ end
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+#pragma unroll
+      for (int j = 0; j < size; ++j) {
+#pragma unroll
+        for (int v = 0; v < vec; ++v) sums[k][v] += ${weight}[k * size + j] * window.get(v + j);
+      }
+    }
+    // The first `size - 1` rows complete nothing.
+    if (i >= size - 1) {
+      pack<result_t, vec> out;
+#pragma unroll
+      for (int v = 0; v < vec; ++v) out.at[v] = static_cast<result_t>(sums[size - 1][v]);
+      result_t *at = to + row * stride + col;
+      if (place == packed) {
+        store_pack<vec>(at, out);
+      } else {
+#pragma unroll
+        for (int v = 0; v < vec; ++v)
+          if (place == loose || v < view.width - col) at[v] = out.at[v];
+      }
+    }
+#pragma unroll
+    for (int k = size - 1; k > 0; --k) {
+#pragma unroll
+      for (int v = 0; v < vec; ++v) sums[k][v] = sums[k - 1][v];
+    }
+#pragma unroll
+    for (int v = 0; v < vec; ++v) sums[0][v] = 0;
+  }
+}
+
+//@ local arguments = "view, result, row0, col, " .. (weights_in == "constant" and "" or weight .. ", ") .. "result_stride0"
+__global__ void __launch_bounds__(block_x * block_y) filter_strips(${params}) {
+//@ stage_weights("block_x * block_y")
+  const index_t col = (static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x) * vec;
+  const index_t row0 = (static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y) * strip;
+  const image_view view = ${view()};
+  if (col >= cols || row0 >= rows) return;
+
+//@ if image_in == "global" then
+  const bool aligned = packs_fit<vec>(image, image_stride0) && packs_fit<vec>(result, result_stride0);
+  const bool inner = col >= row_window::reach && cols - col >= vec + row_window::reach && row0 >= radius &&
+                     rows - row0 >= strip + radius;
+//@ else
+  // The texture unit sees to the edges; the results alone decide.
+  const bool aligned = packs_fit<vec>(result, result_stride0);
+  const bool inner = cols - col >= vec && rows - row0 >= strip;
+//@ end
+  if (inner && aligned) {
+    filter_strip<packed>(${arguments});
+  } else if (inner) {
+    filter_strip<loose>(${arguments});
+  } else {
+    filter_strip<edge>(${arguments});
+  }
+}

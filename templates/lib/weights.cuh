@@ -1,0 +1,14 @@
+#pragma once
+// The filter's weights where weights_in says, by rows. `weight` is the name to read them by; stage_weights, for the whole
+// block, brings them to shared memory.
+//@ weight = weights_in == "shared" and "staged_weights" or "weights"
+//@ if weights_in == "constant" then
+__constant__ weights_t weights[size * size];
+//@ end
+//@ function stage_weights(threads)
+//@   if weights_in == "shared" then
+  __shared__ weights_t staged_weights[size * size];
+  for (int i = threadIdx.y * block_x + threadIdx.x; i < size * size; i += ${threads}) staged_weights[i] = weights[i];
+  __syncthreads();
+//@   end
+//@ end

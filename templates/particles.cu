@@ -1,0 +1,106 @@
+//@ include "lib/pack.cuh"
+//@
+//@ -- Particles that one step of a thread moves together. In an array of structures packs lie along the record instead.
+//@ local along_record = group == 1
+//@ local step = along_record and 1 or vec
+
+constexpr dtype wall = static_cast<dtype>(0.5);
+constexpr dtype stiffness = static_cast<dtype>(8);
+constexpr dtype drag = static_cast<dtype>(0.25);
+constexpr dtype gravity = static_cast<dtype>(0.5);
+
+// x y z, vx vy vz, one over the mass.
+struct particle {
+  dtype at[7];
+
+  __device__ __forceinline__ void move(dtype dt) {
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+      const dtype x = at[d];
+      const dtype v = at[3 + d];
+      const dtype pull = min(max(x, -wall), wall) - x;
+      const dtype fall = d == 2 ? gravity : static_cast<dtype>(0);
+      at[3 + d] = v + dt * (at[6] * (stiffness * pull - drag * v) - fall);
+      at[d] = x + dt * at[3 + d];
+    }
+  }
+};
+
+// Where the first number of a particle lies; its others are stride1 apart.
+//@ for _, array in ipairs { "state", "moved" } do
+__device__ __forceinline__ index_t place_in_${array}(index_t p, index_t n) {
+//@   if group == 0 then
+  return p;
+//@   elseif group == 1 then
+  return p * ${array}_stride0;
+//@   else
+  return p / lanes * ${array}_stride0 + p % lanes;
+//@   end
+}
+//@ end
+
+template <int width> __device__ __forceinline__ void step(${params}, index_t p) {
+  const state_t *from = state + place_in_state(p, n);
+  moved_t *to = moved + place_in_moved(p, n);
+//@ if along_record then
+  constexpr int packs = (7 + width - 1) / width;
+  constexpr int out_width = width > 1 ? 2 : 1; // six numbers have no larger whole packs
+  particle one;
+#pragma unroll
+  for (int f = 0; f < packs; ++f) {
+    const pack<dtype, width> some = load_pack<width>(from + f * width);
+#pragma unroll
+    for (int e = 0; e < width; ++e)
+      if (f * width + e < 7) one.at[f * width + e] = some.at[e];
+  }
+  one.move(dt);
+#pragma unroll
+  for (int f = 0; f < 6; f += out_width) {
+    pack<dtype, out_width> some;
+#pragma unroll
+    for (int e = 0; e < out_width; ++e) some.at[e] = one.at[f + e];
+    store_pack<out_width>(to + f, some);
+  }
+//@ else
+  particle some[width];
+#pragma unroll
+  for (int f = 0; f < 7; ++f) {
+    const pack<dtype, width> one = load_pack<width>(from + f * state_stride1);
+#pragma unroll
+    for (int e = 0; e < width; ++e) some[e].at[f] = one.at[e];
+  }
+#pragma unroll
+  for (int e = 0; e < width; ++e) some[e].move(dt);
+#pragma unroll
+  for (int f = 0; f < 6; ++f) {
+    pack<dtype, width> one;
+#pragma unroll
+    for (int e = 0; e < width; ++e) one.at[e] = some[e].at[f];
+    store_pack<width>(to + f * moved_stride1, one);
+  }
+//@ end
+}
+
+__global__ void __launch_bounds__(block) particles(${params}) {
+//@ local call = "(state, moved, n, dt, "
+//@ if vec > 1 then
+//@   local other = along_record and "_stride0" or "_stride1"
+  // Memory that wide loads may not start at is read one number at a time.
+  const bool aligned = packs_fit<vec>(state, state${other}) && packs_fit<vec>(moved, ${along_record and "vec" or "moved_stride1"});
+//@ end
+#pragma unroll
+  for (int k = 0; k < per_thread; ++k) {
+    const index_t p = ((static_cast<index_t>(blockIdx.x) * per_thread + k) * block + threadIdx.x) * ${step};
+    if (p >= count) return;
+//@ if vec > 1 then
+    if (aligned) {
+      step<vec>${call}p);
+    } else {
+#pragma unroll
+      for (int e = 0; e < ${step}; ++e) step<1>${call}p + e);
+    }
+//@ else
+    step<1>${call}p);
+//@ end
+  }
+}
