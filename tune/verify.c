@@ -78,8 +78,8 @@ static void count_element(struct tally *tally, int64_t i, double got, double wan
       bad |= !(error <= tolerance);                                                                                  \
       most = error > most ? error : most;                                                                            \
     }                                                                                                                \
-    if (bad || !(tolerance > 0.0)) return false;                                                                     \
-    if (most / tolerance > *worst) *worst = most / tolerance;                                                        \
+    if (bad) return false;                                                                                           \
+    if (most > *worst * tolerance) *worst = most / tolerance;                                                        \
     return true;                                                                                                     \
   }
 ROW_IS_CLOSE(f32_row_is_close, float)

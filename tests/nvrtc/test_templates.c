@@ -293,6 +293,45 @@ static void test_reader(void **state) {
   }
 }
 
+/* ---- copy, access, transpose ---- */
+
+/* Of each implementation with variants some by chance, and the reference. */
+static void compile_sample(struct bench *bench, int each, uint64_t *state) {
+  size_t count;
+  const struct space_implementation *list = space_implementations(bench->space, &count);
+  for (size_t i = 0; i < count; i++)
+    for (int n = 0; list[i].valid > 0 && n < each; n++)
+      compile_variant(bench, random_variant(bench, list[i].implementation->name, NULL, state));
+  compile_reference(bench);
+}
+
+/* Every size of an element, packed and pitched, offsets of 32 and 64 bits. */
+static void test_moves(void **state) {
+  static const struct {
+    const char *config, *settings[4];
+  } rows[] = {
+      {"configs/copy.lua", {"dtype=f32", "width=100003"}},
+      {"configs/copy.lua", {"dtype=u8", "width=4294967311", "pitched=false"}},
+      {"configs/copy.lua", {"dtype=f16", "pitched=true", "width=1001", "height=77"}},
+      {"configs/copy.lua", {"dtype=f64", "pitch_x=1002", "width=1001", "height=4000000"}},
+      {"configs/access.lua", {"dtype=f32", "load_offset=1"}},
+      {"configs/access.lua", {"dtype=bf16", "scattered=true", "store_offset=3", "store_stride=2"}},
+      {"configs/transpose.lua", {"dtype=f32"}},
+      {"configs/transpose.lua", {"dtype=u8", "rows=65537", "cols=65539"}},
+      {"configs/transpose.lua", {"dtype=f16", "rows=1000", "cols=1001", "pitched=true"}},
+      {"configs/transpose.lua", {"dtype=f64", "batch=1000", "rows=2000", "cols=2000"}},
+  };
+  uint64_t random = 1;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct bench bench;
+    size_t count = 0;
+    while (count < 4 && rows[i].settings[count]) count++;
+    bench_open(*state, rows[i].config, rows[i].settings, count, &targets[i % TARGETS], &bench);
+    compile_sample(&bench, 2, &random);
+    bench_close(&bench);
+  }
+}
+
 /* ---- The configs of other tests ---- */
 
 static void test_features(void **state) {
@@ -342,8 +381,9 @@ static void test_planted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_matmul_sample), cmocka_unit_test(test_matmul_does_not_spill),
+      cmocka_unit_test(test_reader),        cmocka_unit_test(test_moves),
       cmocka_unit_test(test_features),      cmocka_unit_test(test_wild),
-      cmocka_unit_test(test_planted),       cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_planted),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,75 @@
+-- y = x: how fast memory can be read and written. Everything is one line of width * height * depth elements, or rows with
+-- a pitch. Three rungs: an element a thread, packs of bytes with several loads in flight, bulk copies through shared memory.
+
+kernel "copy" {
+  problem "width"  (67108864),                   -- elements in a row
+  problem "height" (1),                          -- rows in a slice
+  problem "depth"  (1),                          -- slices
+  problem "dtype"   { "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" },
+  problem "pitched" { false, true },             -- rows rounded up to what the driver's pitched allocation gives
+  problem "pitch_x" (0),                         -- or elements from one row to the next; 0: as `pitched` says
+  problem "pitch_y" (0),
+
+  -- Odd rows; many chunks of the largest size, and the last one ragged.
+  check { width = 30011, height = 5, depth = 2 },
+
+  policy "nearest" { distance = 2 },
+
+  derive "rows"    "height * depth",
+  derive "packed"  "not pitched and pitch_x == 0 and pitch_y == 0",
+  derive "aligned_width" "pitched and round_up(width, device.pitch_alignment // sizeof(dtype)) or width",
+  derive "x_step"  "pitch_x ~= 0 and pitch_x or aligned_width",
+  derive "y_step"  "pitch_y ~= 0 and pitch_y or aligned_width",
+
+  input  "x" { dtype = "dtype", shape = { "depth", "height", "width" }, pitch = "x_step" },
+  output "y" { dtype = "dtype", shape = { "depth", "height", "width" }, pitch = "y_step" },
+  scalar "width" {},
+  scalar "height" {},
+  scalar "depth" {},
+
+  reference "copy_reference.cu",
+  bytes "2 * width * rows * sizeof(dtype)",      -- read and written
+
+  implementation "element" {
+    template "copy_element.cu",
+    tunable "threads" { 256, 128, 512, 1024 },
+    grid  { "ceil_div(width * rows, threads)" },
+    block { "threads" },
+  },
+
+  implementation "vector" {
+    template "copy_vector.cu",
+    tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
+    tunable "loads"   { 4, 1, 2, 8, 16 },        -- of a thread before its first store
+    tunable "threads" { 256, 512, 1024, 128 },
+    tunable "blocks_per_sm" { 0, 1, 2, 4, 8 },   -- a persistent grid of so many; 0: a block for each chunk
+    tunable "load_through"  { "l1", "l2", "read_only", "streaming" },
+    tunable "store_as"      { "plain", "streaming" },
+    derive "vec" "access // sizeof(dtype)",
+    where "access >= sizeof(dtype)",
+    -- Narrow accesses are there to be seen; they need no variety.
+    where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1' and store_as == 'plain')",
+    derive "packs"  "packed and ceil_div(width * rows, vec) or ceil_div(width, vec) * rows",
+    derive "chunks" "ceil_div(packs, threads * loads)",
+    -- More blocks than fit at once go round only if there is work for each.
+    where "blocks_per_sm * threads <= device.max_threads_per_sm",
+    grid  { "blocks_per_sm == 0 and chunks or min(chunks, blocks_per_sm * device.sm_count)" },
+    block { "threads" },
+  },
+
+  implementation "bulk" {
+    requires "device.compute_capability >= 90 or device.is_gpu == 0",
+    template "copy_bulk.cu",
+    tunable "piece"  { 16384, 8192, 32768, 4096 }, -- bytes in one bulk copy
+    tunable "stages" { 4, 3, 8 },                -- pieces of a block in flight
+    tunable "blocks_per_sm" { 1, 2, 4 },
+    derive "threads" "128",
+    where "blocks_per_sm * (piece * stages + 1024 + 8 * stages) <= device.shared_per_sm",
+    where "piece * stages + 8 * stages <= device.shared_per_block_optin",
+    derive "line_bytes" "(packed and width * rows or width) * sizeof(dtype)",
+    derive "pieces" "ceil_div(line_bytes, piece) * (packed and 1 or rows)",
+    grid   { "min(pieces, blocks_per_sm * device.sm_count)" },
+    block  { "threads" },
+    shared "piece * stages",
+  },
+}

@@ -1,0 +1,122 @@
+-- B = A transposed, for each of a batch of matrices: as many bytes as a copy, but rows become columns, so that either loads or
+-- stores run against memory unless a tile is turned over on the chip. A ladder from one element a thread to 16-byte accesses
+-- both ways.
+
+-- The two naive rungs differ in which thread index runs along A's columns; see lesson "index arithmetic" in the template.
+local function naive(name, columns_along)
+  return implementation (name) {
+    template "transpose_naive.cu",
+    tunable "columns_along" { columns_along },
+    tunable "block_x" { 32, 16, 64 },
+    tunable "block_y" { 8, 4, 16, 32 },
+    where "block_x * block_y <= device.max_threads_per_block",
+    grid  { "batch * ceil_div(rows, columns_along == 'x' and block_y or block_x)"
+            .. " * ceil_div(cols, columns_along == 'x' and block_x or block_y)" },
+    block { "block_x", "block_y" },
+  }
+end
+
+-- The rungs through shared memory differ in what is done about bank conflicts.
+local function tiled(name, bank, pads)
+  return implementation (name) {
+    template "transpose_tiled.cu",
+    tunable "bank" { bank },
+    tunable "pad"  (pads),                       -- elements added to a row of the tile
+    tunable "tile" { 32, 64, 16 },
+    tunable "rows_per_thread" { 4, 8, 1, 16 },   -- elements that a thread moves
+    tunable "group" { 1 },
+    derive "threads_y" "tile // rows_per_thread",
+    where "rows_per_thread <= tile and tile * threads_y <= device.max_threads_per_block",
+    where "tile * threads_y >= 64",
+    where "tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
+    grid  { "batch * ceil_div(rows, tile) * ceil_div(cols, tile)" },
+    block { "tile", "threads_y" },
+  }
+end
+
+kernel "transpose" {
+  problem "rows"  (8192),                        -- of A
+  problem "cols"  (8192),
+  problem "batch" (1),                           -- matrices
+  problem "dtype"   { "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" },
+  problem "pitched" { false, true },             -- rows rounded up to what the driver's pitched allocation gives
+  problem "pitch_a" (0),                         -- or elements from one row to the next; 0: as `pitched` says
+  problem "pitch_b" (0),
+
+  -- Ragged in every tile, and with tiles that lie inside; rows are aligned for packs of four, columns are not.
+  check { rows = 268, cols = 391, batch = 2 },
+
+  policy "nearest" { distance = 1 },
+
+  derive "alignment" "device.pitch_alignment // sizeof(dtype)",
+  derive "a_step" "pitch_a ~= 0 and pitch_a or pitched and round_up(cols, alignment) or cols",
+  derive "b_step" "pitch_b ~= 0 and pitch_b or pitched and round_up(rows, alignment) or rows",
+
+  input  "A" { dtype = "dtype", shape = { "batch", "rows", "cols" }, pitch = "a_step" },
+  output "B" { dtype = "dtype", shape = { "batch", "cols", "rows" }, pitch = "b_step" },
+  scalar "rows" {},
+  scalar "cols" {},
+  scalar "batch" {},
+
+  reference "transpose_reference.cu",
+  bytes "2 * batch * rows * cols * sizeof(dtype)", -- read and written
+
+  naive("coalesced_read", "x"),
+  naive("coalesced_write", "y"),
+  tiled("conflicts", "plain", { 0 }),
+  tiled("padded", "plain", { 1, 2 }),
+  tiled("swizzled", "xor", { 0 }),
+
+  -- Blocks of packs turned over in registers, with no shared memory between.
+  implementation "registers" {
+    template "transpose_registers.cu",
+    tunable "access"       { 16, 8, 4 },         -- bytes in one load or store
+    tunable "lanes_across" { 8, 4, 16, 2 },      -- blocks of a warp side by side
+    tunable "warps_across" { 1, 2, 4 },
+    tunable "warps_down"   { 4, 1, 2, 8 },
+    tunable "group"        { 1, 8 },
+    tunable "load_through" { "l1", "streaming" },
+    tunable "store_as"     { "plain", "streaming" },
+    where "access >= sizeof(dtype)",
+    derive "vec"   "access // sizeof(dtype)",
+    derive "words" "access // 4",
+    derive "lanes_down" "32 // lanes_across",
+    derive "threads" "32 * warps_across * warps_down",
+    derive "tile_rows" "vec * lanes_down * warps_down",
+    derive "tile_cols" "vec * lanes_across * warps_across",
+    where "threads >= 64 and threads <= 512",
+    grid  { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
+    block { "threads" },
+  },
+
+  -- The same through shared memory, so that whole rows of a tile are read and written.
+  implementation "vector" {
+    template "transpose_vector.cu",
+    tunable "access"    { 16, 8, 4 },            -- bytes in one load or store
+    tunable "tile_rows" { 64, 32, 128 },
+    tunable "tile_cols" { 64, 32, 128, 256 },
+    tunable "blocks"    { 1, 2, 4 },             -- of vec x vec elements, for each thread
+    tunable "bank"      { "xor", "pad", "plain" },
+    tunable "group"     { 1, 8, 32 },
+    tunable "load_through" { "l1", "streaming" },
+    tunable "store_as"  { "plain", "streaming" },
+    tunable "min_blocks" { 1, 4 },
+    where "access >= sizeof(dtype)",
+    derive "vec"   "access // sizeof(dtype)",
+    derive "words" "access // 4",
+    where "tile_rows % vec == 0 and tile_cols % vec == 0",
+    where "(tile_rows // vec) * (tile_cols // vec) % (32 * blocks) == 0",
+    derive "threads" "(tile_rows // vec) * (tile_cols // vec) // blocks",
+    where "threads >= 64 and threads <= 1024",
+    -- Packs of the blocks, and their turned copies.
+    where "blocks * vec * words <= 64",
+    derive "swizzle_period" "min(128 // access, tile_rows // vec)",
+    where "bank == 'xor' or min_blocks == 1 and group == 1",
+    where "min_blocks * threads <= device.max_threads_per_sm",
+    derive "shared_bytes" "(tile_rows * tile_cols // vec + (bank == 'pad' and tile_cols // vec or 0)) * access",
+    where "shared_bytes <= device.shared_per_block_optin and min_blocks * (shared_bytes + 1024) <= device.shared_per_sm",
+    grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
+    block  { "threads" },
+    shared "shared_bytes",
+  },
+}

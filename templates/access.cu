@@ -1,0 +1,42 @@
+// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride elements
+// apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors of 32 bytes, so
+// a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of 8 on.
+//
+//@ if scattered then
+// Elements are taken in an order without neighbours: an odd multiplier permutes the numbers below a power of two.
+//@ end
+//@ if store_offset > 0 then
+// The first store_offset elements of y become zero.
+//@ end
+
+//@ include "lib/words.cuh"
+
+using bits = bits_of<sizeof(dtype)>::type;
+
+__global__ void __launch_bounds__(threads) access(${params}) {
+  const bits *from = reinterpret_cast<const bits *>(x);
+  bits *to = reinterpret_cast<bits *>(y);
+  const index_t first = static_cast<index_t>(blockIdx.x) * (threads * loads) + threadIdx.x;
+  bits held[loads];
+#pragma unroll
+  for (int i = 0; i < loads; ++i) {
+    const index_t element = first + i * threads;
+//@ if scattered then
+    const index_t taken = static_cast<index_t>(static_cast<unsigned long long>(element) * multiplier % n);
+//@ else
+    const index_t taken = element;
+//@ end
+    if (element < n) held[i] = load_bits(from + (taken + load_offset) * load_stride);
+  }
+#pragma unroll
+  for (int i = 0; i < loads; ++i) {
+    const index_t element = first + i * threads;
+    if (element < n) store_bits(to + (element + store_offset) * store_stride, held[i]);
+  }
+//@ if store_offset > 0 then
+  const index_t step = static_cast<index_t>(gridDim.x) * threads;
+  for (index_t i = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x; i < store_offset; i += step) {
+    y[i * store_stride] = dtype(0);
+  }
+//@ end
+}

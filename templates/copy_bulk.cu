@@ -1,0 +1,83 @@
+// y = x through shared memory by bulk copies: one thread of each block keeps a ring of `stages` pieces in flight, and the
+// copy engine does the rest. No data passes through registers, and a block needs hardly any instructions.
+//
+// A piece is at most `piece` bytes of one line. What bulk copies cannot move is moved element by element: the last bytes
+// of a line (less than 16), and everything where a base or a pitch is no multiple of 16 bytes.
+
+//@ include "lib/bulk.cuh"
+
+__global__ void __launch_bounds__(threads) copy_bulk(${params}) {
+  extern __shared__ __align__(128) unsigned char ring[];
+  __shared__ bulk_barrier full[stages];
+
+//@ if packed then
+  // All of it is one line.
+  const index_t length = width * rows;
+  const index_t lines = 1;
+  const long long x_line = 0;
+  const long long y_line = 0;
+//@ else
+  const index_t length = width;
+  const index_t lines = rows;
+  const long long x_line = x_pitch * static_cast<long long>(sizeof(x_t));
+  const long long y_line = y_pitch * static_cast<long long>(sizeof(y_t));
+//@ end
+  const bool aligned = (reinterpret_cast<size_t>(x) | reinterpret_cast<size_t>(y) | static_cast<size_t>(x_line) |
+                        static_cast<size_t>(y_line)) % 16 == 0;
+  // Of each line, what bulk copies move.
+  const long long body = aligned ? length * static_cast<long long>(sizeof(x_t)) / 16 * 16 : 0;
+  const long long pieces_per_line = (body + (piece - 1)) / piece;
+  const long long piece_count = pieces_per_line * lines;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < stages; ++s) bulk_init(&full[s]);
+    bulk_fence_init();
+
+    // This block's i-th piece is piece number blockIdx.x + i * gridDim.x, and goes through stage i % stages.
+    const auto load = [&](long long number, int stage) {
+      const long long line = ${packed and "0" or "number / pieces_per_line"};
+      const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
+      const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
+      bulk_load(ring + stage * piece, reinterpret_cast<const unsigned char *>(x) + line * x_line + at, bytes,
+                &full[stage]);
+    };
+    bulk_stores stores;
+    long long next = blockIdx.x;
+    for (int s = 0; s < stages; ++s, next += gridDim.x) {
+      if (next < piece_count) load(next, s);
+    }
+
+    int stage = 0;
+    unsigned parity = 0;
+    bool first = true;
+    for (long long number = blockIdx.x; number < piece_count; number += gridDim.x) {
+      const long long line = ${packed and "0" or "number / pieces_per_line"};
+      const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
+      const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
+      bulk_wait(&full[stage], parity);
+      stores.store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring + stage * piece, bytes);
+      // The stage of the piece before is filled again: its store has had the time of this wait.
+      if (!first && next < piece_count) {
+        stores.wait_read<1>();
+        load(next, stage == 0 ? stages - 1 : stage - 1);
+        next += gridDim.x;
+      }
+      first = false;
+      if (++stage == stages) {
+        stage = 0;
+        parity ^= 1;
+      }
+    }
+    stores.finish();
+  }
+
+  const index_t moved = static_cast<index_t>(body / sizeof(x_t));
+  const index_t rest = length - moved;
+  const index_t step = static_cast<index_t>(gridDim.x) * threads;
+  for (index_t i = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x; i < rest * lines; i += step) {
+    const index_t line = i / rest;
+    const index_t col = moved + i % rest;
+    y[line * (y_line / static_cast<long long>(sizeof(y_t))) + col] =
+        x[line * (x_line / static_cast<long long>(sizeof(x_t))) + col];
+  }
+}

@@ -1,0 +1,25 @@
+// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the rows:
+// neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row apart, and
+// each of them moves 32 bytes for its one element.
+//
+//@ if columns_along == "x" then
+// x runs along A's columns: loads are coalesced, stores are not.
+//@ else
+// y runs along A's columns and x along B's: stores are coalesced, loads are not.
+//@ end
+
+//@ include "lib/tile_order.cuh"
+
+__global__ void __launch_bounds__(block_x * block_y) transpose_naive(${params}) {
+//@ if columns_along == "x" then
+  const tile_place place = place_tile<block_y, block_x, 1>(rows, cols);
+  const index_t row = place.row + threadIdx.y;
+  const index_t col = place.col + threadIdx.x;
+//@ else
+  const tile_place place = place_tile<block_x, block_y, 1>(rows, cols);
+  const index_t row = place.row + threadIdx.x;
+  const index_t col = place.col + threadIdx.y;
+//@ end
+  if (row >= rows || col >= cols) return;
+  B[place.batch * B_stride0 + col * B_stride1 + row] = A[place.batch * A_stride0 + row * A_stride1 + col];
+}

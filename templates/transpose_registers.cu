@@ -1,0 +1,42 @@
+// B = transposed A without shared memory: a thread loads a block of vec x vec elements by rows, turns it over in its
+// registers and stores it by columns, `access` bytes at a time. The lanes of a warp stand lanes_down by lanes_across
+// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches of B.
+//
+// A block on the edge, or in a matrix that is not aligned for packs, moves one element at a time.
+
+//@ include "lib/words.cuh"
+//@ include "lib/tile_order.cuh"
+//@ include "lib/transpose_block.cuh"
+
+using pack = bits_of<access>::type;
+
+__global__ void __launch_bounds__(threads) transpose_registers(${params}) {
+  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const index_t row = place.row + (warp / warps_across * lanes_down + lane / lanes_across) * vec;
+  const index_t col = place.col + (warp % warps_across * lanes_across + lane % lanes_across) * vec;
+  if (row >= rows || col >= cols) return;
+  const dtype *from = A + place.batch * A_stride0 + row * A_stride1 + col;
+  dtype *to = B + place.batch * B_stride0 + col * B_stride1 + row;
+  const long long size = sizeof(dtype);
+
+  if (rows - row >= vec && cols - col >= vec && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size)) &&
+      accesses_fit<access>(B, (B_stride0 * size) | (B_stride1 * size))) {
+    unsigned int held[vec][words];
+    unsigned int turned[vec][words];
+#pragma unroll
+    for (int i = 0; i < vec; ++i) {
+      words_of<words>::split(load_bits(reinterpret_cast<const pack *>(from + i * A_stride1)), held[i]);
+    }
+    block_turn<sizeof(dtype), words>::run(held, turned);
+#pragma unroll
+    for (int i = 0; i < vec; ++i) {
+      store_bits(reinterpret_cast<pack *>(to + i * B_stride1), words_of<words>::join(turned[i]));
+    }
+    return;
+  }
+  for (int i = 0; i < vec && i < rows - row; ++i) {
+    for (int j = 0; j < vec && j < cols - col; ++j) to[j * B_stride1 + i] = from[i * A_stride1 + j];
+  }
+}

@@ -1,0 +1,101 @@
+// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements, turns them
+// over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's order. So a tile of
+// tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of tile_rows elements.
+//
+// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp go to
+// lines that are vec apart, at one place in each, which would be the same banks:
+//@ if bank == "xor" then
+// place p of line c is kept at p ^ (c / vec) instead.
+//@ elseif bank == "pad" then
+// one pack is left free behind each vec lines.
+//@ else
+// here nothing is done about it.
+//@ end
+//
+// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move one
+// element at a time, neighbouring threads still side by side.
+
+//@ include "lib/words.cuh"
+//@ include "lib/tile_order.cuh"
+//@ include "lib/transpose_block.cuh"
+
+using pack = bits_of<access>::type;
+
+// The place in shared memory, in packs, of a line's p-th pack.
+__device__ __forceinline__ int place_of(int line, int p) {
+//@ if bank == "xor" then
+  return line * (tile_rows / vec) + (p ^ (line / vec % swizzle_period));
+//@ elseif bank == "pad" then
+  return line * (tile_rows / vec) + line / vec + p;
+//@ else
+  return line * (tile_rows / vec) + p;
+//@ end
+}
+
+__global__ void __launch_bounds__(threads, min_blocks) transpose_vector(${params}) {
+  extern __shared__ __align__(16) unsigned char part[];
+  pack *packs = reinterpret_cast<pack *>(part);
+  dtype *elements = reinterpret_cast<dtype *>(part);
+
+  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const index_t rows_left = rows - place.row;
+  const index_t cols_left = cols - place.col;
+  const bool inside = rows_left >= tile_rows && cols_left >= tile_cols;
+  // Packs never stand across an edge when the sizes are multiples of theirs.
+  const bool whole = inside || (rows % vec == 0 && cols % vec == 0);
+  const dtype *from = A + place.batch * A_stride0 + place.row * A_stride1 + place.col;
+  dtype *to = B + place.batch * B_stride0 + place.col * B_stride1 + place.row;
+  const long long size = sizeof(dtype);
+
+  if (whole && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size))) {
+    unsigned int held[blocks][vec][words];
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
+      const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
+      if (inside || (row < rows_left && col < cols_left)) {
+#pragma unroll
+        for (int i = 0; i < vec; ++i) {
+          words_of<words>::split(load_bits(reinterpret_cast<const pack *>(from + (row + i) * A_stride1 + col)),
+                                 held[b][i]);
+        }
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
+      const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
+      unsigned int turned[vec][words];
+      block_turn<sizeof(dtype), words>::run(held[b], turned);
+#pragma unroll
+      for (int i = 0; i < vec; ++i) packs[place_of(col + i, row / vec)] = words_of<words>::join(turned[i]);
+    }
+  } else {
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+      const int row = e / tile_cols;
+      const int col = e % tile_cols;
+      if (row < rows_left && col < cols_left) {
+        elements[place_of(col, row / vec) * vec + row % vec] = from[row * A_stride1 + col];
+      }
+    }
+  }
+  __syncthreads();
+  if (whole && accesses_fit<access>(B, (B_stride0 * size) | (B_stride1 * size))) {
+#pragma unroll
+    for (int p = 0; p < blocks * vec; ++p) {
+      const int col = (threadIdx.x + p * threads) / (tile_rows / vec);
+      const int row = (threadIdx.x + p * threads) % (tile_rows / vec) * vec;
+      if (inside || (row < rows_left && col < cols_left)) {
+        store_bits(reinterpret_cast<pack *>(to + col * B_stride1 + row), packs[place_of(col, row / vec)]);
+      }
+    }
+  } else {
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+      const int col = e / tile_rows;
+      const int row = e % tile_rows;
+      if (row < rows_left && col < cols_left) {
+        to[col * B_stride1 + row] = elements[place_of(col, row / vec) * vec + row % vec];
+      }
+    }
+  }
+}

@@ -1,0 +1,212 @@
+// transpose: registers access=16 lanes_across=8 warps_across=1 warps_down=4 group=1 load_through=l1 store_as=plain
+// rows=8192 cols=8192 batch=1 dtype=u8 pitched=false pitch_a=0 pitch_b=0
+using index_t = int;
+using dtype = unsigned char;
+#define access 16
+#define lanes_across 8
+#define warps_across 1
+#define group 1
+#define vec 16
+#define words 4
+#define lanes_down 4
+#define threads 128
+#define tile_rows 256
+#define tile_cols 128
+using A_t = unsigned char;
+#define A_stride0 ((index_t)(cols) * (rows))
+#define A_stride1 ((index_t)(cols))
+using B_t = unsigned char;
+#define B_stride0 ((index_t)(rows) * (cols))
+#define B_stride1 ((index_t)(rows))
+
+#line 1 "templates/transpose_registers.cu"
+// B = transposed A without shared memory: a thread loads a block of vec x vec elements by rows, turns it over in its
+// registers and stores it by columns, `access` bytes at a time. The lanes of a warp stand lanes_down by lanes_across
+// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches of B.
+//
+// A block on the edge, or in a matrix that is not aligned for packs, moves one element at a time.
+
+#line 1 "templates/lib/words.cuh"
+
+// Memory moved as bits, whatever the elements are: an access of 1 to 16 bytes has one unsigned type, so that a NaN or
+// an infinity is moved like any other value, and a modifier for the cache can be named on each access.
+template <int Bytes> struct bits_of;
+template <> struct bits_of<1> { using type = unsigned char; };
+template <> struct bits_of<2> { using type = unsigned short; };
+template <> struct bits_of<4> { using type = unsigned int; };
+template <> struct bits_of<8> { using type = uint2; };
+template <> struct bits_of<16> { using type = uint4; };
+
+// Whether accesses of Bytes may start at base and at base plus any multiple of step bytes.
+template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *base, long long step) {
+  return (reinterpret_cast<size_t>(base) | static_cast<size_t>(step)) % Bytes == 0;
+}
+
+#line 23 "templates/lib/words.cuh"
+template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
+  return __ldca(from);
+}
+
+template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
+  *to = value;
+}
+#line 1 "templates/lib/tile_order.cuh"
+
+// Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
+// meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
+// matrix are open in memory at the same time: `Group` rows of tiles go down together before the next column's turn.
+struct tile_place {
+  index_t row, col, batch;
+};
+
+template <int Rows, int Cols, int Group>
+__device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_cols) {
+  const index_t tiles_down = (all_rows + (Rows - 1)) / Rows;
+  const index_t tiles_across = (all_cols + (Cols - 1)) / Cols;
+  const index_t number = blockIdx.x;
+  const index_t batch = number / (tiles_down * tiles_across);
+  const index_t within = number % (tiles_down * tiles_across);
+  if (Group == 1) return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
+  const index_t first = within / (Group * tiles_across) * Group;
+  const index_t down = tiles_down - first < Group ? tiles_down - first : Group;
+  const index_t inside = within - first * tiles_across;
+  return {(first + inside % down) * Rows, inside / down * Cols, batch};
+}
+#line 1 "templates/lib/transpose_block.cuh"
+
+// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements, held as
+// 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their names, which
+// costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
+
+template <int Words> struct words_of;
+template <> struct words_of<1> {
+  static __device__ __forceinline__ void split(unsigned int pack, unsigned int (&to)[1]) {
+    to[0] = pack;
+  }
+  static __device__ __forceinline__ unsigned int join(const unsigned int (&from)[1]) {
+    return from[0];
+  }
+};
+template <> struct words_of<2> {
+  static __device__ __forceinline__ void split(uint2 pack, unsigned int (&to)[2]) {
+    to[0] = pack.x;
+    to[1] = pack.y;
+  }
+  static __device__ __forceinline__ uint2 join(const unsigned int (&from)[2]) {
+    return make_uint2(from[0], from[1]);
+  }
+};
+template <> struct words_of<4> {
+  static __device__ __forceinline__ void split(uint4 pack, unsigned int (&to)[4]) {
+    to[0] = pack.x;
+    to[1] = pack.y;
+    to[2] = pack.z;
+    to[3] = pack.w;
+  }
+  static __device__ __forceinline__ uint4 join(const unsigned int (&from)[4]) {
+    return make_uint4(from[0], from[1], from[2], from[3]);
+  }
+};
+
+template <int Size, int Words> struct block_turn; // Size: bytes of an element
+
+template <int Words> struct block_turn<8, Words> {
+  static constexpr int lines = Words / 2;
+  static __device__ __forceinline__ void run(const unsigned int (&from)[lines][Words],
+                                             unsigned int (&to)[lines][Words]) {
+#pragma unroll
+    for (int i = 0; i < lines; ++i) {
+#pragma unroll
+      for (int j = 0; j < lines; ++j) {
+        to[j][2 * i] = from[i][2 * j];
+        to[j][2 * i + 1] = from[i][2 * j + 1];
+      }
+    }
+  }
+};
+
+template <int Words> struct block_turn<4, Words> {
+  static constexpr int lines = Words;
+  static __device__ __forceinline__ void run(const unsigned int (&from)[lines][Words],
+                                             unsigned int (&to)[lines][Words]) {
+#pragma unroll
+    for (int i = 0; i < lines; ++i) {
+#pragma unroll
+      for (int j = 0; j < lines; ++j) to[j][i] = from[i][j];
+    }
+  }
+};
+
+// Two lines of two elements at a time.
+template <int Words> struct block_turn<2, Words> {
+  static constexpr int lines = 2 * Words;
+  static __device__ __forceinline__ void run(const unsigned int (&from)[lines][Words],
+                                             unsigned int (&to)[lines][Words]) {
+#pragma unroll
+    for (int i = 0; i < Words; ++i) {
+#pragma unroll
+      for (int j = 0; j < Words; ++j) {
+        const unsigned int a = from[2 * i][j];
+        const unsigned int b = from[2 * i + 1][j];
+        to[2 * j][i] = __byte_perm(a, b, 0x5410);
+        to[2 * j + 1][i] = __byte_perm(a, b, 0x7632);
+      }
+    }
+  }
+};
+
+// Four lines of four elements at a time: first bytes of two lines are interleaved, then pairs of bytes.
+template <int Words> struct block_turn<1, Words> {
+  static constexpr int lines = 4 * Words;
+  static __device__ __forceinline__ void run(const unsigned int (&from)[lines][Words],
+                                             unsigned int (&to)[lines][Words]) {
+#pragma unroll
+    for (int i = 0; i < Words; ++i) {
+#pragma unroll
+      for (int j = 0; j < Words; ++j) {
+        const unsigned int ab01 = __byte_perm(from[4 * i][j], from[4 * i + 1][j], 0x5140);
+        const unsigned int ab23 = __byte_perm(from[4 * i][j], from[4 * i + 1][j], 0x7362);
+        const unsigned int cd01 = __byte_perm(from[4 * i + 2][j], from[4 * i + 3][j], 0x5140);
+        const unsigned int cd23 = __byte_perm(from[4 * i + 2][j], from[4 * i + 3][j], 0x7362);
+        to[4 * j][i] = __byte_perm(ab01, cd01, 0x5410);
+        to[4 * j + 1][i] = __byte_perm(ab01, cd01, 0x7632);
+        to[4 * j + 2][i] = __byte_perm(ab23, cd23, 0x5410);
+        to[4 * j + 3][i] = __byte_perm(ab23, cd23, 0x7632);
+      }
+    }
+  }
+};
+#line 10 "templates/transpose_registers.cu"
+
+using pack = bits_of<access>::type;
+
+__global__ void __launch_bounds__(threads) transpose_registers(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
+  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const index_t row = place.row + (warp / warps_across * lanes_down + lane / lanes_across) * vec;
+  const index_t col = place.col + (warp % warps_across * lanes_across + lane % lanes_across) * vec;
+  if (row >= rows || col >= cols) return;
+  const dtype *from = A + place.batch * A_stride0 + row * A_stride1 + col;
+  dtype *to = B + place.batch * B_stride0 + col * B_stride1 + row;
+  const long long size = sizeof(dtype);
+
+  if (rows - row >= vec && cols - col >= vec && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size)) &&
+      accesses_fit<access>(B, (B_stride0 * size) | (B_stride1 * size))) {
+    unsigned int held[vec][words];
+    unsigned int turned[vec][words];
+#pragma unroll
+    for (int i = 0; i < vec; ++i) {
+      words_of<words>::split(load_bits(reinterpret_cast<const pack *>(from + i * A_stride1)), held[i]);
+    }
+    block_turn<sizeof(dtype), words>::run(held, turned);
+#pragma unroll
+    for (int i = 0; i < vec; ++i) {
+      store_bits(reinterpret_cast<pack *>(to + i * B_stride1), words_of<words>::join(turned[i]));
+    }
+    return;
+  }
+  for (int i = 0; i < vec && i < rows - row; ++i) {
+    for (int j = 0; j < vec && j < cols - col; ++j) to[j * B_stride1 + i] = from[i * A_stride1 + j];
+  }
+}
