@@ -40,18 +40,20 @@ kernel "copy" {
   implementation "vector" {
     template "copy_vector.cu",
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
-    tunable "loads"   { 4, 1, 2, 8, 16 },        -- of a thread before its first store
-    tunable "threads" { 256, 512, 1024, 128 },
-    tunable "blocks_per_sm" { 0, 1, 2, 4, 8 },   -- a persistent grid of so many; 0: a block for each chunk
+    tunable "loads"   { 1, 2, 4, 8 },            -- of a thread before its first store
+    tunable "threads" { 256, 512, 1024 },
+    tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
     tunable "load_through"  { "l1", "l2", "read_only", "streaming" },
     tunable "store_as"      { "plain", "streaming" },
     derive "vec" "access // sizeof(dtype)",
     where "access >= sizeof(dtype)",
     -- Narrow accesses are there to be seen; they need no variety.
     where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1' and store_as == 'plain')",
+    -- Blocks that each move little keep close together in memory, and a persistent grid drifts apart: seen to be slower,
+    -- it is tried with one way to load and store.
+    where "blocks_per_sm == 0 or (load_through == 'l1' and store_as == 'plain')",
     derive "packs"  "packed and ceil_div(width * rows, vec) or ceil_div(width, vec) * rows",
     derive "chunks" "ceil_div(packs, threads * loads)",
-    -- More blocks than fit at once go round only if there is work for each.
     where "blocks_per_sm * threads <= device.max_threads_per_sm",
     grid  { "blocks_per_sm == 0 and chunks or min(chunks, blocks_per_sm * device.sm_count)" },
     block { "threads" },

@@ -70,7 +70,7 @@ static void run_family(cugen *lib, const struct family *family) {
 static const struct family copies = {
     "configs/copy.lua",
     {"element threads=256", "vector access=16 loads=4 threads=256 blocks_per_sm=0",
-     "vector access=16 loads=8 blocks_per_sm=2 load_through=streaming store_as=streaming",
+     "vector access=16 loads=8 blocks_per_sm=2", "vector access=16 loads=2 load_through=streaming store_as=streaming",
      "bulk piece=4096 stages=3 blocks_per_sm=1"},
     {{"width=1"},
      {"width=99991", "dtype=u8"}, /* a prime */
@@ -82,7 +82,7 @@ static const struct family copies = {
 
 static const struct family narrow_copies = {
     "configs/copy.lua",
-    {"vector access=8 loads=1", "vector access=4 loads=16"},
+    {"vector access=8 loads=1", "vector access=4 loads=8"},
     {{"width=40009"}, {"width=40009", "dtype=i16"}, {"width=333", "height=90", "pitched=true"}},
 };
 

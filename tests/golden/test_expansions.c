@@ -36,7 +36,7 @@ static const struct golden goldens[] = {
     {"copy_vector", "configs/copy.lua", "vector access=16 loads=4 threads=256 blocks_per_sm=0", {NULL}},
     {"copy_vector_rows",
      "configs/copy.lua",
-     "vector access=16 loads=8 blocks_per_sm=2 load_through=streaming store_as=streaming",
+     "vector access=16 loads=8 blocks_per_sm=2",
      {"dtype=u8", "width=1001", "height=9000", "depth=500", "pitched=true"}},
     {"copy_bulk", "configs/copy.lua", "bulk piece=16384 stages=4 blocks_per_sm=1", {NULL}},
     {"copy_bulk_rows", "configs/copy.lua", "bulk", {"width=1001", "height=77", "pitch_x=1004"}},

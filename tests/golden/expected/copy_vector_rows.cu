@@ -1,4 +1,4 @@
-// copy: vector access=16 loads=8 threads=256 blocks_per_sm=2 load_through=streaming store_as=streaming
+// copy: vector access=16 loads=8 threads=256 blocks_per_sm=2 load_through=l1 store_as=plain
 // width=1001 height=9000 depth=500 dtype=u8 pitched=true pitch_x=0 pitch_y=0
 using index_t = long long;
 #define access 16
@@ -44,11 +44,11 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 
 #line 23 "templates/lib/words.cuh"
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
-  return __ldcs(from);
+  return __ldca(from);
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
-  __stcs(to, value);
+  *to = value;
 }
 #line 15 "templates/copy_vector.cu"
 
