@@ -83,6 +83,31 @@ static int find_device(cugen *lib, const char *id, struct device_description *ou
   return status ? status : ops->describe(lib->toolkit, ordinal, out, err);
 }
 
+static bool is_blank(const char *text) {
+  return text && !text[strspn(text, " ")];
+}
+
+/* What is given but says nothing would mean everything. */
+static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
+  if (filter->size != sizeof *filter)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_cache_filter.size is %zu, should be %zu: start from CUGEN_CACHE_FILTER_INIT",
+                     filter->size, sizeof *filter);
+  if (is_blank(filter->config) || is_blank(filter->device) || is_blank(filter->problem))
+    return error_set(err, CUGEN_ERROR_USAGE, "an empty %s means no record",
+                     is_blank(filter->config)   ? "config"
+                     : is_blank(filter->device) ? "device"
+                                                : "problem");
+  for (const char *word = filter->problem; word && *(word += strspn(word, " ")); word += strcspn(word, " ")) {
+    size_t length = strcspn(word, " "), name = strcspn(word, "= ");
+    if (name == 0 || name + 1 >= length)
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "problem '%.*s': it is written NAME=VALUE, several between spaces: \"M=8192 dtype=f16\"",
+                       (int)length, word);
+  }
+  return CUGEN_OK;
+}
+
 static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
                        cugen_error *err) {
   static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
@@ -90,18 +115,16 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   size_t count;
   *out = (struct meant){0};
   if (!from) from = &all;
-  if (from->size != sizeof *from)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_cache_filter.size is %zu, should be %zu: start from CUGEN_CACHE_FILTER_INIT", from->size,
-                     sizeof *from);
+  int status = check_filter(from, err);
+  if (status) return status;
   out->filter = (struct cache_filter){NULL, from->device, from->problem, from->before, from->failed != 0};
   if (from->device && strncmp(from->device, "cuda:", 5) == 0) {
-    int status = find_device(lib, from->device, &out->device, err);
+    status = find_device(lib, from->device, &out->device, err);
     if (status) return status;
     out->filter.device = out->device.fingerprint;
   }
   if (!from->config) return CUGEN_OK;
-  int status = cache_spaces(cache, &spaces, &count, err);
+  status = cache_spaces(cache, &spaces, &count, err);
   if (!status) status = find_config(lib, from->config, spaces, count, &out->config, err);
   cache_spaces_free(spaces, count);
   out->filter.config = text_get(&out->config);

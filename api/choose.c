@@ -215,6 +215,9 @@ void api_choice_free(struct choice *choice) {
 
 int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
   api_choice_free(&k->choice);
+  k->choice = (struct choice){0};
+  if (!(distance < 1000))
+    return error_set(error, CUGEN_ERROR_USAGE, "distance is %g, should be below 1000", distance);
   int status = api_choose(k, distance, &k->choice, error);
   if (!status) status = cugen_kernel_variant(k, k->choice.index, &out->variant, error);
   if (status) return status;

@@ -1,6 +1,7 @@
 /* Exporting: what a kernel remembers, as plain C in a folder. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,21 +129,33 @@ static int make_beside(const char *folder, struct text *out, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
 }
 
-/* The new folder takes the old one's place. An empty or absent one is simply replaced. */
-static int swap(const char *fresh, const char *folder, bool earlier, cugen_error *err) {
+/* Where a file system cannot exchange two names: for a moment there is none. */
+static int exchange_slowly(const char *fresh, const char *folder, cugen_error *err) {
   struct text old = {0};
   text_addf(&old, "%s.old", fresh);
   int status = old.failed ? error_memory(err) : CUGEN_OK;
-  if (!status && earlier && rename(folder, text_get(&old)) != 0)
+  if (!status && rename(folder, text_get(&old)) != 0)
     status = error_set(err, CUGEN_ERROR_IO, "%s cannot be replaced: %s", folder, strerror(errno));
   if (!status && rename(fresh, folder) != 0) {
     status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
-    if (earlier && rename(text_get(&old), folder) != 0)
-      error_append(err, "; the earlier bundle is in %s", text_get(&old));
+    if (rename(text_get(&old), folder) != 0) error_append(err, "; the earlier bundle is in %s", text_get(&old));
   }
-  if (!status && earlier) folder_remove(text_get(&old));
+  if (!status) folder_remove(text_get(&old));
   text_free(&old);
   return status;
+}
+
+/* The new folder takes the name: whoever looks sees the earlier bundle or this one. */
+static int swap(const char *fresh, const char *folder, bool earlier, cugen_error *err) {
+  if (earlier && renameat2(AT_FDCWD, fresh, AT_FDCWD, folder, RENAME_EXCHANGE) == 0) {
+    folder_remove(fresh); /* the earlier one */
+    return CUGEN_OK;
+  }
+  if (earlier && (errno == EINVAL || errno == ENOSYS)) return exchange_slowly(fresh, folder, err);
+  if (!earlier && rename(fresh, folder) == 0) return CUGEN_OK; /* an empty or absent one is simply replaced */
+  if (errno == ENOTEMPTY || errno == EEXIST)
+    return error_set(err, CUGEN_ERROR_IO, "%s has come to be meanwhile: run it again", folder);
+  return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
 }
 
 static int publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
@@ -183,19 +196,38 @@ static int check_options(const cugen_export_options *options, const char *folder
   return CUGEN_OK;
 }
 
-/* Early: compiling takes a while. */
-static int check_folder(const struct exporter *x, const char *folder, cugen_error *err) {
-  struct file none[FILES] = {0};
-  struct place place;
+/* Its name without links and dots, since folders are renamed on the way: that of the folder where there is one, else
+   behind that of its parent. */
+static int resolve(const char *folder, struct text *out, cugen_error *err) {
   struct text parent = {0};
-  int status = look(folder, none, &place, err);
-  text_free(&place.foreign);
-  path_folder(folder, &parent);
-  if (!status && !place.there && folder[strcspn(folder, "/")] == '/' && !file_exists(text_get(&parent)))
-    status =
-        error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder %s is not there", folder, text_get(&parent));
+  struct stat info;
+  const char *last = folder + strlen(folder);
+  while (last > folder && last[-1] == '/') last--;
+  size_t length = (size_t)(last - folder);
+  while (last > folder && last[-1] != '/') last--;
+  text_add_n(&parent, folder, (size_t)(last - folder));
+  bool there = lstat(folder, &info) == 0;
+  char *real = realpath(there ? folder : parent.length ? text_get(&parent) : ".", NULL);
+  int why = errno;
+  if (real) text_add(out, real);
+  if (real && !there) text_addf(out, "/%.*s", (int)(length - (size_t)(last - folder)), last);
+  int status = CUGEN_OK;
+  if (!real && !there && why == ENOENT)
+    status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
+  else if (!real)
+    status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
+  free(real);
   text_free(&parent);
-  (void)x;
+  return status || !out->failed ? status : error_memory(err);
+}
+
+/* Early: compiling takes a while. */
+static int check_folder(const char *folder, struct text *real, cugen_error *err) {
+  struct file none[FILES] = {0};
+  struct place place = {0};
+  int status = resolve(folder, real, err);
+  if (!status) status = look(text_get(real), none, &place, err);
+  text_free(&place.foreign);
   return status;
 }
 
@@ -213,6 +245,7 @@ int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, co
                         cugen_export_result *result, cugen_error *error) {
   static const cugen_export_options defaults = CUGEN_EXPORT_OPTIONS_INIT;
   struct file files[FILES] = {0};
+  struct text real = {0};
   cugen_export_result ignored;
   if (!options) options = &defaults;
   if (!result) result = &ignored;
@@ -222,16 +255,17 @@ int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, co
   text_clear(&k->export_notes);
   export_name(k->config, &k->export_name);
   int status = check_options(options, folder, error);
-  if (!status) status = check_folder(&x, folder, error);
+  if (!status) status = check_folder(folder, &real, error);
   if (!status) status = api_cache(k->lib, &x.cache, error);
   if (!status) status = export_collect(&x, error);
   if (!status) status = make_files(&x, files, error);
-  if (!status) status = place_files(&x, folder, files, error);
+  if (!status) status = place_files(&x, text_get(&real), files, error);
   if (!status && (k->export_name.failed || k->export_notes.failed)) status = error_memory(error);
   if (!status) count(&x, files);
   result->name = text_get(&k->export_name);
   result->notes = text_get(&k->export_notes);
   free_files(files);
+  text_free(&real);
   export_free(&x);
   return status;
 }

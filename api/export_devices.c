@@ -145,7 +145,8 @@ static int add_item(struct exporter *x, const struct remembered *all, const char
 /* "H200, sm_80" */
 static int add_list(struct exporter *x, const struct remembered *all, const char *list, cugen_error *err) {
   int status = CUGEN_OK;
-  while (*list && !status) {
+  bool more = true;
+  while (more && !status) {
     size_t length = strcspn(list, ",");
     const char *end = list + length;
     while (list < end && *list == ' ') list++;
@@ -158,7 +159,8 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
     if (!status) status = add_item(x, all, item, err);
     free(item);
     list = end + strcspn(end, ",");
-    list += *list == ',';
+    more = list[0] && list[1]; /* a comma at the end is none */
+    list += more;
   }
   return status;
 }

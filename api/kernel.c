@@ -110,6 +110,7 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
+  api_choice_free(&k->choice);
   api_stored_close(k->stored);
   api_why_close(k->why);
   expander_close(k->expander);
@@ -259,6 +260,7 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   struct variant chosen;
   struct kernel_spec spec = {0};
   *source = NULL;
+  if (name) *name = NULL;
   int status = api_find_variant(k, variant, &index, error);
   if (!status) status = print_variant(k, index, &chosen, error);
   if (!status) status = api_expander(k, error);
@@ -294,22 +296,26 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
   }
 }
 
-/* With the shared tunables of the first valid variant: they alone can shape arguments. */
-int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
-  cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
-  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  int status = api_space(k, error);
+int api_arguments(cugen_kernel *k, struct kernel_argument *out, cugen_error *err) {
+  int status = api_space(k, err);
   if (status) return status;
-  if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
-  if (space_valid(k->space) == 0) return space_explain_empty(k->space, error);
+  if (space_valid(k->space) == 0) return space_explain_empty(k->space, err);
   struct variant variant;
   space_variant(k->space, 0, &variant, k->values);
   struct value *slots = calloc(config_slot_count(k->config, variant.implementation) + 1, sizeof *slots);
-  if (!slots) return error_memory(error);
+  if (!slots) return error_memory(err);
   config_slots(k->config, &k->problem, &k->device.facts, slots);
   memcpy(slots + k->config->first_tunable, variant.values, variant.implementation->tunable_count * sizeof *slots);
-  status = config_arguments(k->config, slots, arguments, error);
+  status = config_arguments(k->config, slots, out, err);
   free(slots);
+  return status;
+}
+
+int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
+  cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
+  int status = api_arguments(k, arguments, error);
   if (!status) api_describe_argument(&arguments[index], out);
   return status;
 }

@@ -45,7 +45,7 @@ static int take(char **to, const char *option, const char *variable) {
 static int default_cache(char **to) {
   struct text path = {0};
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (xdg && *xdg)
+  if (xdg && *xdg == '/') /* the specification ignores others */
     text_addf(&path, "%s/cugen/cugen.db", xdg);
   else if (home && *home)
     text_addf(&path, "%s/.cache/cugen/cugen.db", home);
@@ -145,7 +145,7 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
 }
 
 bool api_cache_is_missing(const cugen *lib) {
-  return strcmp(lib->cache_path, "none") != 0 && !file_exists(lib->cache_path);
+  return strcmp(lib->cache_path, "none") != 0 && file_missing(lib->cache_path);
 }
 
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err) {

@@ -6,11 +6,19 @@
 #include "api.h"
 #include "base/system.h"
 
+/* A size that no variant can have, such as 0, is the problem's fault and no variant's. Where tunables shape arguments
+   each variant answers for itself. */
+static int check_shapes(cugen_kernel *k, cugen_error *err) {
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  return k->config->shared_tunable_count || !space_valid(k->space) ? CUGEN_OK : api_arguments(k, arguments, err);
+}
+
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct cache *cache;
   int status = api_check_present(k, err);
   if (!status && !k->device.facts.is_gpu) status = cugen_kernel_use_check(k, err);
   if (!status) status = api_space(k, err);
+  if (!status) status = check_shapes(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
   if (status) return status;
   *out = (struct tune_target){.config = k->config,
@@ -231,6 +239,8 @@ int api_context(const cugen_kernel *k, void *given, void **out, cugen_error *err
   return given || !k->ops->current_context ? CUGEN_OK : k->ops->current_context(k->lib->toolkit, out, err);
 }
 
+enum { most_threads = 4096 };
+
 static int check_options(const cugen_tune_options *options, cugen_error *err) {
   if (options->size != sizeof *options)
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -241,6 +251,15 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
                      options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS);
   if (options->cuda_context && !options->flags)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.cuda_context goes with CUGEN_TUNE_IN_PROCESS");
+  if (isnan(options->budget_seconds) || !(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options: budget_seconds is %g, should be a number; variant_timeout is %g, should be 0 "
+        "to 1e6",
+        options->budget_seconds, options->variant_timeout);
+  if (options->threads < 0 || options->threads > most_threads)
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d", options->threads,
+                     most_threads);
   return CUGEN_OK;
 }
 

@@ -126,6 +126,10 @@ bool file_exists(const char *path) {
   return access(path, F_OK) == 0;
 }
 
+bool file_missing(const char *path) {
+  return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* ---- Folders ------------------------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path) {

@@ -16,6 +16,8 @@ int file_read_at_most(const char *path, size_t most, struct text *out, cugen_err
    link is written to as it is. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 bool file_exists(const char *path);
+/* Nothing is there, as opposed to: it cannot be told, because a folder on the way may not be looked into. */
+bool file_missing(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */
 int folder_remove(const char *path);                 /* with content */
 /* A fresh folder of this process under $TMPDIR or /tmp. Those that killed processes left there an hour ago and more are

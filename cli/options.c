@@ -70,6 +70,9 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
 }
 
 static int take(struct cli *cli, enum cli_option option, const char *value) {
+  if (value && !value[strspn(value, " ")] && cli_options[option].argument && *cli_options[option].argument != '[')
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; it is written --%s %s",
+                    cli_options[option].name, cli_options[option].name, cli_options[option].argument);
   if (option != OPTION_SET) {
     cli->values[option] = value ? value : "";
     return CUGEN_OK;

@@ -33,6 +33,10 @@ int sources_add(struct source_file **files, const char *name, const char *data, 
                      "'%s' cannot name a file in memory: a name is relative, without '..', such as \"kernels/a.cu\"",
                      name);
   }
+  if (length >= PTRDIFF_MAX) {
+    text_free(&normal);
+    return error_set(err, CUGEN_ERROR_USAGE, "'%s': a length of %zu bytes", name, length);
+  }
   struct source_file *file = calloc(1, sizeof *file);
   if (file) *file = (struct source_file){*files, text_take(&normal), malloc(length + 1), length};
   text_free(&normal);

@@ -6,6 +6,7 @@
    - A function that can fail returns CUGEN_OK (0) or a negative status, and describes the failure in *error
      when error is not NULL. A function that fails leaves *out = NULL and owes you nothing.
    - Every handle from an _open function is given back with its _close function; _close(NULL) does nothing.
+   - Pointers are not NULL unless it is said that they may be; arrays may be where their count is 0.
    - Strings handed out belong to the handle they came from and live until it is closed, unless stated otherwise.
    - Handles may be used from any thread, one thread at a time each; different handles are independent.
    - The library never prints, never exits and keeps no global state. */
@@ -519,7 +520,7 @@ typedef struct cugen_cache_merged {
 } cugen_cache_merged;
 
 /* Merges a wisdom file into the cache: all of it, or on any failure nothing. CUGEN_ERROR_CACHE: something in it cannot
-   be vouched for; the message names file and line. CUGEN_ERROR_IO: the cache can only be read, or the file cannot. Of
+   be vouched for; the message names file and line. CUGEN_ERROR_IO: the cache can only be read, or the file cannot; CUGEN_ERROR_MISSING: there is no such file. Of
    two records of one kernel one that was seen to go wrong is taken (a wrong result, out of bounds, a trap), else the
    fastest right one; of two kernels with one variant's name the one measured later. */
 int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cugen_error *error);
@@ -656,8 +657,7 @@ typedef struct cugen_choice {
   double distance;
 } cugen_choice;
 
-/* What a plan for this kernel would take, and why; nothing is compiled. */
-/* What a plan would use, without one. distance is that of cugen_plan_options. The strings live until the next call on the
+/* What a plan for this kernel would take, and why; nothing is compiled. distance is that of cugen_plan_options. The strings live until the next call on the
    kernel. */
 int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 

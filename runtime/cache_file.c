@@ -101,7 +101,7 @@ static int size_of(const char *path, sqlite3_int64 *size) {
 
 /* Through SQLite's file layer, which knows about POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
-  *fresh = !file_exists(path);
+  *fresh = file_missing(path);
   if (*fresh) return CUGEN_OK;
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   sqlite3_file *file = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;

@@ -82,6 +82,15 @@ int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err);
 /* Prepares a statement for one use, with its "%s"; NULL on failure. */
 sqlite3_stmt *cache_query(struct cache *cache, const char *sql);
 
+/* ---- cache_rules.c ---- */
+
+void *cache_place_of(struct cache_record *record, int column);
+/* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
+#define CACHE_REASON_CONTROLS "\n\t"
+bool cache_has_control(const char *text, const char *allowed);
+/* The name of what is wrong in *name, and how; NULL: nothing. */
+const char *cache_record_wrong(struct cache_record *record, const char **name);
+
 /* ---- cache.c ---- */
 
 /* Runs a statement that gives no rows. */

@@ -21,63 +21,17 @@ static const char **key_part(struct cache_key *key, int i) {
   return parts[i];
 }
 
-/* A column's place in a record. */
-static void *place_of(struct cache_record *record, int column) {
-  return (char *)record + cache_columns[column].offset;
-}
-
 /* ---- What a record must be ------------------------------------------------------------------------------------- */
-
-static bool has_control(const char *text, const char *allowed) {
-  for (; *text; text++)
-    if (((unsigned char)*text < ' ' || *text == 127) && !strchr(allowed, *text)) return true;
-  return false;
-}
-
-/* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
-static const char *const reason_controls = "\n\t";
-
-static const char *real_wrong(const struct cache_column *column, double value, bool right) {
-  if (right && !isfinite(value)) return "must be a number, since the outcome is 0";
-  return isnan(value) || cache_column_holds(column, value) ? NULL : "is out of range";
-}
-
-/* What is wrong with a column's value; NULL: nothing. */
-static const char *column_wrong(struct cache_record *record, int i) {
-  const struct cache_column *column = &cache_columns[i];
-  void *value = place_of(record, i);
-  switch (column->type) {
-  case COLUMN_TEXT:
-    return has_control(*(char **)value, strcmp(column->name, "reason") == 0 ? reason_controls : "")
-               ? "has a control character"
-               : NULL;
-  case COLUMN_CHARS: return has_control(value, "") ? "has a control character" : NULL;
-  case COLUMN_HASH:
-    return cache_is_hash(value) || (i >= CACHE_COLUMNS_1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
-  case COLUMN_INT: return cache_column_holds(column, *(int *)value) ? NULL : "is out of range";
-  case COLUMN_INT64: return *(int64_t *)value >= 0 ? NULL : "is out of range";
-  case COLUMN_REAL: break;
-  }
-  return real_wrong(column, *(double *)value, record->outcome == CUGEN_OUTCOME_OK);
-}
 
 /* The name of what is wrong in *name, and how; NULL: nothing. */
 static const char *entry_wrong(struct cache_entry *entry, const char **name) {
   for (int i = 0; i < KEYS; i++) {
     const char *part = *key_part(&entry->key, i);
     *name = key_names[i];
-    if (has_control(part, "")) return "has a control character";
+    if (cache_has_control(part, "")) return "has a control character";
     if (!*part && strcmp(key_names[i], "problem") != 0) return "is empty";
   }
-  for (int i = 0; i < CACHE_COLUMNS; i++) {
-    const char *wrong = column_wrong(&entry->record, i);
-    *name = cache_columns[i].name;
-    if (wrong) return wrong;
-  }
-  *name = "variant";
-  if (!*entry->record.variant) return "is empty";
-  *name = "seconds";
-  return entry->record.outcome == CUGEN_OUTCOME_OK && !(entry->record.seconds > 0) ? "must be above 0" : NULL;
+  return cache_record_wrong(&entry->record, name);
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
@@ -107,7 +61,7 @@ static json_t *reason_json(const char *reason) {
   json_decref(whole);
   for (; *reason; reason++) {
     unsigned char c = (unsigned char)*reason;
-    bool plain = (c >= ' ' && c != 127) || strchr(reason_controls, *reason);
+    bool plain = (c >= ' ' && c != 127) || strchr(CACHE_REASON_CONTROLS, *reason);
     text_add_char(&text, plain && (utf8 || c < 128) ? *reason : '?');
   }
   json_t *string = text.failed ? NULL : json_string(text_get(&text));
@@ -116,7 +70,7 @@ static json_t *reason_json(const char *reason) {
 }
 
 static json_t *column_json(struct cache_record *record, int i) {
-  const void *value = place_of(record, i);
+  const void *value = cache_place_of(record, i);
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
     return strcmp(cache_columns[i].name, "reason") == 0 ? reason_json(record->reason)
@@ -144,6 +98,11 @@ static int write_failed(struct cache *cache, struct cache_entry *entry, cugen_er
                    entry->key.config, entry->key.problem, entry->record.variant);
 }
 
+static int too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CACHE, "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
+                   cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant, WISDOM_MAX_LINE);
+}
+
 static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out, cugen_error *err) {
   char *reason = entry->record.reason;
   const char *name, *wrong;
@@ -160,7 +119,11 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
     good = json_object_set_new(object, key_names[i], json_string(*key_part(&entry->key, i))) == 0;
   for (int i = 0; i < CACHE_COLUMNS && good; i++)
     good = json_object_set_new(object, cache_columns[i].name, column_json(&entry->record, i)) == 0;
-  if (good) return write_line(object, out, err);
+  size_t before = out->length;
+  if (good) {
+    int status = write_line(object, out, err);
+    return status || out->length - before <= WISDOM_MAX_LINE ? status : too_long(cache, entry, err);
+  }
   json_decref(object);
   return write_failed(cache, entry, err);
 }
@@ -357,7 +320,7 @@ static int read_real(const struct reader *reader, const struct cache_column *col
 
 static int read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
   const struct cache_column *column = &cache_columns[i];
-  void *out = place_of(record, i);
+  void *out = cache_place_of(record, i);
   const char *text;
   int status;
   switch (column->type) {
