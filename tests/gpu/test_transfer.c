@@ -1,0 +1,50 @@
+/* Transfers on a real GPU: every kind of memory, both ways, odd sizes too; what arrives is what was sent, or measuring
+   fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cugen.h"
+
+enum { SIZES = 4 };
+
+static void test_all_kinds(void **state) {
+  (void)state;
+  static const int64_t sizes[SIZES] = {1, 4099, 1 << 20, (1 << 24) - 5};
+  cugen_options opening = CUGEN_OPTIONS_INIT;
+  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  cugen_transfer result;
+  cugen_error error;
+  cugen *lib;
+  opening.cache = "none";
+  if (cugen_open(&opening, &lib, &error)) fail_msg("%s", error.message);
+  const char *why;
+  cugen_devices(lib, NULL, 0, &why);
+  if (why) {
+    printf("skipped: %s\n", why);
+    exit(77);
+  }
+  options.sizes = sizes;
+  options.size_count = SIZES;
+  options.seconds = 0.01;
+  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  size_t measured = 0;
+  for (size_t i = 0; i < result.count; i++) {
+    const cugen_transfer_row *row = &result.rows[i];
+    if (row->unavailable) printf("%s: %s\n", row->memory, row->unavailable);
+    measured += !row->unavailable;
+    assert_true(row->unavailable || (row->seconds > 0 && row->alone > 0));
+  }
+  assert_true(measured >= (size_t)5 * 2 * SIZES); /* a device without managed memory lacks two kinds */
+  cugen_close(lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_kinds)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
