@@ -123,12 +123,13 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
 /* ---- complete.c ---- */
 
-/* A shell's script, from share/; made by the build. */
+/* A file that is part of the program; made by the build. */
 struct cli_script {
   const char *path, *data;
   size_t length;
 };
-extern const struct cli_script cli_scripts[]; /* ended by a NULL path */
+extern const struct cli_script cli_scripts[]; /* the shells', from share/; ended by a NULL path */
+extern const struct cli_script cli_pages[];   /* likewise, from cli/pages/ */
 
 /* "bash" */
 const char *completion_shell(const struct cli_script *script);
@@ -159,6 +160,10 @@ void cli_print_device(const struct cli *cli, FILE *out);
 void cli_print_head(const struct cli *cli);
 /* The value of the line "name: value" of cugen_where; length 0: there is none. */
 const char *cli_where(const struct cli *cli, const char *name, int *length);
+/* A file of cli/pages, "report.html". */
+const struct cli_script *cli_page(const char *name);
+/* Writes to --output what `write` prints, complete or not at all, else to stdout. */
+int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
 /* Says it when there is no database where one was looked for: a reading command makes none. */
@@ -180,6 +185,7 @@ int command_run(struct cli *cli);
 int command_tune(struct cli *cli);
 int command_roofline(struct cli *cli);
 int command_occupancy(struct cli *cli);
+int command_report(struct cli *cli);
 int command_devices(struct cli *cli);
 int command_transfer(struct cli *cli);
 int command_cache_ls(struct cli *cli);

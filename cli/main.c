@@ -1,7 +1,9 @@
 /* cugen, the program: finds the command, reads its options, runs it, reports its failure once, here. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -33,7 +35,10 @@ static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
                                                    OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
-static const enum cli_option roofline_options[] = {OPTION_AGAIN, OPTION_COUNT};
+static const enum cli_option roofline_options[] = {OPTION_OUTPUT, OPTION_AGAIN, OPTION_COUNT};
+static const enum cli_option report_options[] = {OPTION_OUTPUT, OPTION_TOP,        OPTION_SET,          OPTION_DEVICE,
+                                                 OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_QUIET,
+                                                 OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED,
                                                     OPTION_COUNT};
 static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
@@ -73,10 +78,19 @@ const struct cli_command cli_commands[] = {
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
      "and arguments with type, shape, strides and bytes. Without CONFIG: the configs that ship.",
      no_options, true, command_show},
-    {"roofline", NULL, "what bounds every kernel on this device: measured, and by its data sheet",
+    {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, ladder, parameters",
+     "Writes one self-contained HTML page (-o report.html) for the problem and device measured\n"
+     "last, or those that --set and --device (part of its name) mean: the roofline with every\n"
+     "variant on it, the best of each implementation, what each parameter does to the time, the\n"
+     "best variants with what they take, failures, and the machine. It is made from the cache\n"
+     "alone: the device need not be here.",
+     report_options, false, command_report},
+    {"roofline", "[CONFIG]", "what bounds every kernel on this device; with CONFIG, a picture",
      "Measures how fast device memory is copied and how fast f32 and f64 multiply-adds run, each\n"
      "once: what is remembered is not measured again without --again. They are the two configs\n"
-     "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on.",
+     "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on. With\n"
+     "CONFIG nothing is measured: the roofline is drawn with all that is remembered of the kernel,\n"
+     "in the terminal or as SVG (-o FILE.svg); which problem and device, as in 'cugen report'.",
      roofline_options, true, command_roofline},
     {"occupancy", "[CONFIG]", "how many blocks a multiprocessor holds, here and on other devices",
      "Shows for a kernel with so many registers, threads and bytes of shared memory how many of its\n"
@@ -226,6 +240,38 @@ const char *cli_where(const struct cli *cli, const char *name, int *length) {
   if (*line) line += prefix + 2;
   *length = (int)strcspn(line, "\n");
   return line;
+}
+
+const struct cli_script *cli_page(const char *name) {
+  const struct cli_script *page = cli_pages;
+  while (page->path && strcmp(strrchr(page->path, '/') + 1, name) != 0) page++;
+  return page;
+}
+
+/* Into a file beside, which then takes the place of the old one. */
+static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
+                      const void *context) {
+  size_t size = strlen(path) + 8;
+  char *temporary = malloc(size);
+  if (!temporary) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  snprintf(temporary, size, "%s.XXXXXX", path);
+  int descriptor = mkstemp(temporary);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+  if (file) write(context, file);
+  bool good = file && !ferror(file) && fchmod(descriptor, 0644) == 0;
+  if (file && fclose(file) != 0) good = false;
+  good = good && rename(temporary, path) == 0;
+  if (!good) cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(errno));
+  if (!good && descriptor >= 0) unlink(temporary);
+  free(temporary);
+  return good ? CUGEN_OK : CUGEN_ERROR_IO;
+}
+
+int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context) {
+  const char *path = cli->values[OPTION_OUTPUT];
+  if (path && strcmp(path, "-") != 0) return write_file(cli, path, write, context);
+  write(context, stdout);
+  return CUGEN_OK;
 }
 
 void cli_remark_cache(const struct cli *cli) {

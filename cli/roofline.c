@@ -1,9 +1,11 @@
 /* cugen roofline: what bounds every kernel on a device. The ceilings are the best of two configs that ship, tuned and
    remembered like any other. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "chart.h"
 #include "print.h"
+#include "records.h"
 
 static const char *const dtypes[] = {"f32", "f64"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -129,7 +131,51 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
   return status;
 }
 
+static void write_svg(const void *context, FILE *out) {
+  chart_svg(context, 860, 520, true, out);
+}
+
+static int print_plot(struct cli *cli, const struct findings *f) {
+  const char *columns = getenv("COLUMNS");
+  int width = columns ? atoi(columns) - 17 : 63;
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  cli_print_device(cli, stdout);
+  puts(findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's" : "");
+  int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);
+  if (status) return cli_fail(cli, status, "out of memory");
+  if (chart_has_roof(f)) records_print_roofline(f->right[0], &f->ceilings);
+  return CUGEN_OK;
+}
+
+static int print_kernel_json(struct cli *cli, const cugen_ceilings *ceilings) {
+  json_t *object = json_object(), *array = json_array();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "ceilings", array);
+  json_array_append_new(array, ceilings_json(ceilings));
+  return cli_print_json(cli, object);
+}
+
+static int draw(struct cli *cli) {
+  struct findings findings;
+  int status = findings_open(cli, &findings);
+  if (status) return status;
+  if (!findings.right_count)
+    status = cli_fail(cli, CUGEN_ERROR_WRONG, "not one variant of %s came out right: there is nothing to draw",
+                      cli->operand);
+  else if (options_given(cli, OPTION_JSON))
+    status = print_kernel_json(cli, &findings.ceilings);
+  else if (options_given(cli, OPTION_OUTPUT))
+    status = cli_write(cli, write_svg, &findings);
+  else
+    status = print_plot(cli, &findings);
+  findings_close(&findings);
+  return status;
+}
+
 int command_roofline(struct cli *cli) {
+  if (cli->operand) return draw(cli);
   cugen_ceilings all[DTYPES];
   int status = cli_open(cli);
   if (!status) status = look_up(cli, all);

@@ -28,6 +28,12 @@ macro(embed_completions out)
   embed(${out} completions.c completions ${completions})
 endmacro()
 
+# What pages are made from, as cli_pages[] (cli/cli.h).
+macro(embed_pages out)
+  file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/pages/*)
+  embed(${out} pages.c pages ${pages})
+endmacro()
+
 # runtime/cpu/abi.h and cuda_shim.h, one after the other, as cpu_shim_text, cpu_shim_length.
 macro(embed_cpu_shim out)
   file(GLOB shim CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)

@@ -1,4 +1,4 @@
-# cmake -DKIND=table|completions|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
+# cmake -DKIND=table|completions|pages|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
 # Bytes are written as character constants: they fit a char whatever its sign, and no compiler's limit on the
 # length of a string applies. A zero follows each file and is not counted in its length.
 string(REPLACE "|" ";" files "${FILES}")
@@ -31,6 +31,9 @@ else()
   if(KIND STREQUAL "completions")
     set(header cli/cli.h)
     set(array "cli_script cli_scripts")
+  elseif(KIND STREQUAL "pages")
+    set(header cli/cli.h)
+    set(array "cli_script cli_pages")
   else()
     set(header gen/sources.h)
     set(array "embedded_file embedded_files")

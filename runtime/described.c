@@ -24,16 +24,16 @@ static const struct {
 /* The oldest that an image can be made for, by CUDA 13. */
 enum { OLDEST_ARCH = 75 };
 
-/* Devices that are often asked about, as their drivers report them; memory in GiB, L2 in KiB. */
+/* Devices that are often asked about, as their drivers report them; memory in MiB, L2 in KiB. */
 static const struct {
   const char *name, *full_name;
-  int capability, sm_count, clock_khz, memory_clock_khz, memory_bus_bits, l2_kib, memory_gib;
+  int capability, sm_count, clock_khz, memory_clock_khz, memory_bus_bits, l2_kib, memory_mib;
 } models[] = {
-    {MODEL_PREFIX "K40", "Tesla K40m", 35, 15, 875000, 3004000, 384, 1536, 12},
-    {MODEL_PREFIX "V100", "Tesla V100-SXM2-16GB", 70, 80, 1530000, 877000, 4096, 6144, 16},
-    {MODEL_PREFIX "A100", "NVIDIA A100-SXM4-40GB", 80, 108, 1410000, 1215000, 5120, 40960, 40},
-    {MODEL_PREFIX "H100", "NVIDIA H100 80GB HBM3", 90, 132, 1980000, 2619000, 5120, 51200, 80},
-    {MODEL_PREFIX "H200", "NVIDIA H200", 90, 132, 1980000, 3201000, 6144, 61440, 141},
+    {MODEL_PREFIX "K40", "Tesla K40m", 35, 15, 875000, 3004000, 384, 1536, 11441},
+    {MODEL_PREFIX "V100", "Tesla V100-SXM2-16GB", 70, 80, 1530000, 877000, 4096, 6144, 16151},
+    {MODEL_PREFIX "A100", "NVIDIA A100-SXM4-40GB", 80, 108, 1410000, 1215000, 5120, 40960, 40326},
+    {MODEL_PREFIX "H100", "NVIDIA H100 80GB HBM3", 90, 132, 1980000, 2619000, 5120, 51200, 81079},
+    {MODEL_PREFIX "H200", "NVIDIA H200", 90, 132, 1980000, 3201000, 6016, 61440, 143155},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -113,7 +113,7 @@ static void add_model(struct device_description *out) {
     out->facts.memory_clock_khz = models[i].memory_clock_khz;
     out->facts.memory_bus_bits = models[i].memory_bus_bits;
     out->facts.l2_bytes = 1024LL * models[i].l2_kib;
-    out->facts.memory_bytes = (int64_t)models[i].memory_gib << 30;
+    out->facts.memory_bytes = (int64_t)models[i].memory_mib << 20;
   }
 }
 

@@ -1,0 +1,420 @@
+/* Drawing the roofline; see chart.h. Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009. Both axes are logarithmic.
+   Variants of one problem have one arithmetic intensity: they stand above each other, spread sideways by implementation so
+   that they can be told apart. Where there is no roof, only rates are drawn. */
+#include "chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+/* ---- Escaping ---- */
+
+/* Bytes of the UTF-8 character at text, 1 to 4; 0: none is. */
+static size_t character_length(const unsigned char *text, size_t left) {
+  size_t length = *text < 0x80 ? 1 : *text >= 0xf0 && *text < 0xf5 ? 4 : *text >= 0xe0 ? 3 : *text >= 0xc2 ? 2 : 0;
+  if (*text >= 0xf5 || length > left) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80) return 0;
+  if (length == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))) return 0;
+  if (length == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))) return 0;
+  return length;
+}
+
+static const char *entity(char c) {
+  switch (c) {
+  case '&': return "&amp;";
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '"': return "&quot;";
+  case '\'': return "&#39;";
+  default: return (unsigned char)c < 0x20 || c == 0x7f ? " " : NULL;
+  }
+}
+
+void chart_escape_n(const char *text, size_t length, FILE *out) {
+  for (size_t i = 0; i < length;) {
+    size_t bytes = character_length((const unsigned char *)text + i, length - i);
+    const char *name = bytes == 1 ? entity(text[i]) : bytes ? NULL : "?";
+    if (name)
+      fputs(name, out);
+    else
+      fwrite(text + i, 1, bytes, out);
+    i += bytes ? bytes : 1;
+  }
+}
+
+void chart_escape(const char *text, FILE *out) {
+  chart_escape_n(text, strlen(text), out);
+}
+
+/* ---- Where things are ---- */
+
+bool chart_has_roof(const struct findings *f) {
+  const cugen_record *r = f->right_count ? f->right[0] : NULL;
+  return r && r->flops > 0 && r->bytes > 0 && findings_peak(f) > 0 && findings_bandwidth(f) > 0;
+}
+
+/* The logarithms at the edges of both axes. */
+struct ranges {
+  bool roof;
+  double x0, x1, y0, y1;
+};
+
+static void include(double value, double *least, double *most) {
+  if (!(value > 0)) return;
+  if (*least <= 0 || value < *least) *least = value;
+  if (value > *most) *most = value;
+}
+
+/* Other problems' best are shown where there is room for another intensity. */
+static bool is_other(const struct findings *f, const cugen_cache_set *set) {
+  return set->seconds > 0 && set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
+         (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
+}
+
+static void find_x(const struct findings *f, struct ranges *out) {
+  double least = 0, most = 0;
+  if (!out->roof) return;
+  include(f->right[0]->flops / f->right[0]->bytes, &least, &most);
+  include(findings_peak(f) / findings_bandwidth(f), &least, &most);
+  for (size_t i = 0; i < f->set_count; i++)
+    if (is_other(f, &f->sets[i])) include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
+  out->x0 = log10(least / 6);
+  out->x1 = log10(most * 4);
+}
+
+/* The ceiling that a rate without an intensity is held against. */
+static void include_ceilings(const struct findings *f, const cugen_record *r, double *least, double *most) {
+  double sheet = r->flops > 0 ? f->ceilings.flops_sheet : f->ceilings.bandwidth_sheet;
+  include(r->flops > 0 ? findings_peak(f) : findings_bandwidth(f), least, most);
+  include(sheet, least, most);
+}
+
+static struct ranges find_ranges(const struct findings *f) {
+  struct ranges r = {.roof = chart_has_roof(f)};
+  double least = 0, most = 0;
+  for (size_t i = 0; i < f->right_count; i++) include(findings_rate(f->right[i]), &least, &most);
+  if (f->right_count) include_ceilings(f, f->right[0], &least, &most);
+  for (size_t i = 0; r.roof && i < f->set_count; i++)
+    if (is_other(f, &f->sets[i])) include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
+  if (least <= 0) least = most = 1;
+  find_x(f, &r);
+  r.y0 = log10(least) - 0.15;
+  r.y1 = log10(most) + 0.2;
+  if (r.y1 - r.y0 < 0.6) r.y0 = r.y1 - 0.6;
+  return r;
+}
+
+static double attainable(const struct ranges *r, double log_x, double peak, double bandwidth) {
+  double slope = log_x + log10(bandwidth);
+  return r->roof && slope < log10(peak) ? slope : log10(peak);
+}
+
+/* "10 GFLOP/s" */
+static struct shown rate_text(double rate, bool flops) {
+  static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
+  struct shown shown;
+  int i = 0;
+  for (; rate >= 999.5 && i < 5; i++) rate /= 1000;
+  snprintf(shown.text, sizeof shown.text, "%.3g %s%s/s", rate, prefixes[i], flops ? "FLOP" : "B");
+  return shown;
+}
+
+/* ---- SVG ---- */
+
+struct svg {
+  FILE *out;
+  const struct findings *f;
+  struct ranges range;
+  double left, top, right, bottom; /* the plot's edges */
+};
+
+static double svg_x(const struct svg *s, double log_x) {
+  return s->left + (log_x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->right - s->left);
+}
+
+static double svg_y(const struct svg *s, double log_y) {
+  return s->bottom - (log_y - s->range.y0) / (s->range.y1 - s->range.y0) * (s->bottom - s->top);
+}
+
+static void svg_line(const struct svg *s, const char *class, double x0, double y0, double x1, double y1) {
+  fprintf(s->out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, x0, y0, x1, y1);
+}
+
+static void svg_text(const struct svg *s, const char *class, const char *anchor, double x, double y,
+                     const char *text) {
+  fprintf(s->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x, y);
+  chart_escape(text, s->out);
+  fputs("</text>\n", s->out);
+}
+
+/* Whole decades, and 2 and 5 between them where there are few. */
+static void next_tick(double *log, bool fine) {
+  double decade = floor(*log + 1e-9), rest = pow(10, *log - decade);
+  *log = decade + (!fine ? 1 : log10(rest < 1.5 ? 2 : rest < 3 ? 5 : 10));
+}
+
+static double first_tick(double edge, bool fine) {
+  double log = floor(edge);
+  while (log < edge) next_tick(&log, fine);
+  return log;
+}
+
+static void draw_y_axis(const struct svg *s) {
+  bool flops = s->f->right[0]->flops > 0, fine = s->range.y1 - s->range.y0 < 2.2;
+  for (double log = first_tick(s->range.y0, fine); log <= s->range.y1; next_tick(&log, fine)) {
+    svg_line(s, "grid", s->left, svg_y(s, log), s->right, svg_y(s, log));
+    svg_text(s, "tick", "end", s->left - 8, svg_y(s, log) + 4, rate_text(pow(10, log), flops).text);
+  }
+}
+
+static void draw_x_axis(const struct svg *s) {
+  bool fine = s->range.x1 - s->range.x0 < 2.2;
+  for (double log = first_tick(s->range.x0, fine); log <= s->range.x1; next_tick(&log, fine)) {
+    svg_line(s, "grid", svg_x(s, log), s->top, svg_x(s, log), s->bottom);
+    svg_text(s, "tick", "middle", svg_x(s, log), s->bottom + 18, print_number(pow(10, log)).text);
+  }
+  svg_text(s, "tick", "end", s->right, s->bottom + 36, "FLOP per byte of device memory");
+}
+
+/* The slope, then the ceiling; flat without a roof. */
+static void draw_roof(const struct svg *s, const char *class, double peak, double bandwidth) {
+  const struct ranges *r = &s->range;
+  if (!(peak > 0) || (r->roof && !(bandwidth > 0))) return;
+  double ridge = r->roof ? log10(peak / bandwidth) : r->x0, start = attainable(r, r->x0, peak, bandwidth);
+  double begin = r->roof ? r->x0 : 0, end = r->roof ? r->x1 : 1;
+  if (!r->roof) {
+    svg_line(s, class, s->left, svg_y(s, log10(peak)), s->right, svg_y(s, log10(peak)));
+    return;
+  }
+  if (start < r->y0) start = r->y0, begin = r->y0 - log10(bandwidth);
+  fprintf(s->out, "<path class=\"%s\" d=\"M%.1f %.1f", class, svg_x(s, begin), svg_y(s, start));
+  fprintf(s->out, "L%.1f %.1f", svg_x(s, ridge), svg_y(s, log10(peak)));
+  fprintf(s->out, "L%.1f %.1f\"/>\n", svg_x(s, end), svg_y(s, log10(peak)));
+}
+
+/* Along the slope, below it. */
+static void label_slope(const struct svg *s, double peak, double bandwidth) {
+  const struct ranges *r = &s->range;
+  double ridge = log10(peak / bandwidth), low = r->y0 - log10(bandwidth) > r->x0 ? r->y0 - log10(bandwidth) : r->x0;
+  double at = low + (ridge - low) * 0.5;
+  double x = svg_x(s, at), y = svg_y(s, at + log10(bandwidth));
+  double angle =
+      atan2(svg_y(s, at + log10(bandwidth)) - svg_y(s, at + 1 + log10(bandwidth)), svg_x(s, at + 1) - svg_x(s, at)) *
+      180 / acos(-1);
+  fprintf(s->out,
+          "<text class=\"label\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" dy=\"18\">",
+          x, y, -angle);
+  fprintf(s->out, "%s</text>\n", print_bandwidth(bandwidth).text);
+}
+
+static void draw_roofs(const struct svg *s) {
+  const cugen_ceilings *c = &s->f->ceilings;
+  bool flops = s->f->right[0]->flops > 0;
+  double peak = flops ? findings_peak(s->f) : findings_bandwidth(s->f), bandwidth = findings_bandwidth(s->f);
+  double sheet = flops ? c->flops_sheet : c->bandwidth_sheet;
+  bool measured = flops ? c->flops > 0 : c->bandwidth > 0;
+  draw_roof(s, "sheet", sheet, c->bandwidth_sheet);
+  if (!(peak > 0)) return;
+  if (measured || (s->range.roof && c->bandwidth > 0)) draw_roof(s, "roof", peak, bandwidth);
+  if (s->range.roof) label_slope(s, peak, bandwidth);
+  char label[96];
+  snprintf(label, sizeof label, "%s%s%s", flops ? print_flops(peak).text : print_bandwidth(peak).text,
+           flops ? " " : "", flops ? c->dtype : "");
+  svg_text(s, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
+}
+
+/* The place among those implementations that came out right, and how many they are. */
+static double place_of(const struct findings *f, size_t rung, double *count) {
+  double at = 0;
+  *count = 0;
+  for (size_t i = 0; i < f->rung_count; i++) {
+    if (!f->rungs[i].best) continue;
+    if (i < rung) at++;
+    ++*count;
+  }
+  return at;
+}
+
+/* The middle of an implementation's lane, and how far it reaches to each side. */
+static double lane(const struct svg *s, size_t rung, double *half) {
+  double count, at = place_of(s->f, rung, &count);
+  *half = 8;
+  if (s->range.roof)
+    return svg_x(s, log10(s->f->right[0]->flops / s->f->right[0]->bytes)) + (at - (count - 1) / 2) * 21;
+  *half = fmin(60, (s->right - s->left) / count / 2 * 0.7);
+  return s->left + (s->right - s->left) * (at + 0.5) / count;
+}
+
+/* Spread evenly, and the same each time: multiples of the golden ratio, without their whole part. */
+static double spread(size_t i) {
+  double turns = (double)i * 0.6180339887498949;
+  return 2 * (turns - floor(turns)) - 1;
+}
+
+static void draw_rung(const struct svg *s, size_t rung) {
+  double half, middle = lane(s, rung, &half);
+  const cugen_record *best = s->f->rungs[rung].best;
+  if (!best) return;
+  fprintf(s->out, "<path class=\"dots c%zu\" d=\"", rung % CHART_COLOURS);
+  for (size_t i = 0; i < s->f->right_count; i++)
+    if (findings_rung(s->f, s->f->right[i]->variant) == rung)
+      fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), svg_y(s, log10(findings_rate(s->f->right[i]))));
+  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", rung % CHART_COLOURS,
+          middle, svg_y(s, log10(findings_rate(best))));
+  chart_escape(best->variant, s->out);
+  fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
+}
+
+static void draw_others(const struct svg *s) {
+  for (size_t i = 0; s->range.roof && i < s->f->set_count; i++) {
+    const cugen_cache_set *set = &s->f->sets[i];
+    if (!is_other(s->f, set)) continue;
+    fprintf(s->out, "<circle class=\"other\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>",
+            svg_x(s, log10(set->flops / set->bytes)), svg_y(s, log10(set->flops / set->seconds)));
+    chart_escape(set->problem, s->out);
+    fprintf(s->out, ": %s</title></circle>\n", print_seconds(set->seconds).text);
+  }
+}
+
+/* A file of its own says what it shows. */
+static void draw_title(const struct svg *s) {
+  static const char *const sheets[] = {"colours.css", "chart.css"};
+  fputs("<style>svg{font:12px system-ui,sans-serif}\n", s->out);
+  for (size_t i = 0; i < 2; i++) fwrite(cli_page(sheets[i])->data, 1, cli_page(sheets[i])->length, s->out);
+  fputs("</style>\n", s->out);
+  fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", s->out);
+  char title[256];
+  snprintf(title, sizeof title, "%s on %s", cugen_kernel_name(s->f->kernel), s->f->device->name);
+  svg_text(s, "title", "start", 16, 24, title);
+  svg_text(s, "legend", "start", 16, 42, cugen_kernel_problem(s->f->kernel));
+}
+
+static void draw_legend(const struct svg *s, double y) {
+  double x = s->left;
+  for (size_t i = 0; i < s->f->rung_count; i++) {
+    if (!s->f->rungs[i].best) continue;
+    double width = 30 + 7.2 * (double)strlen(s->f->rungs[i].name);
+    if (x > s->left && x + width > s->right) x = s->left, y += 20;
+    fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, x + 5,
+            y - 4);
+    svg_text(s, "legend", "start", x + 15, y, s->f->rungs[i].name);
+    x += width;
+  }
+}
+
+void chart_svg(const struct findings *f, int width, int height, bool alone, FILE *out) {
+  struct svg s = {.out = out, .f = f, .left = 92, .top = alone ? 58 : 10, .right = width - 12, .bottom = height - 66};
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+          "aria-label=\"%s of every measured variant\">\n",
+          width, height, width, height, chart_has_roof(f) ? "Roofline" : "Rates");
+  if (alone) draw_title(&s);
+  if (f->right_count) {
+    s.range = find_ranges(f);
+    draw_y_axis(&s);
+    if (s.range.roof) draw_x_axis(&s);
+    draw_roofs(&s);
+    draw_others(&s);
+    for (size_t i = 0; i < f->rung_count; i++) draw_rung(&s, i);
+    draw_legend(&s, height - 8);
+  }
+  fputs("</svg>\n", out);
+}
+
+/* ---- With characters ---- */
+
+struct canvas {
+  const struct findings *f;
+  struct ranges range;
+  char *cells;
+  int columns, rows;
+};
+
+static void put(struct canvas *c, double column, double row, char mark) {
+  int x = (int)lround(column), y = (int)lround(row);
+  if (x >= 0 && x < c->columns && y >= 0 && y < c->rows) c->cells[y * c->columns + x] = mark;
+}
+
+static double row_of(const struct canvas *c, double log_y) {
+  return (c->range.y1 - log_y) / (c->range.y1 - c->range.y0) * (c->rows - 1);
+}
+
+static void put_roof(struct canvas *c, double peak, double bandwidth) {
+  if (!(peak > 0)) return;
+  for (int x = 0; x < c->columns; x++) {
+    double log_x = c->range.x0 + (c->range.x1 - c->range.x0) * x / (c->columns - 1);
+    double y = attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
+    put(c, x, row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
+  }
+}
+
+static double column_of(const struct canvas *c, size_t rung) {
+  double count, at = place_of(c->f, rung, &count);
+  if (!c->range.roof) return (at + 0.5) / count * c->columns;
+  double log_x = log10(c->f->right[0]->flops / c->f->right[0]->bytes);
+  return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1) + (at - (count - 1) / 2) * 2;
+}
+
+/* The best are drawn last, as the number of their implementation. */
+static void put_points(struct canvas *c) {
+  for (size_t i = c->f->right_count; i-- > 0;)
+    put(c, column_of(c, findings_rung(c->f, c->f->right[i]->variant)),
+        row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+  for (size_t i = 0; i < c->f->rung_count; i++)
+    if (c->f->rungs[i].best)
+      put(c, column_of(c, i), row_of(c, log10(findings_rate(c->f->rungs[i].best))),
+          (char)(i < 9 ? '1' + (int)i : '+'));
+}
+
+/* The round rate nearest to a row; "" when none is near. */
+static struct shown row_tick(const struct canvas *c, int row, bool flops) {
+  bool fine = c->range.y1 - c->range.y0 < 2.2;
+  for (double log = first_tick(c->range.y0, fine); log <= c->range.y1; next_tick(&log, fine))
+    if ((int)lround(row_of(c, log)) == row) return rate_text(pow(10, log), flops);
+  return (struct shown){""};
+}
+
+static void print_canvas(const struct canvas *c, FILE *out) {
+  bool flops = c->f->right[0]->flops > 0;
+  for (int y = 0; y < c->rows; y++) {
+    int length = c->columns;
+    while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
+    fprintf(out, "%13s |%.*s\n", row_tick(c, y, flops).text, length, c->cells + y * c->columns);
+  }
+  fprintf(out, "%13s +", "");
+  for (int x = 0; x < c->columns; x++) putc('-', out);
+  putc('\n', out);
+}
+
+static void print_keys(const struct canvas *c, FILE *out) {
+  const struct findings *f = c->f;
+  if (c->range.roof)
+    fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text, c->columns - 22,
+            print_number(pow(10, c->range.x1)).text);
+  for (size_t i = 0; i < f->rung_count; i++) {
+    const cugen_record *best = f->rungs[i].best;
+    if (!best) continue;
+    fprintf(out, "  %c %s: %s", i < 9 ? (char)('1' + (int)i) : '+', f->rungs[i].name,
+            print_seconds(best->seconds).text);
+    if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
+    fprintf(out, ", of %s\n", print_count(f->rungs[i].right).text);
+  }
+}
+
+int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
+  struct canvas c = {.f = f, .columns = columns, .rows = rows};
+  if (!f->right_count) return CUGEN_OK;
+  c.cells = malloc((size_t)columns * (size_t)rows);
+  if (!c.cells) return CUGEN_ERROR_MEMORY;
+  memset(c.cells, ' ', (size_t)columns * (size_t)rows);
+  c.range = find_ranges(f);
+  put_roof(&c, f->right[0]->flops > 0 ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
+  put_points(&c);
+  print_canvas(&c, out);
+  print_keys(&c, out);
+  free(c.cells);
+  return CUGEN_OK;
+}

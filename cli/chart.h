@@ -1,0 +1,21 @@
+/* The roofline with what was measured on it: as SVG, and drawn with characters. */
+#ifndef CLI_CHART_H
+#define CLI_CHART_H
+
+#include "findings.h"
+
+/* A picture of width by height; alone: a file of its own, with its own colours; else it takes those of the page. */
+void chart_svg(const struct findings *findings, int width, int height, bool alone, FILE *out);
+/* In columns x rows characters. */
+int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
+
+/* Text as HTML and SVG have it: no markup, no bytes that are not UTF-8. */
+void chart_escape(const char *text, FILE *out);
+void chart_escape_n(const char *text, size_t length, FILE *out);
+
+/* Whether there is a roofline to draw, not just rates: operations, bytes and both ceilings are known. */
+bool chart_has_roof(const struct findings *findings);
+/* Distinct colours of implementations: classes c0 to c5. */
+enum { CHART_COLOURS = 6 };
+
+#endif

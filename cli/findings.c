@@ -1,0 +1,356 @@
+/* Records laid out for people; see findings.h. */
+#include "findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+/* ---- Which set of records ---- */
+
+static bool is_cpu_set(const cugen_cache_set *set) {
+  return strncmp(set->device, "cpu ", 4) == 0;
+}
+
+static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
+  if (is_cpu_set(a) != is_cpu_set(b)) return !is_cpu_set(a);
+  return a->measured_at > b->measured_at;
+}
+
+/* The settings as one text, as the filter takes them; the caller frees. */
+static char *join_settings(const struct cli *cli) {
+  size_t length = 1;
+  for (size_t i = 0; i < cli->setting_count; i++) length += strlen(cli->settings[i]) + 1;
+  char *text = calloc(1, length), *at = text;
+  for (size_t i = 0; text && i < cli->setting_count; i++) {
+    size_t part = strlen(cli->settings[i]);
+    if (i) *at++ = ' ';
+    memcpy(at, cli->settings[i], part);
+    at += part;
+  }
+  return text;
+}
+
+static int open_listing(struct cli *cli, struct findings *f) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.toolkit = cli->values[OPTION_TOOLKIT];
+  options.compiler = cli->values[OPTION_COMPILER];
+  return cugen_open(&options, &f->listing, &cli->error);
+}
+
+/* "model:H200" is known by its name; else --device is part of a device's text, or an id. */
+static const char *device_text(const struct cli *cli) {
+  const char *device = cli->values[OPTION_DEVICE];
+  return device && strncmp(device, "model:", 6) == 0 ? device + 6 : device;
+}
+
+static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  char *problem = join_settings(cli);
+  if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  filter.config = cli->operand;
+  filter.problem = *problem ? problem : NULL;
+  filter.device = device_text(cli);
+  int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  *out = NULL;
+  for (size_t i = 0; i < f->set_count && !status; i++)
+    if (f->sets[i].records && (!*out || is_better(&f->sets[i], *out))) *out = &f->sets[i];
+  if (!status && !*out)
+    status =
+        cli_fail(cli, CUGEN_ERROR_USAGE,
+                 "nothing is remembered of %s%s%s%s%s; 'cugen tune %s' measures it, 'cugen cache ls' lists what is "
+                 "remembered",
+                 cli->operand, *problem ? " for " : "", problem, filter.device ? " on " : "",
+                 filter.device ? filter.device : "", cli->operand);
+  free(problem);
+  return status;
+}
+
+/* ---- The kernel of that set ---- */
+
+enum { MOST_SETTINGS = 64 };
+
+/* Cuts the problem into its settings. */
+static size_t split_problem(char *problem, const char **settings) {
+  size_t count = 0;
+  for (char *word = strtok(problem, " "); word && count < MOST_SETTINGS; word = strtok(NULL, " "))
+    settings[count++] = word;
+  return count;
+}
+
+static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
+  const char *settings[MOST_SETTINGS], *arch = set->options;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = set->device;
+  options.arch = strncmp(arch, "arch sm_", 8) == 0 ? arch + 5 : NULL;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
+  options.toolkit = cli->values[OPTION_TOOLKIT];
+  options.compiler = cli->values[OPTION_COMPILER];
+  char *problem = strdup(set->problem);
+  if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  int status = cugen_open(&options, &cli->lib, &cli->error);
+  size_t count = split_problem(problem, settings);
+  if (!status) status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
+  free(problem);
+  return status;
+}
+
+/* All that is remembered of the kernel on that device, whatever the problem. */
+static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  filter.config = cli->operand;
+  char *device = strdup(set->device); /* the set goes with the next list */
+  if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  filter.device = device;
+  int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  free(device);
+  return status;
+}
+
+/* ---- Rungs and records ---- */
+
+static int open_rungs(struct cli *cli, struct findings *f) {
+  int status = cugen_kernel_space(cli->kernel, &f->space, &cli->error);
+  if (status) return status;
+  f->rungs = calloc(f->space.implementations + 1, sizeof *f->rungs);
+  if (!f->rungs) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < f->space.implementations && !status; i++) {
+    cugen_implementation_info info;
+    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    if (status) break;
+    snprintf(f->rungs[i].name, sizeof f->rungs[i].name, "%s", info.name);
+    f->rungs[i].valid = info.valid;
+    f->rung_count++;
+  }
+  return status;
+}
+
+size_t findings_rung(const struct findings *f, const char *variant) {
+  size_t length = strcspn(variant, " "), i = 0;
+  while (i < f->rung_count && (strlen(f->rungs[i].name) != length || memcmp(f->rungs[i].name, variant, length) != 0))
+    i++;
+  return i;
+}
+
+static void take_right(struct findings *f, const cugen_record *record) {
+  size_t at = findings_rung(f, record->variant);
+  if (at == f->rung_count) return;
+  f->right[f->right_count++] = record;
+  f->rungs[at].right++;
+  if (!f->rungs[at].best) f->rungs[at].best = record;
+}
+
+static void take_failed(struct findings *f, const cugen_record *record) {
+  size_t at = findings_rung(f, record->variant), outcome = (size_t)record->outcome;
+  if (outcome >= OUTCOME_COUNT) return;
+  struct failure *failure = &f->failures[outcome];
+  f->failed_count++;
+  if (at < f->rung_count) f->rungs[at].failed++;
+  if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
+}
+
+/* They come with the right ones first, by time. */
+static void take_records(struct findings *f, const cugen_stored_record *all, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!all[i].current) {
+      f->stale_count++;
+      continue;
+    }
+    if (all[i].measured_at >= f->measured_at) {
+      f->measured_at = all[i].measured_at;
+      f->driver_version = all[i].driver_version;
+      f->nvrtc_version = all[i].nvrtc_version;
+    }
+    if (all[i].record.outcome == CUGEN_OUTCOME_OK && all[i].record.seconds > 0)
+      take_right(f, &all[i].record);
+    else
+      take_failed(f, &all[i].record);
+  }
+}
+
+static int load_records(struct cli *cli, struct findings *f) {
+  const cugen_stored_record *all;
+  size_t count;
+  int status = cugen_kernel_stored(cli->kernel, 0, &all, &count, &cli->error);
+  if (status) return status;
+  f->right = calloc(count + 1, sizeof *f->right);
+  if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  take_records(f, all, count);
+  if (f->right_count || f->failed_count) return CUGEN_OK;
+  return cli_fail(
+      cli, CUGEN_ERROR_USAGE,
+      "what is remembered of %s for this problem is of another source than its config's and templates' now; "
+      "'cugen tune %s' measures it again, 'cugen cache why %s' says more",
+      cli->operand, cli->operand, cli->operand);
+}
+
+/* ---- What each tunable does ---- */
+
+/* The words behind the implementation's name: "BM=128". False: there is no more. */
+static bool next_setting(const char **at, char *name, char *value, size_t size) {
+  const char *word = *at + strspn(*at, " ");
+  size_t length = strcspn(word, " "), equal = strcspn(word, "=");
+  *at = word + length;
+  if (equal >= length) return false;
+  snprintf(name, size, "%.*s", (int)equal, word);
+  snprintf(value, size, "%.*s", (int)(length - equal - 1), word + equal + 1);
+  return true;
+}
+
+/* A new element at the end of an array that grows by one; NULL: out of memory. */
+static void *grow(void **array, size_t *count, size_t size) {
+  void *more = realloc(*array, (*count + 1) * size);
+  if (!more) return NULL;
+  *array = more;
+  return memset((char *)more + (*count)++ * size, 0, size);
+}
+
+static struct effect *find_effect(struct findings *f, size_t rung, const char *name) {
+  for (size_t i = 0; i < f->effect_count; i++)
+    if (f->effects[i].rung == rung && strcmp(f->effects[i].name, name) == 0) return &f->effects[i];
+  void *array = f->effects;
+  struct effect *effect = grow(&array, &f->effect_count, sizeof *effect);
+  f->effects = array;
+  if (!effect) return NULL;
+  effect->rung = rung;
+  effect->order = f->effect_count;
+  snprintf(effect->name, sizeof effect->name, "%s", name);
+  return effect;
+}
+
+static struct effect_value *find_value(struct effect *effect, const char *text) {
+  for (size_t i = 0; i < effect->value_count; i++)
+    if (strcmp(effect->values[i].text, text) == 0) return &effect->values[i];
+  void *array = effect->values;
+  struct effect_value *value = grow(&array, &effect->value_count, sizeof *value);
+  effect->values = array;
+  if (!value) return NULL;
+  value->order = effect->value_count;
+  snprintf(value->text, sizeof value->text, "%s", text);
+  return value;
+}
+
+static bool add_time(struct findings *f, size_t rung, const char *name, const char *text, double seconds) {
+  struct effect *effect = find_effect(f, rung, name);
+  struct effect_value *value = effect ? find_value(effect, text) : NULL;
+  if (!value) return false;
+  void *times = value->times;
+  double *time = grow(&times, &value->count, sizeof *time);
+  value->times = times;
+  if (time) *time = seconds;
+  return time != NULL;
+}
+
+static bool add_record(struct findings *f, const cugen_record *record) {
+  char name[80], text[80];
+  const char *at = record->variant + strcspn(record->variant, " ");
+  size_t rung = findings_rung(f, record->variant);
+  while (next_setting(&at, name, text, sizeof name))
+    if (!add_time(f, rung, name, text, record->seconds)) return false;
+  return true;
+}
+
+static int compare_values(const void *a, const void *b) {
+  const struct effect_value *x = a, *y = b;
+  char *end_x, *end_y;
+  double number_x = strtod(x->text, &end_x), number_y = strtod(y->text, &end_y);
+  if (*end_x || *end_y || number_x == number_y) return x->order < y->order ? -1 : 1;
+  return number_x < number_y ? -1 : 1;
+}
+
+static int compare_effects(const void *a, const void *b) {
+  const struct effect *x = a, *y = b;
+  if (x->rung != y->rung) return x->rung < y->rung ? -1 : 1;
+  if (x->weight == y->weight) return x->order < y->order ? -1 : 1;
+  return x->weight > y->weight ? -1 : 1;
+}
+
+static void sum_up(struct effect *effect) {
+  double least = 0, most = 0;
+  for (size_t i = 0; i < effect->value_count; i++) {
+    struct effect_value *value = &effect->values[i];
+    value->best = value->times[0];
+    value->median = (value->times[(value->count - 1) / 2] + value->times[value->count / 2]) / 2;
+    if (i == 0 || value->best < least) least = value->best;
+    if (value->best > most) most = value->best;
+  }
+  effect->weight = effect->value_count > 1 && least > 0 ? most / least : 0;
+  qsort(effect->values, effect->value_count, sizeof *effect->values, compare_values);
+}
+
+static void free_effect(struct effect *effect) {
+  for (size_t i = 0; i < effect->value_count; i++) free(effect->values[i].times);
+  free(effect->values);
+}
+
+/* One value says nothing about a tunable. */
+static void drop_single(struct findings *f) {
+  size_t kept = 0;
+  for (size_t i = 0; i < f->effect_count; i++) {
+    if (f->effects[i].value_count > 1)
+      f->effects[kept++] = f->effects[i];
+    else
+      free_effect(&f->effects[i]);
+  }
+  f->effect_count = kept;
+}
+
+static int find_effects(struct cli *cli, struct findings *f) {
+  for (size_t i = 0; i < f->right_count; i++)
+    if (!add_record(f, f->right[i])) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  drop_single(f);
+  for (size_t i = 0; i < f->effect_count; i++) sum_up(&f->effects[i]);
+  if (f->effect_count) qsort(f->effects, f->effect_count, sizeof *f->effects, compare_effects);
+  return CUGEN_OK;
+}
+
+/* ---- All of it ---- */
+
+static int fill(struct cli *cli, struct findings *f) {
+  const cugen_cache_set *set;
+  int status = open_listing(cli, f);
+  if (!status) status = find_set(cli, f, &set);
+  if (!status) status = open_kernel(cli, set);
+  if (!status) status = list_problems(cli, f, set);
+  if (!status) status = open_rungs(cli, f);
+  if (!status) status = load_records(cli, f);
+  if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
+  if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
+  return status ? status : find_effects(cli, f);
+}
+
+int findings_open(struct cli *cli, struct findings *out) {
+  *out = (struct findings){0};
+  int status = fill(cli, out);
+  if (status) findings_close(out);
+  return status;
+}
+
+void findings_close(struct findings *f) {
+  for (size_t i = 0; i < f->effect_count; i++) free_effect(&f->effects[i]);
+  free(f->effects);
+  free(f->rungs);
+  free(f->right);
+  cugen_close(f->listing);
+  *f = (struct findings){0};
+}
+
+bool findings_on_cpu(const struct findings *f) {
+  return strcmp(f->device->id, "cpu") == 0;
+}
+
+double findings_rate(const cugen_record *record) {
+  return record->seconds > 0 ? (record->flops > 0 ? record->flops : record->bytes) / record->seconds : 0;
+}
+
+double findings_peak(const struct findings *f) {
+  return f->ceilings.flops > 0 ? f->ceilings.flops : f->ceilings.flops_sheet;
+}
+
+double findings_bandwidth(const struct findings *f) {
+  return f->ceilings.bandwidth > 0 ? f->ceilings.bandwidth : f->ceilings.bandwidth_sheet;
+}

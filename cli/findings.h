@@ -1,0 +1,78 @@
+/* What is remembered of one kernel for one problem on one device, laid out for people: for `cugen report` and for the
+   drawn roofline. Nothing is measured, and the device need not be here. */
+#ifndef CLI_FINDINGS_H
+#define CLI_FINDINGS_H
+
+#include "cli.h"
+
+/* One implementation: a rung of the ladder, in the config's order. */
+struct rung {
+  char name[80];
+  const cugen_record *best; /* NULL: none came out right */
+  size_t right, failed;     /* of its variants */
+  uint64_t valid;
+};
+
+/* What one value of a tunable allowed. */
+struct effect_value {
+  char text[80];
+  double best, median; /* seconds */
+  size_t count;
+  double *times; /* rising */
+  size_t order;  /* in which it was found */
+};
+
+/* A tunable of an implementation, with two values or more that were right. */
+struct effect {
+  size_t rung, order;
+  char name[80];
+  struct effect_value *values; /* numbers in rising order, words in the order in which they were found */
+  size_t value_count;
+  double weight; /* the best with its worst value, over the best with its best one */
+};
+
+struct failure {
+  cugen_outcome outcome;
+  size_t count;
+  const cugen_record *example;
+};
+
+enum { OUTCOME_COUNT = CUGEN_OUTCOME_TIMEOUT + 1 };
+
+struct findings {
+  cugen_kernel *kernel; /* cli's */
+  const cugen_device_info *device;
+  cugen_ceilings ceilings;
+  cugen_space_info space;
+  const cugen_record **right; /* the fastest first */
+  size_t right_count, failed_count, stale_count;
+  struct rung *rungs;
+  size_t rung_count;
+  struct effect *effects; /* by rung, then by weight */
+  size_t effect_count;
+  struct failure failures[OUTCOME_COUNT];
+  int driver_version, nvrtc_version; /* of the latest record */
+  int64_t measured_at;
+  const cugen_cache_set *sets; /* all of this kernel on this device */
+  size_t set_count;
+  cugen *listing; /* what sets belong to */
+};
+
+/* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: on a GPU before the cpu
+   device, the latest measured first. An error when nothing is remembered of them. */
+int findings_open(struct cli *cli, struct findings *out);
+void findings_close(struct findings *findings);
+
+bool findings_on_cpu(const struct findings *findings);
+/* The implementation's place; a variant's text begins with its name. */
+size_t findings_rung(const struct findings *findings, const char *variant);
+
+/* ---- Rates and ceilings ---- */
+
+/* FLOP/s where operations are declared, else bytes/s; 0: neither is. */
+double findings_rate(const cugen_record *record);
+/* The ceilings in use: measured, else the data sheet's; 0: not known. */
+double findings_peak(const struct findings *findings);
+double findings_bandwidth(const struct findings *findings);
+
+#endif

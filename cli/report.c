@@ -1,0 +1,598 @@
+/* cugen report: what is remembered of a kernel as one page that needs nothing else. The page is cli/pages/report.html; each
+   {{mark}} in it is written by a function here. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "print.h"
+
+/* One page being written. */
+struct page {
+  const struct findings *f;
+  size_t top; /* rows in the table of the best */
+  FILE *out;
+};
+
+static void put(const struct page *p, const char *text) {
+  chart_escape(text, p->out);
+}
+
+/* ---- Head ---- */
+
+static void write_style(const struct page *p, const char *name) {
+  const struct cli_script *style = cli_page(name);
+  if (style->path) fwrite(style->data, 1, style->length, p->out);
+}
+
+static void write_colours(const struct page *p) {
+  write_style(p, "colours.css");
+}
+
+static void write_chart_style(const struct page *p) {
+  write_style(p, "chart.css");
+}
+
+static void write_version(const struct page *p) {
+  put(p, CUGEN_VERSION);
+}
+
+static void write_kernel(const struct page *p) {
+  put(p, cugen_kernel_name(p->f->kernel));
+}
+
+static void write_title(const struct page *p) {
+  write_kernel(p);
+  fputs(" on ", p->out);
+  put(p, p->f->device->name);
+}
+
+static void write_where(const struct page *p) {
+  fputs("on ", p->out);
+  put(p, p->f->device->name);
+  if (findings_on_cpu(p->f)) fputs(", the cpu device: times are the CPU\u2019s own, not a GPU\u2019s", p->out);
+}
+
+/* "M=4096 N=4096": a list of what was asked. */
+static void write_problem(const struct page *p) {
+  fputs("<ul class=\"values\">", p->out);
+  for (const char *at = cugen_kernel_problem(p->f->kernel); *at;) {
+    size_t length = strcspn(at, " ");
+    fputs("<li><code>", p->out);
+    chart_escape_n(at, length, p->out);
+    fputs("</code></li>", p->out);
+    at += length + (at[length] == ' ');
+  }
+  fputs("</ul>\n", p->out);
+}
+
+static void write_figure(const struct page *p, const char *name, const char *value, const char *more) {
+  fprintf(p->out, "<div><dt>%s</dt><dd>", name);
+  put(p, value);
+  if (*more) fputs("<small>", p->out), put(p, more), fputs("</small>", p->out);
+  fputs("</dd></div>\n", p->out);
+}
+
+/* The first rung that came out right: what the others are compared with. */
+static const cugen_record *first_rung(const struct findings *f) {
+  for (size_t i = 0; i < f->rung_count; i++)
+    if (f->rungs[i].best) return f->rungs[i].best;
+  return NULL;
+}
+
+static void write_speedup(const struct page *p, const cugen_record *best, const cugen_record *first) {
+  char value[32], more[160];
+  size_t length = strcspn(first->variant, " ");
+  if (first->seconds <= 0 || findings_rung(p->f, best->variant) == findings_rung(p->f, first->variant)) return;
+  snprintf(value, sizeof value, "%.2f\u00d7", first->seconds / best->seconds);
+  snprintf(more, sizeof more, "the speed of the best %.*s", (int)length, first->variant);
+  write_figure(p, "Gained", value, more);
+}
+
+static void write_rates(const struct page *p, const cugen_record *best) {
+  char more[64];
+  const char *unit = print_rate_unit(best->flops, best->bytes);
+  if (unit) {
+    bool flops = best->flops > 0;
+    double rate = findings_rate(best);
+    write_figure(p, "Rate", flops ? print_flops(rate).text : print_bandwidth(rate).text, "");
+  }
+  if (best->roofline <= 0) return;
+  snprintf(more, sizeof more, "of the %s one", best->roofline_measured ? "measured" : "data sheet\u2019s");
+  write_figure(p, "Roofline", print_percent(best->roofline).text, more);
+}
+
+static void write_figures(const struct page *p) {
+  const struct findings *f = p->f;
+  char more[96];
+  fputs("<dl class=\"figures\">\n", p->out);
+  if (f->right_count) {
+    const cugen_record *best = f->right[0];
+    char name[96];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
+    write_figure(p, "Fastest", print_seconds(best->seconds).text, name);
+    write_rates(p, best);
+    write_speedup(p, best, first_rung(f));
+  }
+  snprintf(more, sizeof more, "of %s", print_count(f->space.valid).text);
+  if (f->failed_count)
+    snprintf(more + strlen(more), sizeof more - strlen(more), "; %s failed", print_count(f->failed_count).text);
+  write_figure(p, "Variants tried", print_count(f->right_count + f->failed_count).text, more);
+  fputs("</dl>\n", p->out);
+}
+
+/* ---- The roofline ---- */
+
+static void write_bound(const struct page *p) {
+  const cugen_record *r = p->f->right[0];
+  double intensity = r->flops / r->bytes, ridge = findings_peak(p->f) / findings_bandwidth(p->f);
+  fprintf(p->out, "This problem does %s operations for each byte that must move; ", print_number(intensity).text);
+  fprintf(p->out, "the roof bends at %s. ", print_number(ridge).text);
+  fputs(intensity < ridge ? "So device memory bounds it" : "So arithmetic bounds it", p->out);
+  fprintf(p->out, ", at %s. ",
+          print_flops(intensity < ridge ? intensity * findings_bandwidth(p->f) : findings_peak(p->f)).text);
+}
+
+static void write_caption(const struct page *p) {
+  const cugen_ceilings *c = &p->f->ceilings;
+  bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
+  fputs("<figcaption>", p->out);
+  if (chart_has_roof(p->f)) write_bound(p);
+  if (findings_on_cpu(p->f))
+    fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
+  else if (measured)
+    fputs("Solid: what was measured on this device. Dashed: its data sheet. ", p->out);
+  else if (c->bandwidth_sheet > 0)
+    fputs("Dashed: the data sheet\u2019s; <code>cugen roofline</code> measures the device\u2019s own. ", p->out);
+  fputs("Each dot is a variant; they are spread sideways to be told apart, and the large one is its "
+        "implementation\u2019s "
+        "best.",
+        p->out);
+  if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other problems.", p->out);
+  fputs("</figcaption>\n", p->out);
+}
+
+static void write_roofline(const struct page *p) {
+  if (!p->f->right_count || findings_rate(p->f->right[0]) <= 0) return;
+  fprintf(p->out, "<section>\n<h2>%s</h2>\n<figure>\n<div class=\"wide\">",
+          chart_has_roof(p->f) ? "Roofline" : "Rates");
+  chart_svg(p->f, 860, 480, false, p->out);
+  fputs("</div>\n<div class=\"narrow\">", p->out);
+  chart_svg(p->f, 400, 420, false, p->out);
+  fputs("</div>\n", p->out);
+  write_caption(p);
+  fputs("</figure>\n</section>\n", p->out);
+}
+
+/* ---- The ladder ---- */
+
+static void write_gain(const struct page *p, const char *over, double factor) {
+  fprintf(p->out, "<span>%.2f\u00d7 ", factor);
+  put(p, over);
+  fputs("</span>", p->out);
+}
+
+static void write_what(const struct page *p, size_t i, const struct rung *before, const struct rung *first) {
+  const struct rung *rung = &p->f->rungs[i];
+  double rate = findings_rate(rung->best);
+  fprintf(p->out, "<span><strong>%s</strong></span>", print_seconds(rung->best->seconds).text);
+  if (rate > 0)
+    fprintf(p->out, "<span>%s</span>", rung->best->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text);
+  if (rung->best->roofline > 0)
+    fprintf(p->out, "<span>%s of the roofline</span>", print_percent(rung->best->roofline).text);
+  if (before) write_gain(p, before->name, before->best->seconds / rung->best->seconds);
+  if (first && first != before) write_gain(p, first->name, first->best->seconds / rung->best->seconds);
+  fprintf(p->out, "<span class=\"note\">best of %s</span>", print_count(rung->right).text);
+}
+
+static void write_rung(const struct page *p, size_t i, const struct rung *before, const struct rung *first) {
+  const struct rung *rung = &p->f->rungs[i];
+  fputs("<li><b>", p->out);
+  put(p, rung->name);
+  fputs("</b>", p->out);
+  if (!rung->best) {
+    const char *why = rung->failed ? "all that were tried failed" : rung->valid ? "not tried" : "no valid variant";
+    fprintf(p->out, "<span class=\"note\">%s</span></li>\n", why);
+    return;
+  }
+  fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
+          i % CHART_COLOURS, 100 * p->f->right[0]->seconds / rung->best->seconds);
+  write_what(p, i, before, first);
+  fputs("</span><code>", p->out);
+  put(p, rung->best->variant);
+  fputs("</code></li>\n", p->out);
+}
+
+static void write_ladder(const struct page *p) {
+  const struct rung *before = NULL, *first = NULL;
+  if (!p->f->right_count) return;
+  fputs("<section>\n<h2>Ladder</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
+        "longer is "
+        "faster.</p>\n<ol class=\"ladder\">\n",
+        p->out);
+  for (size_t i = 0; i < p->f->rung_count; i++) {
+    write_rung(p, i, before, first);
+    if (!p->f->rungs[i].best) continue;
+    before = &p->f->rungs[i];
+    if (!first) first = before;
+  }
+  fputs("</ol>\n</section>\n", p->out);
+}
+
+/* ---- What each parameter does ---- */
+
+/* The slowest median of an implementation's values, over its best: the scale's end. */
+static double scale_of(const struct findings *f, size_t rung) {
+  double most = 1.1;
+  for (size_t i = 0; i < f->effect_count; i++)
+    for (size_t v = 0; f->effects[i].rung == rung && v < f->effects[i].value_count; v++)
+      most = fmax(most, f->effects[i].values[v].median / f->rungs[rung].best->seconds);
+  return most;
+}
+
+static void write_value(const struct page *p, size_t rung, const struct effect_value *value, double scale) {
+  double least = p->f->rungs[rung].best->seconds, best = value->best / least, median = value->median / least;
+  fputs("<div><code>", p->out);
+  put(p, value->text);
+  fprintf(p->out, "</code><span class=\"track\"><i class=\"median\" style=\"left:%.1f%%\"></i>",
+          100 * log(median) / log(scale));
+  fprintf(p->out, "<i class=\"c%zu\" style=\"left:%.1f%%\"></i></span>", rung % CHART_COLOURS,
+          100 * log(best) / log(scale));
+  fprintf(p->out, "<span><b>%.2f</b> \u00b7 %.2f</span></div>\n", best, median);
+}
+
+static void write_effect(const struct page *p, const struct effect *effect, double scale) {
+  fputs("<div class=\"effect\">\n<h4>", p->out);
+  put(p, effect->name);
+  if (effect->weight > 1.005)
+    fprintf(p->out, "<span>up to %.2f\u00d7</span></h4>\n", effect->weight);
+  else
+    fputs("<span>no difference</span></h4>\n", p->out);
+  for (size_t v = 0; v < effect->value_count; v++) write_value(p, effect->rung, &effect->values[v], scale);
+  fputs("</div>\n", p->out);
+}
+
+static void write_rung_effects(const struct page *p, size_t rung) {
+  bool begun = false;
+  for (size_t i = 0; i < p->f->effect_count; i++) {
+    if (p->f->effects[i].rung != rung) continue;
+    if (!begun) {
+      fprintf(p->out, "<h3><span class=\"key c%zu\"></span>", rung % CHART_COLOURS);
+      put(p, p->f->rungs[rung].name);
+      fprintf(p->out, " <span class=\"note\">%s variants, the best %s</span></h3>\n<div class=\"effects\">\n",
+              print_count(p->f->rungs[rung].right).text, print_seconds(p->f->rungs[rung].best->seconds).text);
+    }
+    begun = true;
+    write_effect(p, &p->f->effects[i], scale_of(p->f, rung));
+  }
+  if (begun) fputs("</div>\n", p->out);
+}
+
+static void write_effects(const struct page *p) {
+  if (!p->f->effect_count) return;
+  fputs("<section>\n<h2>What each parameter does</h2>\n<p class=\"note\">For each value the best time with it (dot, "
+        "first "
+        "number) and the median (line, second), as multiples of the implementation\u2019s best. The one that matters "
+        "most "
+        "comes first: \u201cup to\u201d is the best time with its worst value over the best.</p>\n",
+        p->out);
+  for (size_t i = p->f->rung_count; i-- > 0;) write_rung_effects(p, i);
+  fputs("</section>\n", p->out);
+}
+
+/* ---- The best variants ---- */
+
+/* A column of the table: what it is called, whether a record has it, and its cell. */
+struct column {
+  const char *header;
+  bool (*has)(const cugen_record *record);
+  struct shown (*show)(const cugen_record *record);
+};
+
+static bool has_rate(const cugen_record *r) {
+  return r->flops > 0 || r->bytes > 0;
+}
+
+static bool has_roofline(const cugen_record *r) {
+  return r->roofline > 0;
+}
+
+static bool has_occupancy(const cugen_record *r) {
+  return r->occupancy > 0;
+}
+
+static bool has_registers(const cugen_record *r) {
+  return r->registers > 0;
+}
+
+static bool has_static(const cugen_record *r) {
+  return r->shared_bytes > r->dynamic_shared_bytes;
+}
+
+static bool has_dynamic(const cugen_record *r) {
+  return r->dynamic_shared_bytes > 0;
+}
+
+static bool has_constant(const cugen_record *r) {
+  return r->constant_bytes > 0;
+}
+
+static bool has_local(const cugen_record *r) {
+  return r->local_bytes > 0;
+}
+
+static struct shown show_time(const cugen_record *r) {
+  return print_seconds(r->seconds);
+}
+
+static struct shown show_rate(const cugen_record *r) {
+  return r->flops > 0 ? print_flops(findings_rate(r)) : print_bandwidth(findings_rate(r));
+}
+
+static struct shown show_roofline(const cugen_record *r) {
+  return print_percent(r->roofline);
+}
+
+static struct shown show_occupancy(const cugen_record *r) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%.0f%% %s", 100 * r->occupancy, r->limiter);
+  return shown;
+}
+
+static struct shown show_registers(const cugen_record *r) {
+  return print_count((uint64_t)r->registers);
+}
+
+static struct shown show_threads(const cugen_record *r) {
+  return print_count((uint64_t)r->threads);
+}
+
+static struct shown show_static(const cugen_record *r) {
+  return print_bytes(r->shared_bytes - r->dynamic_shared_bytes);
+}
+
+static struct shown show_dynamic(const cugen_record *r) {
+  return print_bytes(r->dynamic_shared_bytes);
+}
+
+static struct shown show_constant(const cugen_record *r) {
+  return print_bytes(r->constant_bytes);
+}
+
+static struct shown show_local(const cugen_record *r) {
+  return print_bytes(r->local_bytes);
+}
+
+static struct shown show_spills(const cugen_record *r) {
+  return print_bytes(r->spill_bytes);
+}
+
+static const struct column columns[] = {
+    {"time", NULL, show_time},
+    {"rate", has_rate, show_rate},
+    {"roofline", has_roofline, show_roofline},
+    {"occupancy", has_occupancy, show_occupancy},
+    {"threads", has_registers, show_threads},
+    {"registers", has_registers, show_registers},
+    {"static shared", has_static, show_static},
+    {"dynamic shared", has_dynamic, show_dynamic},
+    {"constant", has_constant, show_constant},
+    {"local", has_local, show_local},
+    {"spills", has_registers, show_spills},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* Rows of the table: the best, then the best of each implementation that is not among them. */
+static bool is_row(const struct page *p, size_t i) {
+  return i < p->top || p->f->rungs[findings_rung(p->f, p->f->right[i]->variant)].best == p->f->right[i];
+}
+
+static void choose_columns(const struct page *p, bool *chosen) {
+  for (size_t i = 0; i < p->f->right_count; i++)
+    for (size_t c = 0; is_row(p, i) && c < COLUMNS; c++)
+      chosen[c] = chosen[c] || !columns[c].has || columns[c].has(p->f->right[i]);
+}
+
+static void write_row(const struct page *p, const bool *chosen, size_t i) {
+  const cugen_record *r = p->f->right[i];
+  size_t count = 1;
+  fprintf(p->out, "<tbody><tr><td class=\"n\" data-label=\"rank\">%s</td>", print_count(i + 1).text);
+  for (size_t c = 0; c < COLUMNS; c++) {
+    if (!chosen[c]) continue;
+    count++;
+    fprintf(p->out, "<td class=\"n\" data-label=\"%s\">", columns[c].header);
+    put(p, !columns[c].has || columns[c].has(r) ? columns[c].show(r).text : "\u2013");
+    fputs("</td>", p->out);
+  }
+  fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><span class=\"key c%zu\"></span><code>", count,
+          findings_rung(p->f, r->variant) % CHART_COLOURS);
+  put(p, r->variant);
+  fputs("</code></td></tr></tbody>\n", p->out);
+}
+
+static void write_table(const struct page *p) {
+  bool chosen[COLUMNS] = {false};
+  if (!p->f->right_count) return;
+  choose_columns(p, chosen);
+  fputs("<section>\n<h2>Best variants</h2>\n<table class=\"variants\">\n<thead><tr><th class=\"n\"></th>", p->out);
+  for (size_t c = 0; c < COLUMNS; c++)
+    if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", columns[c].header);
+  fputs("</tr></thead>\n", p->out);
+  for (size_t i = 0; i < p->f->right_count; i++)
+    if (is_row(p, i)) write_row(p, chosen, i);
+  fputs("</table>\n</section>\n", p->out);
+}
+
+/* ---- Failures ---- */
+
+static void write_failure(const struct page *p, const struct failure *failure) {
+  fprintf(p->out, "<tr><td class=\"n\" data-label=\"variants\">%s</td><td>", print_count(failure->count).text);
+  put(p, cugen_outcome_text((int)failure->outcome));
+  fputs("</td><td class=\"wide\"><code>", p->out);
+  put(p, failure->example->variant);
+  fputs("</code>", p->out);
+  if (*failure->example->reason) {
+    fputs("<pre>", p->out);
+    for (const char *line = failure->example->reason; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+      chart_escape_n(line, strcspn(line, "\n"), p->out);
+      fputc('\n', p->out);
+    }
+    fputs("</pre>", p->out);
+  }
+  fputs("</td></tr>\n", p->out);
+}
+
+static void write_failures(const struct page *p) {
+  if (!p->f->failed_count) return;
+  fputs("<section>\n<h2>Failures</h2>\n<table>\n<thead><tr><th class=\"n\">variants</th><th>how</th><th>such "
+        "as</th></tr></thead>"
+        "\n<tbody>\n",
+        p->out);
+  for (size_t i = 0; i < OUTCOME_COUNT; i++)
+    if (p->f->failures[i].count) write_failure(p, &p->f->failures[i]);
+  fputs("</tbody>\n</table>\n</section>\n", p->out);
+}
+
+/* ---- Other problems, the machine ---- */
+
+static void write_other(const struct page *p, const cugen_cache_set *set) {
+  double rate = set->seconds > 0 ? (set->flops > 0 ? set->flops : set->bytes) / set->seconds : 0;
+  fprintf(p->out, "<tr><td class=\"n\" data-label=\"time\">%s</td>",
+          *set->best ? print_seconds(set->seconds).text : "\u2013");
+  fprintf(p->out, "<td class=\"n\" data-label=\"rate\">%s</td>",
+          rate > 0 ? (set->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text) : "\u2013");
+  fprintf(p->out, "<td class=\"n\" data-label=\"variants\">%s</td><td class=\"wide\"><code>",
+          print_count(set->records).text);
+  put(p, set->problem);
+  fputs("</code></td></tr>\n", p->out);
+}
+
+static void write_others(const struct page *p) {
+  const char *own = cugen_kernel_problem(p->f->kernel);
+  bool begun = false;
+  for (size_t i = 0; i < p->f->set_count; i++) {
+    if (!p->f->sets[i].records || strcmp(p->f->sets[i].problem, own) == 0) continue;
+    if (!begun)
+      fputs("<section>\n<h2>Other problems</h2>\n<p class=\"note\">Remembered of this kernel on this "
+            "device.</p>\n<table>\n"
+            "<thead><tr><th class=\"n\">best time</th><th class=\"n\">rate</th><th "
+            "class=\"n\">variants</th><th>problem</th>"
+            "</tr></thead>\n<tbody>\n",
+            p->out);
+    begun = true;
+    write_other(p, &p->f->sets[i]);
+  }
+  if (begun) fputs("</tbody>\n</table>\n</section>\n", p->out);
+}
+
+static void write_fact(const struct page *p, const char *name, const char *value) {
+  if (!*value || strcmp(value, "-") == 0) return;
+  fprintf(p->out, "<dt>%s</dt><dd>", name);
+  put(p, value);
+  fputs("</dd>\n", p->out);
+}
+
+static void write_ceiling(const struct page *p, const char *name, struct shown measured, struct shown sheet) {
+  char text[160];
+  bool has = strcmp(measured.text, "-") != 0, has_sheet = strcmp(sheet.text, "-") != 0;
+  if (!has && !has_sheet) return;
+  snprintf(text, sizeof text, "%s%s%s%s%s", has ? measured.text : "", has ? " measured" : "",
+           has && has_sheet ? ", " : "", has_sheet ? sheet.text : "", has_sheet ? " by the data sheet" : "");
+  write_fact(p, name, text);
+}
+
+static void write_clocks(const struct page *p) {
+  const cugen_record *best = p->f->right_count ? p->f->right[0] : NULL;
+  char text[160];
+  snprintf(text, sizeof text, "%d MHz at most", p->f->device->clock_khz / 1000);
+  if (p->f->device->clock_khz) write_fact(p, "SM clock", text);
+  if (!best || !best->clock_mhz) return;
+  snprintf(text, sizeof text, "%d MHz, %d W%s%s", best->clock_mhz, best->power_watts,
+           *best->throttle ? ", held back by: " : "", best->throttle);
+  write_fact(p, "With the best variant", text);
+}
+
+static void write_device(const struct page *p) {
+  const cugen_device_info *d = p->f->device;
+  char count[32] = "";
+  if (d->sm_count && !findings_on_cpu(p->f)) snprintf(count, sizeof count, "%d", d->sm_count);
+  write_fact(p, "Device", d->name);
+  if (!findings_on_cpu(p->f)) write_fact(p, "Architecture", d->arch);
+  write_fact(p, "Multiprocessors", count);
+  if (findings_on_cpu(p->f)) return;
+  write_fact(p, "Memory", d->memory_bytes ? print_bytes(d->memory_bytes).text : "");
+  write_fact(p, "L2 cache", d->l2_bytes ? print_bytes(d->l2_bytes).text : "");
+  write_fact(p, "Shared memory a block",
+             d->shared_bytes_per_block ? print_bytes(d->shared_bytes_per_block).text : "");
+}
+
+static void write_machine(const struct page *p) {
+  const struct findings *f = p->f;
+  const cugen_ceilings *c = &f->ceilings;
+  char name[48];
+  fputs("<section>\n<h2>Machine</h2>\n<dl class=\"machine\">\n", p->out);
+  write_device(p);
+  write_clocks(p);
+  write_ceiling(p, "Device memory, copied", print_bandwidth(c->bandwidth), print_bandwidth(c->bandwidth_sheet));
+  snprintf(name, sizeof name, "%s multiply-adds", c->dtype);
+  write_ceiling(p, name, print_flops(c->flops), print_flops(c->flops_sheet));
+  write_fact(p, "Driver", print_version(f->driver_version).text);
+  if (!findings_on_cpu(f)) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
+  write_fact(p, "Measured", print_moment(f->measured_at).text);
+  fputs("</dl>\n</section>\n", p->out);
+}
+
+static void write_footer(const struct page *p) {
+  fprintf(p->out,
+          "Written by cugen %s from what it remembers. Every variant timed here was first proved right against the "
+          "config\u2019s reference; times are medians.",
+          CUGEN_VERSION);
+  if (p->f->stale_count)
+    fprintf(p->out, " %s records of earlier sources are left out.", print_count(p->f->stale_count).text);
+}
+
+/* ---- The page ---- */
+
+static const struct {
+  const char *mark;
+  void (*write)(const struct page *page);
+} marks[] = {
+    {"version", write_version},   {"title", write_title},   {"colours", write_colours}, {"chart", write_chart_style},
+    {"kernel", write_kernel},     {"where", write_where},   {"problem", write_problem}, {"figures", write_figures},
+    {"roofline", write_roofline}, {"ladder", write_ladder}, {"effects", write_effects}, {"table", write_table},
+    {"failures", write_failures}, {"others", write_others}, {"machine", write_machine}, {"footer", write_footer},
+};
+
+static void write_mark(const struct page *p, const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+    if (strlen(marks[i].mark) == length && memcmp(marks[i].mark, name, length) == 0) marks[i].write(p);
+}
+
+static void write_page(const void *context, FILE *out) {
+  struct page page = *(const struct page *)context;
+  page.out = out;
+  for (const char *at = cli_page("report.html")->data, *mark; *at; at = mark + 2) {
+    mark = strstr(at, "{{");
+    if (!mark) mark = at + strlen(at);
+    fwrite(at, 1, (size_t)(mark - at), out);
+    if (!*mark) return;
+    at = mark + 2;
+    mark = strstr(at, "}}");
+    write_mark(&page, at, (size_t)(mark - at));
+  }
+}
+
+int command_report(struct cli *cli) {
+  struct findings findings;
+  struct page page = {.f = &findings, .top = 10};
+  int status = options_count(cli, OPTION_TOP, 0, &page.top);
+  if (!status) status = findings_open(cli, &findings);
+  if (status) return status;
+  status = cli_write(cli, write_page, &page);
+  if (!status && options_given(cli, OPTION_OUTPUT))
+    cli_remark(cli, "%s: %s %s on %s, %s variants", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
+               cugen_kernel_problem(cli->kernel), findings.device->name,
+               print_count(findings.right_count + findings.failed_count).text);
+  findings_close(&findings);
+  return status;
+}
