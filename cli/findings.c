@@ -311,11 +311,11 @@ static int find_effects(struct cli *cli, struct findings *f) {
 /* ---- All of it ---- */
 
 static int fill(struct cli *cli, struct findings *f) {
-  const cugen_cache_set *set;
+  const cugen_cache_set *set = NULL;
   int status = open_listing(cli, f);
   if (!status) status = find_set(cli, f, &set);
-  if (!status) status = open_kernel(cli, set);
-  if (!status) status = list_problems(cli, f, set);
+  if (!status && set) status = open_kernel(cli, set);
+  if (!status && set) status = list_problems(cli, f, set);
   if (!status) status = open_rungs(cli, f);
   if (!status) status = load_records(cli, f);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
