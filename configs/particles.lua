@@ -20,7 +20,7 @@ kernel "particles" {
 
   tunable "group" { 1, 4, 8, 16, 32, 64, 128, 0 },
   derive "lanes"  "group == 0 and n or group",           -- particles of a group
-  derive "groups" "ceil_div(n, lanes)",
+  derive "groups" "group == 0 and 1 or ceil_div(n, group)",
   derive "count"  "groups * lanes",
   where "fields >= 7",
 
