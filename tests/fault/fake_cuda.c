@@ -279,8 +279,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 static CUresult make_memory(size_t bytes, void **out) {
-  *out = malloc(bytes);
-  if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (posix_memalign(out, 512, bytes)) return CUDA_ERROR_OUT_OF_MEMORY; /* as the driver aligns it */
   COUNT(memory, 1);
   return CUDA_SUCCESS;
 }

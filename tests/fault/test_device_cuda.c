@@ -57,12 +57,20 @@ static struct toolkit *open_toolkit(void) {
 static struct kernel_argument arguments[] = {
     {.name = "A", .kind = CUGEN_ARGUMENT_INPUT, .rank = 1, .shape = {8}, .elements = 8},
     {.name = "n", .kind = CUGEN_ARGUMENT_SCALAR, .value = {.type = VALUE_INT, .integer = 8}},
-    {.name = "factors", .kind = CUGEN_ARGUMENT_CONSTANT, .rank = 1, .shape = {4}, .elements = 4},
+    {.name = "factors",
+     .kind = CUGEN_ARGUMENT_CONSTANT,
+     .access = ACCESS_CONSTANT,
+     .rank = 1,
+     .shape = {4},
+     .elements = 4},
+    {.name = "more", .kind = CUGEN_ARGUMENT_CONSTANT, .rank = 1, .shape = {4}, .elements = 4},
+    {.name = "texture", .access = ACCESS_TEXTURE, .rank = 2, .shape = {2, 5}, .stride = {8, 1}, .elements = 16},
+    {.name = "array", .access = ACCESS_ARRAY, .rank = 3, .shape = {2, 2, 3}, .stride = {8, 4, 1}, .elements = 16},
 };
 static struct kernel_launch launches[] = {
     {.entry = "work", .grid = {4, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 100000}};
 static struct kernel_spec spec = {
-    .arguments = arguments, .argument_count = 3, .launches = launches, .launch_count = 1};
+    .arguments = arguments, .argument_count = 6, .launches = launches, .launch_count = 1};
 static struct compiled compiled = {.image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
 
 struct work {
@@ -98,7 +106,7 @@ static int work_launch(void *context, cugen_error *err) {
 }
 
 static int work_run(struct work *work, cugen_error *err) {
-  struct memory memory[3] = {work->memory[0], {0}, work->memory[1]};
+  struct memory memory[] = {work->memory[0], {0}, work->memory[1], work->memory[1], work->memory[0], work->memory[1]};
   double seconds;
   int status = plan_open(work->device, &spec, &compiled, &work->plan, err);
   if (!status) status = call_bind(work->plan, memory, NULL, 0, &work->call, err);
@@ -134,7 +142,8 @@ static void work_undo(struct work *work) {
 static int work_once(bool modules, cugen_error *err) {
   struct toolkit *toolkit = open_toolkit();
   struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
-  arguments[0].dtype = arguments[2].dtype = dtype_find("f64");
+  arguments[0].dtype = arguments[2].dtype = arguments[3].dtype = dtype_find("f64");
+  arguments[4].dtype = arguments[5].dtype = dtype_find("f32");
   arguments[1].dtype = dtype_find("i32");
   char name[] = "work";
   compiled.entries[0] = name;
@@ -153,6 +162,7 @@ static void assert_nothing_left(void) {
   assert_int_equal(fake->streams, 0);
   assert_int_equal(fake->events, 0);
   assert_int_equal(fake->images, 0);
+  assert_int_equal(fake->textures, 0);
   assert_int_equal(fake->contexts, 0);
   assert_int_equal(fake->current, 0);
 }
@@ -161,10 +171,10 @@ static void assert_nothing_left(void) {
 
 /* Calls whose failure changes nothing: giving back, and asking where memory lies. */
 static bool may_be_ignored(const char *call) {
-  static const char *const calls[] = {"cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
-                                      "cuStreamDestroy_v2",   "cuEventDestroy_v2",   "cuLibraryUnload",
-                                      "cuModuleUnload",       "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
-                                      "cuPointerGetAttribute"};
+  static const char *const calls[] = {"cuCtxPopCurrent_v2",    "cuMemFree_v2",        "cuMemFreeHost",
+                                      "cuStreamDestroy_v2",    "cuEventDestroy_v2",   "cuLibraryUnload",
+                                      "cuModuleUnload",        "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+                                      "cuPointerGetAttribute", "cuTexObjectDestroy",  "cuArrayDestroy"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (!strcmp(call, calls[i])) return true;
   return false;
@@ -491,6 +501,96 @@ static void test_symbols(void **state) {
   device->ops->unload(device, loaded);
 }
 
+/* ---- Textures --------------------------------------------------------------------------------------------------- */
+
+static const float elements[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static const struct fake_texture *seen(const struct texture *texture) {
+  return (const struct fake_texture *)(uintptr_t)texture->object;
+}
+
+static void test_texture_over_a_buffer(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_argument image = {.name = "image",
+                                  .rank = 2,
+                                  .shape = {3, 5},
+                                  .stride = {8, 1},
+                                  .elements = 24,
+                                  .dtype = dtype_find("i32"),
+                                  .access = ACCESS_TEXTURE,
+                                  .address = ADDRESS_BORDER};
+  struct memory memory;
+  struct texture texture;
+  cugen_error err;
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 1024, false, &memory, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, NULL), CUGEN_OK);
+  assert_null(texture.array);
+  assert_ptr_equal(seen(&texture)->base, memory.device);
+  assert_int_equal(seen(&texture)->width, 5);
+  assert_int_equal(seen(&texture)->height, 3);
+  assert_int_equal(seen(&texture)->address, CU_TR_ADDRESS_MODE_BORDER);
+  assert_int_equal(seen(&texture)->flags, CU_TRSF_READ_AS_INTEGER);
+  device->ops->texture_free(device, &texture);
+  assert_int_equal(device->ops->texture_make(device, &image, (char *)memory.device + 256, &texture, &err),
+                   CUGEN_ERROR_USAGE);
+  assert_non_null(
+      strstr(err.message, "argument 'image' is read as a texture: its address must be a multiple of 512"));
+  image.stride[0] = 5;
+  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "its rows must be a multiple of 32 bytes apart, not 20"));
+  assert_int_equal(fake->textures, 0);
+  device->ops->free(device, &memory);
+}
+
+/* Packed from a pitched buffer by columns, on the stream that is given, as often as asked. */
+static void test_texture_over_an_array(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_argument image = {.name = "image",
+                                  .rank = 2,
+                                  .shape = {3, 2},
+                                  .stride = {1, 5},
+                                  .elements = 10,
+                                  .column_major = true,
+                                  .dtype = dtype_find("f32"),
+                                  .access = ACCESS_ARRAY,
+                                  .address = ADDRESS_WRAP};
+  static const float packed[] = {0, 1, 2, 5, 6, 7};
+  float from[64];
+  int own;
+  void *stream = &own;
+  struct texture texture;
+  memcpy(from, elements, sizeof from);
+  assert_int_equal(device->ops->texture_make(device, &image, from + 1, &texture, NULL), CUGEN_OK); /* unaligned */
+  texture.buffer = from;
+  assert_int_equal(seen(&texture)->width, 3);
+  assert_int_equal(seen(&texture)->height, 2);
+  assert_int_equal(seen(&texture)->flags, CU_TRSF_NORMALIZED_COORDINATES);
+  assert_int_equal(device->ops->texture_update(device, &texture, &stream, NULL), CUGEN_OK);
+  assert_ptr_equal(fake->copy_stream, &own);
+  assert_memory_equal(seen(&texture)->base, packed, sizeof packed);
+  from[5] = 50;
+  assert_int_equal(device->ops->texture_update(device, &texture, NULL, NULL), CUGEN_OK);
+  assert_ptr_not_equal(fake->copy_stream, &own);
+  assert_true(((const float *)seen(&texture)->base)[3] == 50);
+  device->ops->texture_free(device, &texture);
+  assert_int_equal(fake->memory, 0);
+}
+
+static void test_texture_too_large(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_argument image = {.name = "image",
+                                  .rank = 1,
+                                  .shape = {131073},
+                                  .stride = {1},
+                                  .elements = 131073,
+                                  .dtype = dtype_find("u8"),
+                                  .access = ACCESS_ARRAY};
+  struct texture texture;
+  cugen_error err;
+  assert_int_equal(device->ops->texture_make(device, &image, NULL, &texture, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "texture 'image': cuArray3DCreate_v2: "));
+}
+
 static void test_launch_failure_names_the_launch(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
@@ -527,6 +627,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
   };
   return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);

@@ -617,6 +617,10 @@ static void wrong_attributes(void **state) {
   (void)state;
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = 0 },",
                     "c.lua:3: input \"A\" cannot have 'tolerance'");
+  expect_body_error("\noutput \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
+                    "c.lua:3: output \"A\" cannot have 'access'");
+  expect_body_error("\nconstant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
+                    "c.lua:3: access of \"A\" is 'texture', which is neither one of constant, global nor");
   expect_body_error("\nscalar \"s\" { value = 1, shape = { 1 } },", "c.lua:3: scalar \"s\" cannot have 'shape'");
   expect_body_error("\ninput \"A\" { dtype = \"index\", shape = { 1 } },", "c.lua:3: dtype of \"A\" is 'index'");
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1, 2, 3, 4, 5 } },",
@@ -882,6 +886,22 @@ static void wrong_arguments(void **state) {
        "c.lua:3: layout of \"A\" is 2, which is none of row, col"},
       {"input \"A\" { dtype = \"f32\", shape = { 1 }, fill = \"word\" }", "word=sand",
        "c.lua:3: fill of \"A\" is sand"},
+      {"input \"A\" { dtype = \"f64\", shape = { 2, 2 }, access = \"word\" }", "word=texture",
+       "c.lua:3: access of \"A\" is texture, and textures have no elements of dtype f64: f32, f16, or an integer"},
+      {"input \"A\" { dtype = \"bf16\", shape = { 2 }, access = \"word\" }", "word=array",
+       "c.lua:3: access of \"A\" is array, and textures have no elements of dtype bf16"},
+      {"input \"A\" { dtype = \"f32\", shape = { \"M\" }, access = \"texture\" }", "M=8",
+       "c.lua:3: access of \"A\" is texture, which has two dimensions, but the shape has 1"},
+      {"input \"A\" { dtype = \"u8\", shape = { 1, 1, 1, \"M\" }, access = \"array\" }", "M=8",
+       "c.lua:3: access of \"A\" is array, which has one to three dimensions, but the shape has 4"},
+      {"input \"A\" { dtype = \"f32\", shape = { 1 }, access = \"word\" }", "word=constant",
+       "c.lua:3: access of \"A\" is constant: only a constant can be a __constant__ symbol"},
+      {"constant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=texture",
+       "c.lua:3: access of \"A\" is a texture's: a constant's is constant or global"},
+      {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=surface",
+       "c.lua:3: access of \"A\" is surface, which is none of global, constant, texture, array"},
+      {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, address = \"word\" }", "word=repeat",
+       "c.lua:3: address of \"A\" is repeat, which is none of clamp, border, wrap, mirror"},
       {"inout \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = \"-M\" }", "M=1",
        "c.lua:3: tolerance of \"A\" is negative"},
       {"scalar \"s\" { dtype = \"i8\", value = \"M\" }", "M=128",
