@@ -223,7 +223,7 @@ typedef enum cugen_argument_kind {
   CUGEN_ARGUMENT_INOUT,   /* a buffer that is read and written */
   CUGEN_ARGUMENT_SCRATCH, /* a buffer for the kernel's own use; cugen allocates it */
   CUGEN_ARGUMENT_SCALAR,  /* a number, passed by value */
-  CUGEN_ARGUMENT_CONSTANT /* a __constant__ symbol of the kernel */
+  CUGEN_ARGUMENT_CONSTANT /* values that the kernel reads, those at bind: a __constant__ symbol or by address */
 } cugen_argument_kind;
 
 /* Dimensions of a buffer, at most. */
@@ -664,16 +664,18 @@ int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
    - a buffer: its device pointer, on the cpu device the host's. Scratch may be NULL: the call then owns memory of
      its own.
+     One that is read as a texture (access = "texture") must lie at a multiple of 512 bytes, else CUGEN_ERROR_USAGE.
    - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
      value. The grid stays the problem's. One that is compiled in takes no other value.
-   - a constant: a pointer to its values, on either side, copied now. They belong to the plan: the last bind counts
-     for all of its calls, and the context is synchronised. */
+   - a constant: a pointer to its values, on either side, copied now. In a __constant__ symbol they belong to the plan: the
+     last bind counts for all of its calls. Read by address they are the call's. The context is synchronised. */
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
-/* What was launched must have ended when a call that owns scratch is closed. */
+/* What was launched must have ended when a call that owns scratch, textures or copies of constants is closed. */
 void cugen_call_close(cugen_call *call);
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL is the default stream of the current context,
-   which must then be the plan's. Returns before the kernels end. One cuLaunchKernel a planned launch: no lock,
-   allocation or look-up. One call at a time on one stream at a time when it has scratch; for more, bind more.
+   which must then be the plan's. Returns before the kernels end. One cuLaunchKernel a planned launch, before them
+   one cuMemcpy3DAsync for each input that is read through a CUDA array (access = "array"): no lock, allocation or look-up.
+   One call at a time on one stream at a time when it has scratch or an array; for more, bind more.
    On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE; it returns when the kernels have ended. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 

@@ -110,28 +110,37 @@ static void plant(void) {
 
 /* ---- Set-up ------------------------------------------------------------------------------------------------------- */
 
-/* The same config with another policy, in memory. */
-static int add_config(const char *policy, cugen_error *err) {
-  static const char nearest[] = "policy \"nearest\" { distance = 1 }";
-  struct text file = {0}, changed = {0};
-  int status = file_read(config, &file, err);
-  const char *from = text_get(&file), *at = strstr(from, nearest);
-  if (!status && at) {
-    text_add_n(&changed, from, (size_t)(at - from));
-    text_add(&changed, policy);
-    text_add(&changed, at + strlen(nearest));
-    status = cugen_add_file(lib, config, text_get(&changed), changed.length, err);
-  }
-  text_free(&file), text_free(&changed);
-  return at ? status : CUGEN_ERROR_INTERNAL;
+/* What stands in the config, and what is to stand there. */
+struct change {
+  const char *from, *to;
+};
+
+static void apply(struct text *file, const struct change *change) {
+  struct text changed = {0};
+  const char *from = text_get(file), *at = strstr(from, change->from);
+  if (!at) fail_msg("no %s", change->from);
+  text_add_n(&changed, from, (size_t)(at - from));
+  text_addf(&changed, "%s%s", change->to, at + strlen(change->from));
+  text_free(file);
+  *file = changed;
 }
 
-static int open_with(const char *policy) {
+/* The same config with changes, in memory. */
+static int add_config(const struct change *changes, cugen_error *err) {
+  struct text file = {0};
+  int status = file_read(config, &file, err);
+  for (; !status && changes->from; changes++) apply(&file, changes);
+  if (!status) status = cugen_add_file(lib, config, text_get(&file), file.length, err);
+  text_free(&file);
+  return status;
+}
+
+static int open_with(const struct change *changes) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
   options.device = "cpu", options.cache = "none", options.template_dir = "tests/configs";
   int status = cugen_open(&options, &lib, &err);
-  if (!status && policy) status = add_config(policy, &err);
+  if (!status && changes) status = add_config(changes, &err);
   if (!status) status = cugen_kernel_open(lib, config, NULL, 0, &base, &err);
   if (!status) status = expander_open(&base->sources, &expander, &err);
   if (!status) status = export_open_device(base, expander, device, NULL, &target, &err);
@@ -148,7 +157,28 @@ static int set_up(void **state) {
 
 static int set_up_buckets(void **state) {
   (void)state;
-  return open_with("policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }");
+  return open_with((const struct change[]){{"policy \"nearest\" { distance = 1 }",
+                                            "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
+                                           {NULL, NULL}});
+}
+
+/* x through a texture or not, the factors by their address. */
+static int set_up_access(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" } }",
+       "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == 'f32'\",\n"
+       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
+      {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"},
+      {NULL, NULL}});
+}
+
+static int set_up_textures_only(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"dtype = \"dtype\", shape = { \"M\", \"N\" } }",
+       "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or 'global'\" }"},
+      {NULL, NULL}});
 }
 
 static int tear_down(void **state) {
@@ -316,6 +346,21 @@ static void test_driver(void **state) {
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* Textures are left out, and it is said; a constant that is read by its address is a parameter. */
+static void test_access(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  REMEMBER("wide x_in=array vec=4 threads=128", 0.1, "M=500", "N=1000");
+  export_to("b", NULL, &result);
+  assert_non_null(strstr(result.notes,
+                         "M=500 N=1000 dtype=f32 specialize=false: wide x_in=array vec=4 threads=128 is "
+                         "left out: it reads 'x' as a texture, which a bundle cannot"));
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -DBY_ADDRESS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
 static void test_same_bytes(void **state) {
   (void)state;
   cugen_export_result result;
@@ -366,6 +411,14 @@ static void test_refusals(void **state) {
   run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");
 }
 
+static void test_textures_only(void **state) {
+  (void)state;
+  refuse(
+      "b", NULL, NULL, CUGEN_ERROR_USAGE,
+      "serves problems that were not tuned; it reads 'x' as a texture, which a bundle cannot: put access \"global\"");
+  run("test -z \"$(ls $FOLDER)\"");
+}
+
 /* The disk is full: nothing is left, and an earlier bundle stands. */
 static void test_full_disk(void **state) {
   (void)state;
@@ -388,14 +441,17 @@ static void test_full_disk(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-  const struct CMUnitTest tests[] = {TEST(test_builds),
-                                     TEST(test_picks),
-                                     TEST(test_compiled_in),
-                                     TEST(test_driver),
-                                     TEST(test_same_bytes),
-                                     TEST(test_stale),
-                                     TEST(test_refusals),
-                                     TEST(test_full_disk),
-                                     cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down)};
+  const struct CMUnitTest tests[] = {
+      TEST(test_builds),
+      TEST(test_picks),
+      TEST(test_compiled_in),
+      TEST(test_driver),
+      TEST(test_same_bytes),
+      TEST(test_stale),
+      TEST(test_refusals),
+      TEST(test_full_disk),
+      cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
+      cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
+      cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,14 +13,25 @@ static float scale;
 static int32_t m, n;
 static void *x_seen, *partial_seen;
 
-/* x, y, partial, M, N, scale. */
+/* The factors lie in their symbol, or are a parameter. */
+#ifdef BY_ADDRESS
+enum { AFTER = 4 };
+#else
+enum { AFTER = 3 };
+#endif
+static double factors_seen[4] = {1, 2, 3, 4};
+
+/* x, y, partial, (factors,) M, N, scale. */
 static void watch(const struct fake_launch *launch) {
+  const void *copy;
   seen = *launch;
+  memcpy(&copy, launch->parameters[3], sizeof copy);
+  if (AFTER == 4) memcpy(factors_seen, copy, sizeof factors_seen);
   memcpy(&x_seen, launch->parameters[0], sizeof x_seen);
   memcpy(&partial_seen, launch->parameters[2], sizeof partial_seen);
-  memcpy(&m, launch->parameters[3], sizeof m);
-  memcpy(&n, launch->parameters[4], sizeof n);
-  memcpy(&scale, launch->parameters[5], sizeof scale);
+  memcpy(&m, launch->parameters[AFTER], sizeof m);
+  memcpy(&n, launch->parameters[AFTER + 1], sizeof n);
+  memcpy(&scale, launch->parameters[AFTER + 2], sizeof scale);
 }
 
 static float x[16], y[16];
@@ -61,6 +72,7 @@ int main(void) {
   EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 && seen.stream == &stream);
   EXPECT(fake->allowed_shared == 1024);
   EXPECT(m == 500 && n == 1000 && scale == 1.0f / 1000 && x_seen == x && partial_seen);
+  EXPECT(memcmp(factors_seen, factors, sizeof factors) == 0);
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
   long failures = 0, at = 1;
   for (;; at++) {
