@@ -446,8 +446,6 @@ static void test_moves(void **state) {
           cmocka_unit_test(test_filter_sample),
           cmocka_unit_test(test_filter_does_not_spill),
           cmocka_unit_test(test_particles),
-          cmocka_unit_test(test_planted),
-          cmocka_unit_test(test_reader),
       };
       return cmocka_run_group_tests(tests, set_up, tear_down);
     }
