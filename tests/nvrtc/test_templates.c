@@ -328,124 +328,122 @@ static void test_moves(void **state) {
     while (count < 4 && rows[i].settings[count]) count++;
     bench_open(*state, rows[i].config, rows[i].settings, count, &targets[i % TARGETS], &bench);
     compile_sample(&bench, 2, &random);
-    /* ---- filter and particles ---- */
+    bench_close(&bench);
+  }
+}
 
-    /* Every boundary, type and way to read image and weights, for small images and such as need offsets of 64 bits; each
+/* ---- filter and particles ---- */
+
+/* Every boundary, type and way to read image and weights, for small images and such as need offsets of 64 bits; each
    implementation by chance but for what the settings rule out. */
-    static void test_filter_sample(void **state) {
-      static const char *const implementations[] = {"naive", "tiled", "strips"};
-      static const char *const rows[][5] = {
-          {"boundary=clamp", "dtype=f32", "size=5", "rows=8192", "cols=8192"},
-          {"boundary=zero", "dtype=f16", "size=3", "rows=1021", "cols=1009"},
-          {"boundary=mirror", "dtype=f64", "size=7", "rows=8191", "pitched=true"},
-          {"boundary=wrap", "dtype=f32", "size=15", "rows=4096", "pitched=true"},
-          {"boundary=zero", "dtype=f32", "size=9", "rows=65000", "cols=65536"},
-          {"boundary=mirror", "dtype=f16", "size=11", "rows=50000", "cols=50001"},
-      };
-      uint64_t random = 7;
-      for (unsigned number = 0; number < 2 * sizeof rows / sizeof rows[0]; number++) {
-        struct bench bench;
-        bench_open(*state, "configs/filter.lua", rows[number / 2], 5, &targets[number % TARGETS], &bench);
-        for (size_t i = 0; i < 3; i++)
-          compile_variant(&bench, random_variant(&bench, implementations[i], NULL, &random));
-        compile_variant(&bench, random_variant(&bench, "strips", NULL, &random));
-        if (number % 2 == 0) compile_reference(&bench);
-        bench_close(&bench);
-      }
-    }
+static void test_filter_sample(void **state) {
+  static const char *const implementations[] = {"naive", "tiled", "strips"};
+  static const char *const rows[][5] = {
+      {"boundary=clamp", "dtype=f32", "size=5", "rows=8192", "cols=8192"},
+      {"boundary=zero", "dtype=f16", "size=3", "rows=1021", "cols=1009"},
+      {"boundary=mirror", "dtype=f64", "size=7", "rows=8191", "pitched=true"},
+      {"boundary=wrap", "dtype=f32", "size=15", "rows=4096", "pitched=true"},
+      {"boundary=zero", "dtype=f32", "size=9", "rows=65000", "cols=65536"},
+      {"boundary=mirror", "dtype=f16", "size=11", "rows=50000", "cols=50001"},
+  };
+  uint64_t random = 7;
+  for (unsigned number = 0; number < 2 * sizeof rows / sizeof rows[0]; number++) {
+    struct bench bench;
+    bench_open(*state, "configs/filter.lua", rows[number / 2], 5, &targets[number % TARGETS], &bench);
+    for (size_t i = 0; i < 3; i++) compile_variant(&bench, random_variant(&bench, implementations[i], NULL, &random));
+    compile_variant(&bench, random_variant(&bench, "strips", NULL, &random));
+    if (number % 2 == 0) compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
 
-    static void test_filter_does_not_spill(void **state) {
-      static const struct {
-        const char *size, *variant;
-      } rows[] = {
-          {"size=3", "strips weights_in=constant image_in=global vec=4 strip=16 unrolling=all ahead=0"},
-          {"size=5", "strips weights_in=constant image_in=global vec=4 strip=32 unrolling=size ahead=2"},
-          {"size=9", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=1"},
-          {"size=15", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=0"},
-      };
-      for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct bench bench;
-        bench_open(*state, "configs/filter.lua", &rows[i].size, 1, &targets[1], &bench);
-        int64_t spilled = compile_named(&bench, rows[i].variant);
-        if (spilled) fail_msg("%s spills %lld bytes", rows[i].variant, (long long)spilled);
-        bench_close(&bench);
-      }
-    }
+static void test_filter_does_not_spill(void **state) {
+  static const struct {
+    const char *size, *variant;
+  } rows[] = {
+      {"size=3", "strips weights_in=constant image_in=global vec=4 strip=16 unrolling=all ahead=0"},
+      {"size=5", "strips weights_in=constant image_in=global vec=4 strip=32 unrolling=size ahead=2"},
+      {"size=9", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=1"},
+      {"size=15", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=0"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct bench bench;
+    bench_open(*state, "configs/filter.lua", &rows[i].size, 1, &targets[1], &bench);
+    int64_t spilled = compile_named(&bench, rows[i].variant);
+    if (spilled) fail_msg("%s spills %lld bytes", rows[i].variant, (long long)spilled);
+    bench_close(&bench);
+  }
+}
 
-    /* Past 2^31 elements: the state of 2^28 particles. */
-    static void test_particles(void **state) {
-      static const char *const variants[] = {"plain group=1",        "plain group=0 per_thread=4",
-                                             "wide group=1 vec=2",   "wide group=0 vec=2",
-                                             "wide group=32 vec=2",  "plain group=8",
-                                             "wide group=128 vec=2", "wide group=4 per_thread=4 vec=2"};
-      static const char *const settings[][2] = {{"n=16777216", "dtype=f32"}, {"n=268435456", "dtype=f64"}};
-      for (size_t i = 0; i < 2; i++) {
-        struct bench bench;
-        bench_open(*state, "configs/particles.lua", settings[i], 2, &targets[i + 1], &bench);
-        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) compile_named(&bench, variants[v]);
-        compile_reference(&bench);
-        bench_close(&bench);
-      }
-    }
+/* Past 2^31 elements: the state of 2^28 particles. */
+static void test_particles(void **state) {
+  static const char *const variants[] = {"plain group=1",        "plain group=0 per_thread=4",
+                                         "wide group=1 vec=2",   "wide group=0 vec=2",
+                                         "wide group=32 vec=2",  "plain group=8",
+                                         "wide group=128 vec=2", "wide group=4 per_thread=4 vec=2"};
+  static const char *const settings[][2] = {{"n=16777216", "dtype=f32"}, {"n=268435456", "dtype=f64"}};
+  for (size_t i = 0; i < 2; i++) {
+    struct bench bench;
+    bench_open(*state, "configs/particles.lua", settings[i], 2, &targets[i + 1], &bench);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) compile_named(&bench, variants[v]);
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
 
-    /* ---- The configs of other tests ---- */
+/* ---- The configs of other tests ---- */
 
-    static void test_features(void **state) {
-      static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};
-      for (size_t i = 0; i < 3; i++) {
-        struct bench bench;
-        bench_open(*state, "tests/configs/features.lua", &dtypes[i], 1, &targets[i % TARGETS], &bench);
-        compile_named(&bench, "tree");
-        compile_named(&bench, "shuffle");
-        compile_reference(&bench);
-        bench_close(&bench);
-      }
-    }
+static void test_features(void **state) {
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};
+  for (size_t i = 0; i < 3; i++) {
+    struct bench bench;
+    bench_open(*state, "tests/configs/features.lua", &dtypes[i], 1, &targets[i % TARGETS], &bench);
+    compile_named(&bench, "tree");
+    compile_named(&bench, "shuffle");
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
 
-    static void test_wild(void **state) {
-      struct bench bench;
-      bench_open(*state, "tests/configs/wild.lua", NULL, 0, &targets[0], &bench);
-      for (uint64_t i = 0; i < space_valid(bench.space); i++) compile_variant(&bench, i);
-      compile_reference(&bench);
-      bench_close(&bench);
-    }
+static void test_wild(void **state) {
+  struct bench bench;
+  bench_open(*state, "tests/configs/wild.lua", NULL, 0, &targets[0], &bench);
+  for (uint64_t i = 0; i < space_valid(bench.space); i++) compile_variant(&bench, i);
+  compile_reference(&bench);
+  bench_close(&bench);
+}
 
-    /* All compile but one, and its error names the template's own line. */
-    static void test_planted(void **state) {
-      struct bench bench;
-      bench_open(*state, "tests/configs/planted.lua", NULL, 0, &targets[2], &bench);
-      size_t refused = 0;
-      for (uint64_t i = 0; i < space_valid(bench.space); i++) {
-        struct kernel_spec spec;
-        expand(&bench, i, &spec);
-        if (strncmp(spec.variant, "does_not_compile", 16) != 0) {
-          compile_right(&bench, &spec);
-        } else {
-          cugen_error err;
-          struct compiled compiled;
-          assert_int_equal(compile(&bench, &spec, &compiled, &err), CUGEN_ERROR_COMPILE);
-          assert_non_null(strstr(err.message, "tests/configs/planted.cu:25:"));
-          assert_non_null(strstr(err.message, "no_such_name"));
-          refused++;
-        }
-        kernel_spec_free(&spec);
-      }
-      assert_int_equal(refused, 1);
-      bench_close(&bench);
+/* All compile but one, and its error names the template's own line. */
+static void test_planted(void **state) {
+  struct bench bench;
+  bench_open(*state, "tests/configs/planted.lua", NULL, 0, &targets[2], &bench);
+  size_t refused = 0;
+  for (uint64_t i = 0; i < space_valid(bench.space); i++) {
+    struct kernel_spec spec;
+    expand(&bench, i, &spec);
+    if (strncmp(spec.variant, "does_not_compile", 16) != 0) {
+      compile_right(&bench, &spec);
+    } else {
+      cugen_error err;
+      struct compiled compiled;
+      assert_int_equal(compile(&bench, &spec, &compiled, &err), CUGEN_ERROR_COMPILE);
+      assert_non_null(strstr(err.message, "tests/configs/planted.cu:25:"));
+      assert_non_null(strstr(err.message, "no_such_name"));
+      refused++;
     }
+    kernel_spec_free(&spec);
+  }
+  assert_int_equal(refused, 1);
+  bench_close(&bench);
+}
 
-    int main(void) {
-      const struct CMUnitTest tests[] = {
-          cmocka_unit_test(test_matmul_sample),
-          cmocka_unit_test(test_matmul_does_not_spill),
-          cmocka_unit_test(test_reader),
-          cmocka_unit_test(test_moves),
-          cmocka_unit_test(test_features),
-          cmocka_unit_test(test_wild),
-          cmocka_unit_test(test_planted),
-          cmocka_unit_test(test_filter_sample),
-          cmocka_unit_test(test_filter_does_not_spill),
-          cmocka_unit_test(test_particles),
-      };
-      return cmocka_run_group_tests(tests, set_up, tear_down);
-    }
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_matmul_sample), cmocka_unit_test(test_matmul_does_not_spill),
+      cmocka_unit_test(test_reader),        cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_filter_sample), cmocka_unit_test(test_filter_does_not_spill),
+      cmocka_unit_test(test_particles),     cmocka_unit_test(test_features),
+      cmocka_unit_test(test_wild),          cmocka_unit_test(test_planted),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
