@@ -1,5 +1,6 @@
 -- C = A * B for any sizes, in single or double precision, every operand stored by rows or by columns, packed or
--- with pitched rows. Three rungs: naive, tiled through shared memory, blocked in registers.
+-- with pitched rows, one product or a batch of them. Four rungs: naive, tiled through shared memory, blocked in
+-- registers, and with the tiles on their way while others are multiplied.
 
 kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
@@ -12,6 +13,7 @@ kernel "matmul" {
   problem "pitched"    { false, true },          -- rows rounded up to what the driver's pitched allocation gives
   problem "specialize" { false, true },          -- M, N and K compiled in, or passed at launch
   problem "fill"       { "uniform", "identity", "index", "ones" },
+  problem "batch" (1),                           -- products; the operands' lines follow each other
 
   -- No tile divides these, every pipeline stage is used more than once, and most tiles have blocks inside the
   -- matrix as well as on its edges. N is a multiple of 4 and the others are odd, so that in the default layouts
@@ -32,10 +34,18 @@ kernel "matmul" {
   derive "pitch_b" "pitched and round_up(contiguous_b, alignment) or contiguous_b",
   derive "pitch_c" "pitched and round_up(contiguous_c, alignment) or contiguous_c",
 
-  input  "A" { dtype = "dtype", shape = { "M", "K" }, layout = "layout_a", pitch = "pitch_a", fill = "fill" },
-  input  "B" { dtype = "dtype", shape = { "K", "N" }, layout = "layout_b", pitch = "pitch_b", fill = "fill" },
+  -- The matrices of a batch stand below each other where they are stored by rows, else side by side.
+  input "A" {
+    dtype = "dtype", shape = { "layout_a == 'row' and batch * M or M", "layout_a == 'row' and K or batch * K" },
+    layout = "layout_a", pitch = "pitch_a", fill = "fill",
+  },
+  input "B" {
+    dtype = "dtype", shape = { "layout_b == 'row' and batch * K or K", "layout_b == 'row' and N or batch * N" },
+    layout = "layout_b", pitch = "pitch_b", fill = "fill",
+  },
   output "C" {
-    dtype = "dtype", shape = { "M", "N" }, layout = "layout_c", pitch = "pitch_c",
+    dtype = "dtype", shape = { "layout_c == 'row' and batch * M or M", "layout_c == 'row' and N or batch * N" },
+    layout = "layout_c", pitch = "pitch_c",
     -- A sum of K products of numbers in [-1, 1) that are rounded one after the other is off by K * eps / 15 as a
     -- rule (a random walk of partial sums of size sqrt(k) / 3, each rounded to eps / 2), and the worst of 1e8
     -- elements by six times that. Five times more than this worst is still far below one product.
@@ -45,9 +55,15 @@ kernel "matmul" {
   scalar "N" { dtype = "index", specialize = "specialize" },
   scalar "K" { dtype = "index", specialize = "specialize" },
 
+  -- What is stored of a sum; m and n are C's row and column. configs/matmul_epilogue.lua has another one.
+  formula "epilogue(acc, m, n)" "acc",
+
   reference "matmul_reference.cu",
-  flops "2 * M * N * K",
-  bytes "(M * K + K * N + M * N) * sizeof(dtype)", -- each operand once
+  flops "2 * M * N * K * batch",
+  bytes "(M * K + K * N + M * N) * batch * sizeof(dtype)", -- each operand once
+
+  -- The third dimension of a grid counts the batch.
+  where "batch <= 65535",
 
   -- One thread an element.
   implementation "naive" {
@@ -61,7 +77,7 @@ kernel "matmul" {
     where "ceil_div(columns_along == 'x' and M or N, block_y) <= 65535",
     grid {
       "ceil_div(columns_along == 'x' and N or M, block_x)",
-      "ceil_div(columns_along == 'x' and M or N, block_y)",
+      "ceil_div(columns_along == 'x' and M or N, block_y)", "batch",
     },
     block { "block_x", "block_y" },
   },
@@ -74,7 +90,7 @@ kernel "matmul" {
     where "tile * tile <= device.max_threads_per_block",
     where "2 * tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
     where "ceil_div(M, tile) <= 65535",
-    grid  { "ceil_div(N, tile)", "ceil_div(M, tile)" },
+    grid  { "ceil_div(N, tile)", "ceil_div(M, tile)", "batch" },
     block { "tile", "tile" },
   },
 
@@ -124,7 +140,61 @@ kernel "matmul" {
     where "pad == 0 or layout_a == 'row' or layout_b == 'col'",
 
     -- One dimension, which may have 2^31 - 1 blocks.
-    grid  { "ceil_div(M, BM) * ceil_div(N, BN)" },
+    grid  { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
     block { "threads" },
+  },
+
+  -- As blocked, with warps that tile the block's tile and tiles that travel to shared memory by asynchronous copies,
+  -- several ahead of the one that is being multiplied.
+  implementation "pipelined" {
+    template "matmul_pipelined.cu",
+    requires "device.compute_capability >= 80",
+    tunable "BM" { 128, 64, 256, 192 },          -- the block's tile of C
+    tunable "BN" { 256, 128, 64, 192 },
+    tunable "BK" { 8, 16 },                      -- how far along k a tile reaches
+    tunable "TM" { 16, 8, 12 },                  -- the thread's part of it
+    tunable "TN" { 8, 16, 12 },
+    tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
+    tunable "stages" { 3, 2, 4, 5 },             -- tiles in shared memory: one is multiplied, the others are on their way
+    tunable "group" { 8, 1 },                    -- rows of tiles that the blocks' order goes down together
+    tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
+
+    derive "slice"   "16 // sizeof(dtype)",      -- elements in one access to shared memory
+    derive "lanes_n" "32 // lanes_m",
+    derive "WM"      "TM * lanes_m",             -- the warp's part of the block's tile
+    derive "WN"      "TN * lanes_n",
+    derive "warps_n" "BN // WN",
+    derive "threads" "BM // WM * warps_n * 32",
+    -- Elements in one copy of an operand that lies in shared memory as in global memory: 16 bytes if they are aligned.
+    derive "vec_a"   "pitch_a % slice == 0 and contiguous_a % slice == 0 and slice or 1",
+    derive "vec_b"   "pitch_b % slice == 0 and contiguous_b % slice == 0 and slice or 1",
+    -- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
+    derive "lines_at_once" "threads * sizeof(dtype) // 32",
+    derive "padding" "(layout_a == 'row' and 4 or 0) + (layout_b == 'col' and 4 or 0)",
+    derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)",
+    -- Sums and two pairs of fragments, and some 24 for addresses and counters.
+    derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24",
+
+    where "TM % slice == 0 and TN % slice == 0",
+    -- The warps tile the block.
+    where "BM % WM == 0 and BN % WN == 0",
+    where "threads >= 64 and threads <= 512",
+    -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
+    where "registers <= 232",
+    where "registers * threads * min_blocks <= device.registers_per_sm",
+    -- All threads copy the same number of times, each time as far on in the tile as all the others.
+    where "layout_a == 'col' or BM % lines_at_once == 0",
+    where "layout_b == 'row' or BN % lines_at_once == 0",
+    where "layout_a == 'row' or threads * vec_a % BM == 0 or BM % (threads * vec_a) == 0",
+    where "layout_b == 'col' or threads * vec_b % BN == 0 or BN % (threads * vec_b) == 0",
+    where "BM * BK % (threads * (layout_a == 'row' and 1 or vec_a)) == 0",
+    where "BN * BK % (threads * (layout_b == 'col' and 1 or vec_b)) == 0",
+    -- The block's shared memory, and the multiprocessor's for all of its blocks.
+    where "shared_bytes <= device.shared_per_block_optin",
+    where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
+
+    grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+    block  { "threads" },
+    shared "shared_bytes",
   },
 }

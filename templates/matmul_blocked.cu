@@ -16,6 +16,7 @@
 //@ end
 
 //@ include "lib/tile.cuh"
+//@ include "lib/batch.cuh"
 
 //@ local a_along_k = A_layout == "row"
 //@ local b_along_k = B_layout == "col"
@@ -72,20 +73,20 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   // of the block agree on it, so the question costs one branch a tile.
 //@ if a_along_k then
   const index_t line_a = A_stride0;
-  const dtype *from_a = A + row0 * line_a;
+  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * line_a;
   const index_t step_a = 1;
 //@ else
   const index_t line_a = A_stride1;
-  const dtype *from_a = A + row0;
+  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0;
   const index_t step_a = line_a;
 //@ end
 //@ if b_along_k then
   const index_t line_b = B_stride1;
-  const dtype *from_b = B + col0 * line_b;
+  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * line_b;
   const index_t step_b = 1;
 //@ else
   const index_t line_b = B_stride0;
-  const dtype *from_b = B + col0;
+  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0;
   const index_t step_b = line_b;
 //@ end
   const bool whole_a = M - row0 >= BM && packs_fit<vec>(A, line_a);
@@ -165,26 +166,27 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
 //@ local names = { m = { count = "TM", lanes = "lanes_m", left = "M - row0", own = "row", origin = "row0" },
 //@                 n = { count = "TN", lanes = "lanes_n", left = "N - col0", own = "col", origin = "col0" } }
 //@ local l, a = names[line], names[along]
-//@ local element = line == "m" and "sum[i][s * slice + e]" or "sum[s * slice + e][i]"
+//@ local element = stored(line == "m" and "sum[i][s * slice + e]" or "sum[s * slice + e][i]",
+//@                        line == "m" and "row0 + m" or "row0 + m + e", line == "m" and "col0 + n + e" or "col0 + n")
   const index_t line_c = ${C_layout == "row" and "C_stride0" or "C_stride1"};
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
   for (int i = 0; i < ${l.count}; ++i) {
     const int ${line} = ${l.own} + i / slice * (${l.lanes} * slice) + i % slice;
     if (${line} >= ${l.left}) break;
-    dtype *to = C + (${l.origin} + ${line}) * line_c + ${a.origin};
+    dtype *to = ${of_batch("C", C_layout, "M", "N")} + (${l.origin} + ${line}) * line_c + ${a.origin};
 #pragma unroll
     for (int s = 0; s < ${a.count} / slice; ++s) {
       const int ${along} = ${a.own} + s * (${a.lanes} * slice);
-      pack<dtype, slice> part;
-#pragma unroll
-      for (int e = 0; e < slice; ++e) part.at[e] = ${element};
       if (whole_c) {
+        pack<dtype, slice> part;
+#pragma unroll
+        for (int e = 0; e < slice; ++e) part.at[e] = ${element};
         store_pack(to + ${along}, part);
       } else {
 #pragma unroll
         for (int e = 0; e < slice; ++e) {
-          if (${along} + e < ${a.left}) to[${along} + e] = part.at[e];
+          if (${along} + e < ${a.left}) to[${along} + e] = ${element};
         }
       }
     }

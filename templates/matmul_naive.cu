@@ -5,6 +5,8 @@
 // a row or a column, and whether their loads and stores coalesce: columns_along says which thread index runs along
 // C's columns. Neighbours in a warp differ in threadIdx.x first.
 
+//@ include "lib/batch.cuh"
+
 __global__ void __launch_bounds__(block_x * block_y) matmul_naive(${params}) {
   const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
   const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
@@ -17,7 +19,10 @@ __global__ void __launch_bounds__(block_x * block_y) matmul_naive(${params}) {
 //@ end
   if (row >= M || col >= N) return;
 
+  const dtype *const a = ${of_batch("A", A_layout, "M", "K")};
+  const dtype *const b = ${of_batch("B", B_layout, "K", "N")};
+  dtype *const c = ${of_batch("C", C_layout, "M", "N")};
   dtype sum = 0;
-  for (index_t k = 0; k < K; ++k) sum += A[row * A_stride0 + k * A_stride1] * B[k * B_stride0 + col * B_stride1];
-  C[row * C_stride0 + col * C_stride1] = sum;
+  for (index_t k = 0; k < K; ++k) sum += a[row * A_stride0 + k * A_stride1] * b[k * B_stride0 + col * B_stride1];
+  c[row * C_stride0 + col * C_stride1] = ${stored("sum", "row", "col")};
 }

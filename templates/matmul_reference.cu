@@ -1,18 +1,23 @@
 // What every variant's C is compared with: the definition itself, in double precision, one thread for one element.
-// The element is samples[t], or t itself when samples is null, counted row by row.
+// The element is samples[t], or t itself when samples is null, counted row by row. The matrices of a batch that are
+// stored by rows stand below each other, the others side by side.
 
 __global__ void matmul_reference(${params}) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;
   const long long element = samples ? samples[t] : t;
-  const long long row = element / N;
-  const long long col = element % N;
+//@ local columns = layout_c == "row" and "N" or "(N * static_cast<long long>(batch))"
+  const long long m = element / ${columns};
+  const long long n = element % ${columns};
+  const long long row = m % M;
+  const long long col = n % N;
+  const long long product = m / M + n / N;
+  const A_t *const a = A + product * ${A_layout == "row" and "M * A_stride0" or "K * A_stride1"};
+  const B_t *const b = B + product * ${B_layout == "row" and "K * B_stride0" or "N * B_stride1"};
 
   double sum = 0;
   for (long long k = 0; k < K; ++k) {
-    const double a = A[row * A_stride0 + k * A_stride1];
-    const double b = B[k * B_stride0 + col * B_stride1];
-    sum += a * b;
+    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) * b[k * B_stride0 + col * B_stride1];
   }
-  C[t] = sum;
+  C[t] = ${epilogue("sum", "m", "n")};
 }

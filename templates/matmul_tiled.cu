@@ -2,6 +2,8 @@
 // of A and one of B to shared memory together, one element each, and then every element is used `tile` times from
 // there: global loads fall from 2 * M * N * K to 2 * M * N * K / tile.
 
+//@ include "lib/batch.cuh"
+
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
@@ -13,23 +15,27 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
   const index_t block_col = static_cast<index_t>(blockIdx.x) * tile;
 
+  const dtype *const a = ${of_batch("A", A_layout, "M", "K")};
+  const dtype *const b = ${of_batch("B", B_layout, "K", "N")};
+  dtype *const c = ${of_batch("C", C_layout, "M", "N")};
+
   dtype sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
     // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
     // the matrix a zero adds nothing.
 //@ if A_layout == "row" then
     const bool inside_a = y < M - block_row && x < K - k0;
-    tile_a[y][x] = inside_a ? A[(block_row + y) * A_stride0 + (k0 + x) * A_stride1] : dtype(0);
+    tile_a[y][x] = inside_a ? a[(block_row + y) * A_stride0 + (k0 + x) * A_stride1] : dtype(0);
 //@ else
     const bool inside_a = x < M - block_row && y < K - k0;
-    tile_a[x][y] = inside_a ? A[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : dtype(0);
+    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : dtype(0);
 //@ end
 //@ if B_layout == "row" then
     const bool inside_b = y < K - k0 && x < N - block_col;
-    tile_b[y][x] = inside_b ? B[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : dtype(0);
+    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : dtype(0);
 //@ else
     const bool inside_b = x < K - k0 && y < N - block_col;
-    tile_b[x][y] = inside_b ? B[(k0 + x) * B_stride0 + (block_col + y) * B_stride1] : dtype(0);
+    tile_b[x][y] = inside_b ? b[(k0 + x) * B_stride0 + (block_col + y) * B_stride1] : dtype(0);
 //@ end
     __syncthreads(); // read after write: the tiles are complete before anyone uses them
 
@@ -51,6 +57,7 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
   const int col = y;
 //@ end
   if (row < M - block_row && col < N - block_col) {
-    C[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] = sum;
+    c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
+        ${stored("sum", "block_row + row", "block_col + col")};
   }
 }

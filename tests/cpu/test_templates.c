@@ -55,6 +55,14 @@ static const char *const blocked[] = {
     "blocked BM=64 BN=64 BK=16 TM=4 TN=4 vec=2 double_buffer=false group=8 min_blocks=1",
 };
 
+/* The same; tiles that the block copies in several ways, and as few and as many stages as there are. */
+static const char *const pipelined[] = {
+    "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 stages=2 group=1 min_blocks=1",
+    "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 stages=3 group=8 min_blocks=1",
+    "pipelined BM=128 BN=64 BK=8 TM=8 TN=8 lanes_m=4 stages=5 group=8 min_blocks=1",
+    "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 stages=2 group=1 min_blocks=1",
+};
+
 static const char *const simple[] = {
     "naive block_x=16 block_y=8 columns_along=x",
     "tiled tile=16 pad=0",
@@ -91,6 +99,10 @@ static void test_blocked(void **state) {
   for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, blocked[(i + i / 4) % 4]);
 }
 
+static void test_pipelined(void **state) {
+  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, pipelined[(i + i / 4) % 4]);
+}
+
 static void test_naive_and_tiled(void **state) {
   for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, simple[i % 4]);
 }
@@ -102,6 +114,37 @@ static void test_blocked_as_on_a_gpu(void **state) {
   run_variant(kernel, "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=2");
   run_variant(kernel, "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
   cugen_kernel_close(kernel);
+}
+
+/* Each product of a batch has its own operands and its own part of C, however they lie. */
+static void test_batch(void **state) {
+  static const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x", "tiled tile=16 pad=0",
+                                         "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 min_blocks=1", pipelined[0]};
+  for (unsigned i = 0; i < 8; i++) {
+    const char *settings[] = {i & 1 ? "layout_a=col" : "layout_a=row",
+                              i & 2 ? "layout_b=col" : "layout_b=row",
+                              i & 4 ? "layout_c=col" : "layout_c=row",
+                              i & 1 ? "pitched=false" : "pitched=true",
+                              "batch=3",
+                              "M=67",
+                              "N=130",
+                              "K=17"};
+    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 8);
+    run_variant(kernel, variants[(i + i / 4) % 4]);
+    cugen_kernel_close(kernel);
+  }
+}
+
+/* What an epilogue does with an element of the sum, its row and its column. */
+static void test_epilogue(void **state) {
+  for (unsigned i = 0; i < 4; i++) {
+    const char *settings[] = {i & 1 ? "layout_c=col" : "layout_c=row", i & 2 ? "dtype=f64" : "dtype=f32", "M=67",
+                              "N=129", "K=33"};
+    cugen_kernel *kernel = open_kernel(*state, "configs/matmul_epilogue.lua", settings, 5);
+    run_variant(kernel, "tiled tile=16 pad=0");
+    run_variant(kernel, pipelined[i]);
+    cugen_kernel_close(kernel);
+  }
 }
 
 static void test_identity(void **state) {
@@ -149,11 +192,10 @@ static void test_features(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_blocked),
-      cmocka_unit_test(test_naive_and_tiled),
-      cmocka_unit_test(test_blocked_as_on_a_gpu),
-      cmocka_unit_test(test_identity),
-      cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_blocked),         cmocka_unit_test(test_pipelined),
+      cmocka_unit_test(test_batch),           cmocka_unit_test(test_epilogue),
+      cmocka_unit_test(test_naive_and_tiled), cmocka_unit_test(test_blocked_as_on_a_gpu),
+      cmocka_unit_test(test_identity),        cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

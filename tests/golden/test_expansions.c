@@ -29,6 +29,8 @@ static const struct golden goldens[] = {
      "blocked double_buffer=false group=8",
      {"layout_b=col", "layout_c=col", "pitched=true"}},
     {"matmul_blocked_wide", "configs/matmul.lua", "blocked", {"M=65536", "N=65536", "K=65536"}},
+    {"matmul_pipelined", "configs/matmul.lua", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8", {"layout_b=col", "batch=2"}},
+    {"matmul_epilogue", "configs/matmul_epilogue.lua", "pipelined", {"layout_c=col"}},
     {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}},
     {"reader", "configs/reader.lua", "stream memory_kind=mapped", {NULL}},
     {"reader_reference", "configs/reader.lua", NULL, {"passes=3", "dtype=f64"}},

@@ -251,6 +251,7 @@ static void test_matmul_sample(void **state) {
     bench_open(*state, "configs/matmul.lua", settings, count, &targets[number % TARGETS], &bench);
     compile_variant(&bench,
                     random_variant(&bench, "blocked", number & 8 ? double_buffered : single_buffered, &random));
+    compile_variant(&bench, random_variant(&bench, "pipelined", NULL, &random));
     compile_variant(&bench, random_variant(&bench, number & 8 ? "tiled" : "naive", NULL, &random));
     if (number % 4 == 0) compile_reference(&bench);
     bench_close(&bench);
@@ -267,6 +268,10 @@ static void test_matmul_does_not_spill(void **state) {
       {"dtype=f32", "blocked BM=128 BN=128 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
       {"dtype=f32", "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
       {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=1 min_blocks=2"},
+      {"dtype=f32", "pipelined BM=128 BN=256 BK=8 TM=16 TN=8 lanes_m=4 stages=3 group=8 min_blocks=1"},
+      {"dtype=f32", "pipelined BM=128 BN=128 BK=16 TM=16 TN=8 lanes_m=8 stages=3 group=8 min_blocks=2"},
+      {"dtype=f32", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 stages=5 group=8 min_blocks=1"},
+      {"dtype=f64", "pipelined BM=128 BN=128 BK=8 TM=8 TN=8 lanes_m=4 stages=3 group=8 min_blocks=1"},
       {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1
-// M=1000 N=1000 K=1000 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=true fill=uniform
+// M=1000 N=1000 K=1000 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
 using index_t = int;
 #define M 1000
 #define N 1000
@@ -127,7 +127,7 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     }
   }
 };
-#line 19 "templates/matmul_blocked.cu"
+#line 20 "templates/matmul_blocked.cu"
 
 
 
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
   alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
 
-#line 60 "templates/matmul_blocked.cu"
+#line 61 "templates/matmul_blocked.cu"
   const index_t tiles_n = (N + (BN - 1)) / BN;
   const index_t row0 = blockIdx.x / tiles_n * BM;
   const index_t col0 = blockIdx.x % tiles_n * BN;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t line_a = A_stride0;
   const dtype *from_a = A + row0 * line_a;
   const index_t step_a = 1;
-#line 87 "templates/matmul_blocked.cu"
+#line 88 "templates/matmul_blocked.cu"
   const index_t line_b = B_stride0;
   const dtype *from_b = B + col0;
   const index_t step_b = line_b;
@@ -235,10 +235,10 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
       multiply_add(sum, a[k % 2], b[k % 2]);
     }
   }
-#line 161 "templates/matmul_blocked.cu"
+#line 162 "templates/matmul_blocked.cu"
 
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 169 "templates/matmul_blocked.cu"
+#line 171 "templates/matmul_blocked.cu"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -249,15 +249,15 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
 #pragma unroll
     for (int s = 0; s < TN / slice; ++s) {
       const int n = col + s * (lanes_n * slice);
-      pack<dtype, slice> part;
-#pragma unroll
-      for (int e = 0; e < slice; ++e) part.at[e] = sum[i][s * slice + e];
       if (whole_c) {
+        pack<dtype, slice> part;
+#pragma unroll
+        for (int e = 0; e < slice; ++e) part.at[e] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[i][s * slice + e]), (row0 + m), (col0 + n + e)));
         store_pack(to + n, part);
       } else {
 #pragma unroll
         for (int e = 0; e < slice; ++e) {
-          if (n + e < N - col0) to[n + e] = part.at[e];
+          if (n + e < N - col0) to[n + e] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[i][s * slice + e]), (row0 + m), (col0 + n + e)));
         }
       }
     }

@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=8 min_blocks=1
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=col layout_c=col pitched=true specialize=false fill=uniform
+// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=col layout_c=col pitched=true specialize=false fill=uniform batch=1
 using index_t = int;
 using dtype = float;
 #define BM 128
@@ -125,7 +125,7 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     }
   }
 };
-#line 19 "templates/matmul_blocked.cu"
+#line 20 "templates/matmul_blocked.cu"
 
 
 
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 64 "templates/matmul_blocked.cu"
+#line 65 "templates/matmul_blocked.cu"
 
   // This thread's first row and column within the block's tile.
   const int warp = threadIdx.x / 32;
@@ -180,11 +180,11 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t line_a = A_stride0;
   const dtype *from_a = A + row0 * line_a;
   const index_t step_a = 1;
-#line 83 "templates/matmul_blocked.cu"
+#line 84 "templates/matmul_blocked.cu"
   const index_t line_b = B_stride1;
   const dtype *from_b = B + col0 * line_b;
   const index_t step_b = 1;
-#line 91 "templates/matmul_blocked.cu"
+#line 92 "templates/matmul_blocked.cu"
   const bool whole_a = M - row0 >= BM && packs_fit<vec>(A, line_a);
   const bool whole_b = N - col0 >= BN && packs_fit<vec>(B, line_b);
 
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
     load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b[buffer] + k * (BN + pad) + col);
   };
 
-#line 147 "templates/matmul_blocked.cu"
+#line 148 "templates/matmul_blocked.cu"
   for (index_t k_left = K; k_left > 0; k_left -= BK) {
     fetch(K - k_left);
     next_a.store(shared_a[0]);
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
 
 
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 169 "templates/matmul_blocked.cu"
+#line 171 "templates/matmul_blocked.cu"
   const index_t line_c = C_stride1;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -242,15 +242,15 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
 #pragma unroll
     for (int s = 0; s < TM / slice; ++s) {
       const int m = row + s * (lanes_m * slice);
-      pack<dtype, slice> part;
-#pragma unroll
-      for (int e = 0; e < slice; ++e) part.at[e] = sum[s * slice + e][i];
       if (whole_c) {
+        pack<dtype, slice> part;
+#pragma unroll
+        for (int e = 0; e < slice; ++e) part.at[e] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[s * slice + e][i]), (row0 + m + e), (col0 + n)));
         store_pack(to + m, part);
       } else {
 #pragma unroll
         for (int e = 0; e < slice; ++e) {
-          if (m + e < M - row0) to[m + e] = part.at[e];
+          if (m + e < M - row0) to[m + e] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[s * slice + e][i]), (row0 + m + e), (col0 + n)));
         }
       }
     }

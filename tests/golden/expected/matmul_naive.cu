@@ -1,5 +1,5 @@
 // matmul: naive block_x=32 block_y=8 columns_along=x
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform
+// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
 using dtype = float;
 #define block_x 32
@@ -22,6 +22,8 @@ using C_t = float;
 // a row or a column, and whether their loads and stores coalesce: columns_along says which thread index runs along
 // C's columns. Neighbours in a warp differ in threadIdx.x first.
 
+
+
 __global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
   const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
   const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
@@ -34,7 +36,10 @@ __global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__r
 
   if (row >= M || col >= N) return;
 
+  const dtype *const a = A;
+  const dtype *const b = B;
+  dtype *const c = C;
   dtype sum = 0;
-  for (index_t k = 0; k < K; ++k) sum += A[row * A_stride0 + k * A_stride1] * B[k * B_stride0 + col * B_stride1];
-  C[row * C_stride0 + col * C_stride1] = sum;
+  for (index_t k = 0; k < K; ++k) sum += a[row * A_stride0 + k * A_stride1] * b[k * B_stride0 + col * B_stride1];
+  c[row * C_stride0 + col * C_stride1] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row), (col)));
 }

@@ -1,5 +1,5 @@
 // matmul: reference
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform
+// M=4096 N=4096 K=4096 dtype=f32 layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform batch=1
 using index_t = int;
 using A_t = float;
 #define A_stride0 1
@@ -11,20 +11,25 @@ using C_t = double;
 
 #line 1 "templates/matmul_reference.cu"
 // What every variant's C is compared with: the definition itself, in double precision, one thread for one element.
-// The element is samples[t], or t itself when samples is null, counted row by row.
+// The element is samples[t], or t itself when samples is null, counted row by row. The matrices of a batch that are
+// stored by rows stand below each other, the others side by side.
 
 __global__ void matmul_reference(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, const long long *samples, long long sample_count) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;
   const long long element = samples ? samples[t] : t;
-  const long long row = element / N;
-  const long long col = element % N;
+
+  const long long m = element / N;
+  const long long n = element % N;
+  const long long row = m % M;
+  const long long col = n % N;
+  const long long product = m / M + n / N;
+  const A_t *const a = A + product * K * A_stride1;
+  const B_t *const b = B + product * K * B_stride0;
 
   double sum = 0;
   for (long long k = 0; k < K; ++k) {
-    const double a = A[row * A_stride0 + k * A_stride1];
-    const double b = B[k * B_stride0 + col * B_stride1];
-    sum += a * b;
+    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) * b[k * B_stride0 + col * B_stride1];
   }
-  C[t] = sum;
+  C[t] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (m), (n)));
 }

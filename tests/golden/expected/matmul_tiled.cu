@@ -1,5 +1,5 @@
 // matmul: tiled tile=16 pad=1
-// M=4096 N=4096 K=4096 dtype=f64 layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform
+// M=4096 N=4096 K=4096 dtype=f64 layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
 using index_t = int;
 #define M 4096
 #define N 4096
@@ -22,6 +22,8 @@ using C_t = double;
 // of A and one of B to shared memory together, one element each, and then every element is used `tile` times from
 // there: global loads fall from 2 * M * N * K to 2 * M * N * K / tile.
 
+
+
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
@@ -33,6 +35,10 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
   const index_t block_col = static_cast<index_t>(blockIdx.x) * tile;
 
+  const dtype *const a = A;
+  const dtype *const b = B;
+  dtype *const c = C;
+
   dtype sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
     // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
@@ -42,11 +48,11 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
 
     const bool inside_a = x < M - block_row && y < K - k0;
-    tile_a[x][y] = inside_a ? A[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : dtype(0);
+    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : dtype(0);
 
 
     const bool inside_b = y < K - k0 && x < N - block_col;
-    tile_b[y][x] = inside_b ? B[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : dtype(0);
+    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : dtype(0);
 
 
 
@@ -71,6 +77,7 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
 
   if (row < M - block_row && col < N - block_col) {
-    C[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] = sum;
+    c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
+        ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col)));
   }
 }

@@ -1,0 +1,77 @@
+//@ include "lib/async_copy.cuh"
+
+// One operand's tile on its way from global to shared memory without passing through registers.
+//
+// In shared memory a tile always lies as [k][i], where i runs along M for A and along N for B: what one step of the
+// product needs then stands side by side and loads 16 bytes at a time. An operand whose k is contiguous in global
+// memory (A stored by rows, B by columns) is transposed on the way, one element a copy; the other kind is copied
+// Width elements at a time.
+//
+// Extent       elements of the tile along i
+// Depth        elements along k
+// Lead         distance in shared memory from one k to the next: Extent, and padding when the tile is transposed,
+//              which sends the elements that a warp's copies store to different banks
+// Width        elements in one copy; 1 when the tile is transposed
+// Threads      threads of the block, which share the work
+// k_contiguous whether k or i is contiguous in global memory
+//
+// What lies beyond the operand's end along i is never asked about: a copy there reads the last element (or pack)
+// again, and what is computed from it is not stored. Along k the first tile may be short, and has zeros there.
+template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, bool k_contiguous> struct async_tile {
+  static constexpr int copies = Extent * Depth / (Width * Threads);
+
+  // Transposed, 32 bytes along k are a sector of global memory; with Lead = Extent + 4 the copies of a warp, one
+  // sector in each of its lines, go to different banks.
+  static constexpr int sector = 32 / sizeof(T);
+  static constexpr int across = k_contiguous ? sector : Extent / Width; // copies side by side in global memory
+  static constexpr int lines = Threads / across;                       // lines of them in a pass of the block
+
+  // From the thread's first copy to its p-th, within the tile.
+  static __device__ constexpr int step_i(int p) {
+    return k_contiguous ? p * lines % Extent : lines > 0 ? 0 : p * Threads * Width % Extent;
+  }
+  static __device__ constexpr int step_k(int p) {
+    return k_contiguous ? p * lines / Extent * sector : lines > 0 ? p * lines : p * Threads * Width / Extent;
+  }
+
+  int own_i, own_k; // the thread's first element within the tile
+  const T *from[copies]; // where its next copies come from
+
+  // origin: the tile's first element; stride: from one line to the next; i_left: elements from the tile's first to
+  // the operand's end along i.
+  __device__ __forceinline__ async_tile(const T *origin, index_t stride, index_t i_left) {
+    const int t = threadIdx.x;
+    own_i = k_contiguous ? t / across : t % across * Width;
+    own_k = k_contiguous ? t % across : t / across;
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      const index_t wanted = own_i + step_i(p);
+      const index_t i = wanted < i_left ? wanted : i_left - Width;
+      const index_t k = own_k + step_k(p);
+      from[p] = origin + (k_contiguous ? i * stride + k : k * stride + i);
+    }
+  }
+
+  __device__ __forceinline__ void advance(index_t by) {
+#pragma unroll
+    for (int p = 0; p < copies; ++p) from[p] += by;
+  }
+
+  // The whole tile, only when wanted.
+  template <class Copies> __device__ __forceinline__ void start(Copies &on_the_way, T *shared, bool wanted) const {
+    T *to = shared + own_k * Lead + own_i;
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      on_the_way.template start_if<Width * sizeof(T)>(wanted, to + step_k(p) * Lead + step_i(p), from[p]);
+    }
+  }
+  // The first tile, of which only k_left are there along k.
+  template <class Copies> __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
+    T *to = shared + own_k * Lead + own_i;
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      const bool inside = own_k + step_k(p) < k_left;
+      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + step_k(p) * Lead + step_i(p), from[p]);
+    }
+  }
+};

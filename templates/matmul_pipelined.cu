@@ -1,0 +1,177 @@
+// C = A * B, blocked three times: a block of threads computes a BM x BN tile of C, a warp a WM x WN part of it, a
+// thread TM x TN elements in registers. Tiles of A and B travel from global to shared memory by asynchronous copies,
+// stages - 1 of them ahead of the one that is being multiplied.
+//
+// What limits it is the rate at which instructions are issued, so the inner loop has next to nothing besides its
+// multiply-adds: no question about the matrix's edges, no value on its way through registers, and a phase's
+// addresses are constants from one base.
+
+//@ include "lib/pack.cuh"
+//@ include "lib/async_tile.cuh"
+//@ include "lib/batch.cuh"
+
+//@ local a_along_k = A_layout == "row"
+//@ local b_along_k = B_layout == "col"
+//@ local lead_a = BM + (a_along_k and 4 or 0)
+//@ local lead_b = BN + (b_along_k and 4 or 0)
+//@ local width_a = a_along_k and 1 or vec_a
+//@ local width_b = b_along_k and 1 or vec_b
+using tile_a = async_tile<dtype, BM, BK, ${lead_a}, ${width_a}, threads, ${a_along_k}>;
+using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${b_along_k}>;
+
+// A thread's elements of one k: `count` of them in slices that are `step` apart.
+template <int count, int step>
+__device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
+#pragma unroll
+  for (int s = 0; s < count / slice; ++s) {
+    const pack<dtype, slice> part = load_pack<slice>(from + s * step);
+#pragma unroll
+    for (int e = 0; e < slice; ++e) fragment[s * slice + e] = part.at[e];
+  }
+}
+
+__device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {
+  // To and fro: each product then has an operand in common with the one before, which comes from the register cache.
+#pragma unroll
+  for (int j = 0; j < TN; ++j) {
+#pragma unroll
+    for (int e = 0; e < TM; ++e) {
+      const int i = j % 2 ? TM - 1 - e : e;
+      sum[i][j] += a[i] * b[j];
+    }
+  }
+}
+
+__global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params}) {
+  extern __shared__ dtype shared_a[];
+  constexpr int stage_a = BK * ${lead_a};
+  constexpr int stage_b = BK * ${lead_b};
+  dtype *const shared_b = shared_a + stages * stage_a;
+
+//@ if group > 1 then
+  // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
+  // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
+  const index_t tiles_m = (M + (BM - 1)) / BM;
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t block = blockIdx.x;
+  const index_t first_row = block / (group * tiles_n) * group;
+  const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
+  const index_t within = block % (group * tiles_n);
+  const index_t row0 = (first_row + within % rows) * BM;
+  const index_t col0 = within / rows * BN;
+//@ else
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t row0 = blockIdx.x / tiles_n * BM;
+  const index_t col0 = blockIdx.x % tiles_n * BN;
+//@ end
+
+  // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
+  // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
+  const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
+
+  const index_t line_a = ${a_along_k and "A_stride0" or "A_stride1"};
+  const index_t line_b = ${b_along_k and "B_stride1" or "B_stride0"};
+  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * ${a_along_k and "line_a" or "1"};
+  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * ${b_along_k and "line_b" or "1"};
+  const index_t step_a = ${a_along_k and "1" or "line_a"};
+  const index_t step_b = ${b_along_k and "1" or "line_b"};
+
+  tile_a next_a(from_a, line_a, M - row0);
+  tile_b next_b(from_b, line_b, N - col0);
+  async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
+
+  // Starts the next tiles' copies. What is not wanted is not copied, but counts as a group all the same.
+  const auto copy_tiles = [&](int stage, bool wanted) {
+    next_a.start(on_the_way, shared_a + stage * stage_a, wanted);
+    next_b.start(on_the_way, shared_b + stage * stage_b, wanted);
+    on_the_way.commit();
+    next_a.advance(BK * step_a);
+    next_b.advance(BK * step_b);
+  };
+
+  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
+  index_t left = (K + (BK - 1)) / BK;
+  const index_t first_k = K - (left - 1) * BK;
+  next_a.start_short(on_the_way, shared_a, first_k);
+  next_b.start_short(on_the_way, shared_b, first_k);
+  on_the_way.commit();
+  next_a.advance(first_k * step_a);
+  next_b.advance(first_k * step_b);
+#pragma unroll
+  for (int s = 1; s < stages - 1; ++s) copy_tiles(s, s < left);
+
+  dtype sum[TM][TN] = {};
+  // The fragments of one k are loaded while those of the k before are multiplied.
+  dtype a[2][TM];
+  dtype b[2][TN];
+  const auto load_fragments = [&](int stage, int k) {
+    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a + stage * stage_a + k * ${lead_a} + row);
+    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b + stage * stage_b + k * ${lead_b} + col);
+  };
+
+  on_the_way.wait<stages - 2>();
+  __syncthreads();
+  load_fragments(0, 0);
+  int reading = 0;
+  int writing = stages - 1; // the stage that everybody is done with
+  for (;;) {
+#pragma unroll
+    for (int k = 0; k < BK - 1; ++k) {
+      load_fragments(reading, k + 1);
+      if (k == 0) copy_tiles(writing, left >= stages);
+      multiply_add(sum, a[k % 2], b[k % 2]);
+    }
+    if (--left == 0) break;
+    on_the_way.wait<stages - 2>();
+    __syncthreads();
+    writing = reading;
+    reading = reading == stages - 1 ? 0 : reading + 1;
+    load_fragments(reading, 0);
+    multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+  }
+  multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+
+//@ if dtype == "f32" then
+  // In name only: the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in four
+  // registers in a row, as its store wants them, and in the loop above they would share register banks with the operands.
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] = __uint_as_float(__float_as_uint(sum[i][j]) | threadIdx.z);
+  }
+//@ end
+  // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
+//@ local line, along = "m", "n" -- C's lines are its rows, and a line runs along n
+//@ if C_layout == "col" then line, along = "n", "m" end
+//@ local names = { m = { count = "TM", lanes = "lanes_m", left = "M - row0", own = "row", origin = "row0" },
+//@                 n = { count = "TN", lanes = "lanes_n", left = "N - col0", own = "col", origin = "col0" } }
+//@ local l, a = names[line], names[along]
+//@ local element = stored(line == "m" and "sum[i][s * slice + e]" or "sum[s * slice + e][i]",
+//@                        line == "m" and "row0 + m" or "row0 + m + e", line == "m" and "col0 + n + e" or "col0 + n")
+  const index_t line_c = ${C_layout == "row" and "C_stride0" or "C_stride1"};
+  const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
+#pragma unroll
+  for (int i = 0; i < ${l.count}; ++i) {
+    const int ${line} = ${l.own} + i / slice * (${l.lanes} * slice) + i % slice;
+    if (${line} >= ${l.left}) break;
+    dtype *to = ${of_batch("C", C_layout, "M", "N")} + (${l.origin} + ${line}) * line_c + ${a.origin};
+#pragma unroll
+    for (int s = 0; s < ${a.count} / slice; ++s) {
+      const int ${along} = ${a.own} + s * (${a.lanes} * slice);
+      if (whole_c) {
+        pack<dtype, slice> part;
+#pragma unroll
+        for (int e = 0; e < slice; ++e) part.at[e] = ${element};
+        store_pack(to + ${along}, part);
+      } else {
+#pragma unroll
+        for (int e = 0; e < slice; ++e) {
+          if (${along} + e < ${a.left}) to[${along} + e] = ${element};
+        }
+      }
+    }
+  }
+}
