@@ -43,6 +43,7 @@ static const char *unknown_in_implementation(const struct device_description *de
     for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
     for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
     if (!name) name = unknown_fact(device, launch->shared);
+    if (!name) name = unknown_fact(device, launch->carveout);
   }
   return name;
 }

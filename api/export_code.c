@@ -190,6 +190,10 @@ static int put_launch(struct coder *c, const struct config_launch *launch, struc
   text_add(out, ", ");
   if (!status) status = put_whole(c, launch->shared, 0, out);
   text_add(out, ");\n");
+  if (status || !launch->carveout) return status;
+  text_add(out, "carveout(s, ");
+  status = put_whole(c, launch->carveout, -1, out);
+  text_add(out, ");\n");
   return status;
 }
 

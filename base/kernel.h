@@ -52,6 +52,9 @@ struct kernel_launch {
   const char *entry; /* the kernel as named in the source: "matmul", "reduce<4>" */
   uint32_t grid[3], block[3];
   int64_t shared_bytes; /* dynamic */
+  /* Preferred part of what L1 and shared memory share, in percent; the driver decides unless has_carveout. */
+  bool has_carveout;
+  int carveout;
 };
 
 #define KERNEL_MAX_LAUNCHES  8

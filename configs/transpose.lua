@@ -94,14 +94,15 @@ kernel "transpose" {
     template "transpose_vector.cu",
     tunable "access"    { 16, 8, 4 },            -- bytes in one load or store
     tunable "tile_rows" { 64, 32, 128 },
-    tunable "tile_cols" { 64, 32, 128, 256 },
+    tunable "tile_cols" { 64, 32, 128 },
     tunable "blocks"    { 1, 2, 4 },             -- of vec x vec elements, for each thread
     tunable "bank"      { "xor", "pad", "plain" },
     tunable "group"     { 1, 8, 32 },
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"  { "plain", "streaming" },
-    tunable "min_blocks" { 1, 4 },
+    tunable "carveout_percent" { -1, 25, 50 },   -- less shared memory: fewer blocks at a time, closer together in memory
     where "access >= sizeof(dtype)",
+    where "(load_through == 'streaming') == (store_as == 'streaming')",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
     where "tile_rows % vec == 0 and tile_cols % vec == 0",
@@ -111,12 +112,12 @@ kernel "transpose" {
     -- Packs of the blocks, and their turned copies.
     where "blocks * vec * words <= 64",
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
-    where "bank == 'xor' or min_blocks == 1 and group == 1",
-    where "min_blocks * threads <= device.max_threads_per_sm",
+    where "bank == 'xor' or group == 1 and carveout_percent == -1 and load_through == 'l1'",
     derive "shared_bytes" "(tile_rows * tile_cols // vec + (bank == 'pad' and tile_cols // vec or 0)) * access",
-    where "shared_bytes <= device.shared_per_block_optin and min_blocks * (shared_bytes + 1024) <= device.shared_per_sm",
+    where "shared_bytes <= device.shared_per_block_optin",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },
     shared "shared_bytes",
+    carveout "carveout_percent",
   },
 }

@@ -86,11 +86,13 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
   const struct expr *expr;
 };
 
-struct config_launch { /* grid, block, shared, entry of an implementation, or one launch { ... } of several */
-  const char *entry;   /* NULL: the only __global__ function of the expansion */
+struct
+    config_launch {  /* grid, block, shared, carveout, entry of an implementation, or one launch { ... } of several */
+  const char *entry; /* NULL: the only __global__ function of the expansion */
   int line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
+  const struct expr *carveout;           /* NULL: -1, the driver decides */
 };
 
 struct config_implementation {

@@ -318,6 +318,33 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
   return CUGEN_OK;
 }
 
+/* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so that its launches must agree. */
+static int check_carveouts(const struct expansion *x, const struct config_launch *launch,
+                           const struct kernel_launch *out) {
+  const struct kernel_launch *first = x->out->launches;
+  for (size_t i = 0; i < x->out->launch_count; i++) {
+    const char *entry = text_get(&x->out->strings) + (uintptr_t)first[i].entry;
+    if (strcmp(entry, text_get(&x->out->strings) + (uintptr_t)out->entry) != 0) continue;
+    if (first[i].has_carveout != out->has_carveout || first[i].carveout != out->carveout)
+      return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: launches of kernel '%s' have different carveouts",
+                       x->config->path, launch->line, entry);
+  }
+  return CUGEN_OK;
+}
+
+static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int64_t percent = -1;
+  int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: carveout", x->config->path, launch->line);
+  if (percent < -1 || percent > 100)
+    return error_set(x->err, CUGEN_ERROR_CONFIG,
+                     "%s:%d: carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                     x->config->path, launch->line, percent);
+  out->has_carveout = percent >= 0;
+  out->carveout = percent < 0 ? 0 : (int)percent;
+  return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
+}
+
 /* Adds a string to the spec's store and gives its place; pointers are set when the store no longer moves. */
 static size_t store(struct kernel_spec *spec, const char *string) {
   size_t at = spec->strings.length;
@@ -334,6 +361,7 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   text_free(&entry);
   if (!status) status = evaluate_sizes(x, launch, out);
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
+  if (!status) status = evaluate_carveout(x, launch, out);
   return status;
 }
 
@@ -402,6 +430,7 @@ static int finish_strings(struct expansion *x) {
 static void describe_launch(const struct kernel_launch *launch, struct text *out) {
   text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0], launch->grid[1],
             launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
+  if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
 }
 
 /* What of an argument makes another launch though the source is the same. */

@@ -153,6 +153,8 @@ struct device_ops {
      when the device cannot give that. Owned by loaded. */
   int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
                cugen_error *err);
+  /* Which part of what L1 and shared memory share an entry prefers as shared memory, in percent. NULL: no such thing. */
+  int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
   /* A __constant__ or __device__ symbol. */
   int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
                 cugen_error *err);

@@ -654,6 +654,14 @@ static int cuda_entry(struct device *device, struct loaded *loaded, size_t index
   return status;
 }
 
+static int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  if (status) return status;
+  return leave(cuda, CHECK(cuda, err, function_set,
+                           (entry->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)));
+}
+
 static int find_global(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUdeviceptr *at,
                        size_t *bytes, cugen_error *err) {
   CUresult result = loaded->library ? cuda->driver->library_global(at, bytes, loaded->library, name)
@@ -792,6 +800,7 @@ const struct device_ops cuda_device_ops = {
     .load = cuda_load,
     .unload = cuda_unload,
     .entry = cuda_entry,
+    .carve = cuda_carve,
     .symbol = cuda_symbol,
     .texture_make = cuda_texture_make,
     .texture_free = cuda_texture_free,

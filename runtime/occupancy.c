@@ -63,15 +63,15 @@ static int refuse(const struct device_facts *facts, cudaOccError error, cugen_er
   return error_set(err, CUGEN_ERROR_USAGE, "no occupancy: the device's description is incomplete");
 }
 
-int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err) {
+int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                         int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err) {
   *out = (struct occupancy){.limiter = "none"};
   if (threads < 1 || dynamic_shared < 0 || dynamic_shared > INT_MAX)
     return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for a block of %d threads and %lld dynamic shared bytes",
                      threads, (long long)dynamic_shared);
   cudaOccDeviceProp properties = device_properties(facts);
   cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
-  cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+  cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = carveout};
   cudaOccResult result = {0};
   cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, threads,
                                                                (size_t)dynamic_shared);
@@ -82,6 +82,11 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   out->fraction = (double)out->blocks * warps * properties.warpSize / properties.maxThreadsPerMultiprocessor;
   out->limiter = limiter_of(&result, out->fraction);
   return CUGEN_OK;
+}
+
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err) {
+  return occupancy_get_carved(facts, resources, threads, dynamic_shared, SHAREDMEM_CARVEOUT_DEFAULT, out, err);
 }
 
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,

@@ -14,6 +14,10 @@ struct occupancy {
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
                   int64_t dynamic_shared, struct occupancy *out, cugen_error *err);
 
+/* With a preferred carveout in percent; -1: the driver decides. */
+int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                         int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
+
 /* The block size with the highest occupancy, dynamic shared memory unchanged: the smallest grid of the largest blocks that
    reaches it, as cuOccupancyMaxPotentialBlockSize answers; *threads 0: none fits. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,

@@ -54,6 +54,8 @@ static int find_entries(struct plan *plan, cugen_error *err) {
     const struct kernel_launch *launch = &plan->spec->launches[i];
     int status = plan->device->ops->entry(plan->device, plan->loaded, entry_index(plan->spec, launch->entry),
                                           launch->shared_bytes, &plan->entries[i], err);
+    if (!status && launch->has_carveout && plan->device->ops->carve)
+      status = plan->device->ops->carve(plan->device, plan->entries[i], launch->carveout, err);
     if (status) return status;
   }
   return CUGEN_OK;

@@ -1,6 +1,7 @@
-// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride elements
-// apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors of 32 bytes, so
-// a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of 8 on.
+// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride
+// elements apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors
+// of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of
+// 8 on.
 //
 //@ if scattered then
 // Elements are taken in an order without neighbours: an odd multiplier permutes the numbers below a power of two.

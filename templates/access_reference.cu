@@ -1,5 +1,5 @@
-// What every variant's y is compared with: one thread for one element. The element is samples[t], or t itself when samples
-// is null.
+// What every variant's y is compared with: one thread for one element. The element is samples[t], or t itself when
+// samples is null.
 
 __global__ void access_reference(${params}) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,5 +1,6 @@
-// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the bytes
-// that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall likewise.
+// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the
+// bytes that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall
+// likewise.
 //
 //@ if blocks_per_sm > 0 then
 // As many blocks as the device holds go through the chunks in turn (a persistent grid).

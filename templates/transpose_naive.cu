@@ -1,6 +1,6 @@
-// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the rows:
-// neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row apart, and
-// each of them moves 32 bytes for its one element.
+// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the
+// rows: neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row
+// apart, and each of them moves 32 bytes for its one element.
 //
 //@ if columns_along == "x" then
 // x runs along A's columns: loads are coalesced, stores are not.

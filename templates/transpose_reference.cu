@@ -1,5 +1,5 @@
-// What every variant's B is compared with: one thread for one element of B, counted batch by batch and row by row. The
-// element is samples[t], or t itself when samples is null.
+// What every variant's B is compared with: one thread for one element of B, counted batch by batch and row by row.
+// The element is samples[t], or t itself when samples is null.
 
 __global__ void transpose_reference(${params}) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

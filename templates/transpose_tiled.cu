@@ -1,7 +1,8 @@
-// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads and
-// stores are both coalesced. A thread moves tile / threads_y elements.
+// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
+// and stores are both coalesced. A thread moves tile / threads_y elements.
 //
-// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the same one:
+// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
+// same one:
 //@ if bank == "xor" then
 // element (r, c) lies in column c ^ r, so that a column of the tile touches all banks and nothing is wasted.
 //@ elseif pad == 0 then

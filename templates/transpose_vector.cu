@@ -1,9 +1,10 @@
-// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements, turns them
-// over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's order. So a tile of
-// tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of tile_rows elements.
+// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements,
+// turns them over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's
+// order. So a tile of tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of
+// tile_rows elements.
 //
-// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp go to
-// lines that are vec apart, at one place in each, which would be the same banks:
+// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp
+// go to lines that are vec apart, at one place in each, which would be the same banks:
 //@ if bank == "xor" then
 // place p of line c is kept at p ^ (c / vec) instead.
 //@ elseif bank == "pad" then
@@ -12,8 +13,8 @@
 // here nothing is done about it.
 //@ end
 //
-// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move one
-// element at a time, neighbouring threads still side by side.
+// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move
+// one element at a time, neighbouring threads still side by side.
 
 //@ include "lib/words.cuh"
 //@ include "lib/tile_order.cuh"
@@ -32,7 +33,7 @@ __device__ __forceinline__ int place_of(int line, int p) {
 //@ end
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) transpose_vector(${params}) {
+__global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   extern __shared__ __align__(16) unsigned char part[];
   pack *packs = reinterpret_cast<pack *>(part);
   dtype *elements = reinterpret_cast<dtype *>(part);

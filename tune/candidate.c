@@ -286,6 +286,7 @@ struct hash candidate_image(const struct candidate *c) {
     const struct kernel_launch *l = &c->real.launches[i];
     text_addf(&text, "\n%s %u %u %u %u %u %u %lld", l->entry, l->grid[0], l->grid[1], l->grid[2], l->block[0],
               l->block[1], l->block[2], (long long)l->shared_bytes);
+    if (l->has_carveout) text_addf(&text, " carveout %d", l->carveout);
   }
   for (size_t i = 0; i < c->real.argument_count; i++) {
     text_add_char(&text, '\n');
@@ -324,8 +325,8 @@ static void record_resources(const struct bench *bench, const struct candidate *
   out->threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
   out->dynamic_shared = launch->shared_bytes;
   if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
-  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared, &occupancy,
-                    &ignored))
+  if (occupancy_get_carved(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,
+                           launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored))
     return;
   out->occupancy = occupancy.fraction;
   struct text limiter = {0};

@@ -117,6 +117,7 @@ enum { ROWS, COLUMNS };
 
 struct launch_sizes {
   long long grid[3], block[3], shared;
+  long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
 };
 
 struct argument_sizes {
@@ -140,7 +141,12 @@ struct sizes {
 MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z, long long block_x,
                                 long long block_y, long long block_z, long long shared) {
   s->launches[s->launch_count++] =
-      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1};
+}
+
+/* Of the launch before. */
+MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
+  s->launches[s->launch_count - 1].carveout = percent;
 }
 
 /* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. */
@@ -270,6 +276,7 @@ static int launch_fits(const struct launch_sizes *l, int max_threads) {
   static const long long grid[3] = {INT_MAX, 65535, 65535}, block[3] = {1024, 1024, 64};
   for (int i = 0; i < 3; i++)
     if (l->grid[i] < 1 || l->grid[i] > grid[i] || l->block[i] < 1 || l->block[i] > block[i]) return 0;
+  if (l->carveout < -1 || l->carveout > 100) return 0;
   return l->block[0] * l->block[1] * l->block[2] <= max_threads && l->shared >= 0 && l->shared <= INT_MAX;
 }
 
@@ -529,6 +536,7 @@ struct driver {
 };
 
 enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76, FUNCTION_DYNAMIC_SHARED = 8 };
+enum { FUNCTION_CARVEOUT = 9 };
 
 enum {
 #define X(member, symbol, parameters) DRIVER_##member,
@@ -691,6 +699,9 @@ static int load(bundle_plan *plan, bundle_error *error) {
     status = CALL(driver, module_function, (&plan->functions[i], plan->module, code->kernels[i]), error);
     if (!status && shared)
       status = CALL(driver, function_set, (plan->functions[i], FUNCTION_DYNAMIC_SHARED, shared), error);
+    int percent = (int)plan->sizes.launches[i].carveout;
+    if (!status && percent >= 0)
+      status = CALL(driver, function_set, (plan->functions[i], FUNCTION_CARVEOUT, percent), error);
   }
   return status;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Bulk copies between global and shared memory (cp.async.bulk, compute capability 9.0): one thread asks, the copy engine
-// moves a whole piece, and nobody's registers are touched. Addresses and sizes are multiples of 16 bytes. PTX ISA,
-// "Data Movement and Conversion Instructions: cp.async.bulk" and "Parallel Synchronization: mbarrier".
+// Bulk copies between global and shared memory (cp.async.bulk, compute capability 9.0): one thread asks, the copy
+// engine moves a whole piece, and nobody's registers are touched. Addresses and sizes are multiples of 16 bytes. PTX
+// ISA, "Data Movement and Conversion Instructions: cp.async.bulk" and "Parallel Synchronization: mbarrier".
 //
 // On the cpu device the same calls move data at the last moment that is legal, so that a missing or wrong wait shows.
 

@@ -24,6 +24,7 @@ kernel "rows" {
     where "N % vec == 0",
     where "M >= threads",
     grid { "ceil_div(M, threads)", "ceil_div(N, 32 * vec)" }, block { "threads" }, shared "threads * 8",
+    carveout "vec * 10",
   },
   implementation "plain" {
     template "export.cu",

@@ -569,6 +569,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   MAY_FAIL;
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     __atomic_store_n(&fake_cuda.allowed_shared, value, __ATOMIC_RELAXED);
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+    __atomic_store_n(&fake_cuda.carveout, value, __ATOMIC_RELAXED);
   return CUDA_SUCCESS;
 }
 

@@ -41,6 +41,7 @@ struct fake_cuda {
   const char *failed_call;                                           /* the one that was made to fail */
   long memory, contexts, current, streams, events, images, textures; /* alive now */
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+  int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 };
 
 #endif

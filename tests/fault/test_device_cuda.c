@@ -67,8 +67,12 @@ static struct kernel_argument arguments[] = {
     {.name = "texture", .access = ACCESS_TEXTURE, .rank = 2, .shape = {2, 5}, .stride = {8, 1}, .elements = 16},
     {.name = "array", .access = ACCESS_ARRAY, .rank = 3, .shape = {2, 2, 3}, .stride = {8, 4, 1}, .elements = 16},
 };
-static struct kernel_launch launches[] = {
-    {.entry = "work", .grid = {4, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 100000}};
+static struct kernel_launch launches[] = {{.entry = "work",
+                                           .grid = {4, 1, 1},
+                                           .block = {256, 1, 1},
+                                           .shared_bytes = 100000,
+                                           .has_carveout = true,
+                                           .carveout = 40}};
 static struct kernel_spec spec = {
     .arguments = arguments, .argument_count = 6, .launches = launches, .launch_count = 1};
 static struct compiled compiled = {.image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
@@ -487,6 +491,25 @@ static void test_dynamic_shared(void **state) {
   device->ops->unload(device, loaded);
 }
 
+/* A plan's launch says how L1 and shared memory are shared; one that says nothing leaves the driver alone. */
+static void test_carveout(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_launch launch = launches[0];
+  struct kernel_spec one = {.launches = &launch, .launch_count = 1};
+  struct plan *plan;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  fake->carveout = -7;
+  launch.has_carveout = false;
+  assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+  plan_close(plan);
+  assert_int_equal(fake->carveout, -7);
+  launch.has_carveout = true;
+  assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+  plan_close(plan);
+  assert_int_equal(fake->carveout, 40);
+}
+
 static void test_symbols(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
@@ -626,6 +649,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),

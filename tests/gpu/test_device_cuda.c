@@ -412,6 +412,27 @@ static void test_occupancy_agrees(void **state) {
   ops->unload(device, loaded);
 }
 
+/* So it is with a preferred carveout. */
+static void test_carved_occupancy_agrees(void **state) {
+  (void)state;
+  cugen_error err;
+  for (int percent = 0; percent <= 100; percent += 10) {
+    struct loaded *loaded;
+    struct entry *entry;
+    struct occupancy occupancy;
+    check(ops->load(device, &compiled, &loaded, &err), &err);
+    check(ops->entry(device, loaded, 0, 20000, &entry, &err), &err);
+    check(ops->carve(device, entry, percent, &err), &err);
+    check(occupancy_get_carved(&device->description.facts, &compiled.resources[0], 32, 20000, percent, &occupancy,
+                               &err),
+          &err);
+    int blocks = ops->active_blocks(device, entry, 32, 20000);
+    if (blocks != occupancy.blocks)
+      fail_msg("carveout %d: the driver says %d blocks, the calculator %d", percent, blocks, occupancy.blocks);
+    ops->unload(device, loaded);
+  }
+}
+
 static void test_a_launch_that_cannot_be(void **state) {
   (void)state;
   struct memory memory;
@@ -591,6 +612,7 @@ int main(void) {
       cmocka_unit_test(test_dynamic_shared),
       cmocka_unit_test(test_too_much_dynamic_shared),
       cmocka_unit_test(test_occupancy_agrees),
+      cmocka_unit_test(test_carved_occupancy_agrees),
       cmocka_unit_test(test_a_launch_that_cannot_be),
       cmocka_unit_test(test_time),
       cmocka_unit_test(test_foreign_image),

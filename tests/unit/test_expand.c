@@ -524,6 +524,31 @@ static void test_named_entry(void **state) {
                "of them\n  in variant 'a'");
 }
 
+/* Percent of what L1 and shared memory share; the driver decides where nothing or -1 is said. */
+static void test_carveout(void **state) {
+  (void)state;
+  static const struct {
+    const char *said;
+    bool has;
+    int percent;
+  } rows[] = {
+      {"", false, 0}, {", carveout '-1'", false, 0}, {", carveout '0'", true, 0}, {", carveout 't * 50'", true, 100}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct text body = {0};
+    text_addf(&body,
+              IN_OUT "implementation 'a' { template 't.cu', tunable 't' { 2 }, grid { '1' }, block { '32' }%s }",
+              rows[i].said);
+    struct bench *bench = bench_open(text_get(&body), NULL, 0);
+    add_template(bench, "t.cu", "__global__ void f() {}\n");
+    struct kernel_spec spec = expand(bench, 0);
+    assert_int_equal(spec.launches[0].has_carveout, rows[i].has);
+    assert_int_equal(spec.launches[0].carveout, rows[i].percent);
+    kernel_spec_free(&spec);
+    bench_close(bench);
+    text_free(&body);
+  }
+}
+
 static void test_launch_errors(void **state) {
   (void)state;
 #define REFUSED(launch, expected)                                                                                    \
@@ -535,6 +560,14 @@ static void test_launch_errors(void **state) {
   REFUSED("grid { '1' }, block { '64', '32' }",
           "a block of 2048 threads (64 x 32 x 1): the device takes at most 1024");
   REFUSED("grid { '1' }, block { '32' }, shared '-n'", "shared is -1000 bytes: it must be 0 to 2^31 - 1");
+  REFUSED("grid { '1' }, block { '32' }, carveout '101'",
+          "carveout is 101: it must be 0 to 100 percent, or -1 for the driver's choice");
+  REFUSED("grid { '1' }, block { '32' }, carveout '-2'",
+          "carveout is -2: it must be 0 to 100 percent, or -1 for the driver's choice");
+  REFUSED("grid { '1' }, block { '32' }, carveout '1 // (n - 1000)'",
+          "carveout: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by zero");
+  REFUSED("launch { grid { '1' }, block { '32' }, carveout '50' }, launch { grid { '2' }, block { '32' } }",
+          "launches of kernel 'f' have different carveouts");
 #undef REFUSED
 }
 
@@ -600,6 +633,8 @@ static void test_hashes(void **state) {
                 hashes_of(IN_OUT "implementation 'a' { template 't.cu', grid { '4' }, block { '128' } }", kernel),
                 true, false);
   assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", shared '64' }", kernel), true, false);
+  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '0' }", kernel), true, false);
+  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel), true, true);
 }
 
 static void test_memory_kind_is_part_of_the_launch(void **state) {
@@ -697,6 +732,7 @@ int main(void) {
       cmocka_unit_test(test_entry),
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
+      cmocka_unit_test(test_carveout),
       cmocka_unit_test(test_launch_errors),
       cmocka_unit_test(test_spec),
       cmocka_unit_test(test_hashes),

@@ -136,6 +136,21 @@ static void test_launch_bounds(void **state) {
   assert_int_equal(got.blocks, 8);
 }
 
+/* Little shared memory is asked for: fewer blocks fit; the driver's choice is the one that holds most. */
+static void test_carveout(void **state) {
+  (void)state;
+  struct kernel_resources resources = {.registers = 32, .static_shared = 16384, .max_threads = 1024};
+  struct occupancy free_choice, most, half, least;
+  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, &free_choice, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 100, &most, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 50, &half, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 0, &least, NULL), CUGEN_OK);
+  assert_int_equal(free_choice.blocks, 6); /* 96 KiB */
+  assert_int_equal(most.blocks, 6);
+  assert_int_equal(half.blocks, 4); /* 48 KiB is no size of the V100's; the next is 64 */
+  assert_int_equal(least.blocks, 1);
+}
+
 /* The block that holds most, found by trying all; the toolkit's function then takes the largest of those blocks. */
 static int best_by_trying(const struct device_facts *facts, const struct kernel_resources *resources,
                           int64_t shared) {
@@ -216,10 +231,15 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_published),     cmocka_unit_test(test_registers_bound_every_block),
-      cmocka_unit_test(test_launch_bounds), cmocka_unit_test(test_partial_warps_count_whole),
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_best_block),
-      cmocka_unit_test(test_models),        cmocka_unit_test(test_best_block_refusals),
+      cmocka_unit_test(test_published),
+      cmocka_unit_test(test_registers_bound_every_block),
+      cmocka_unit_test(test_launch_bounds),
+      cmocka_unit_test(test_carveout),
+      cmocka_unit_test(test_partial_warps_count_whole),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_best_block),
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_best_block_refusals),
   };
   return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@
 ---@class cugen.grid: cugen.in_implementation, cugen.in_launch
 ---@class cugen.block: cugen.in_implementation, cugen.in_launch
 ---@class cugen.shared: cugen.in_implementation, cugen.in_launch
+---@class cugen.carveout: cugen.in_implementation, cugen.in_launch
 ---@class cugen.entry: cugen.in_implementation, cugen.in_launch
 
 -- ---- Values ----
@@ -176,6 +177,7 @@
 ---@field grid? cugen.expression[] 1 to 3 expressions
 ---@field block? cugen.expression[] 1 to 3 expressions
 ---@field shared? cugen.expression bytes of dynamic shared memory; 0 by default
+---@field carveout? cugen.expression percent of what L1 and shared memory share; -1, the driver's choice, by default
 ---@field entry? string the `__global__` function, where the source has several
 
 -- ---- In the file ----
@@ -353,7 +355,7 @@ function requires(expression) end
 ---@return cugen.template
 function template(file) end
 
----One of several launches, in order. It takes the place of `grid`, `block`, `shared` and `entry`.
+---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout` and `entry`.
 ---```lua
 ---launch { entry = "pass_1", grid = { "M" }, block = { 256 } }
 ---```
@@ -384,6 +386,15 @@ function block(extents) end
 ---@param bytes cugen.expression
 ---@return cugen.shared
 function shared(bytes) end
+
+---How much of what L1 and shared memory share the kernel prefers as shared memory: 0 to 100 percent, or -1 for the
+---driver's choice.
+---```lua
+---carveout "50"
+---```
+---@param percent cugen.expression
+---@return cugen.carveout
+function carveout(percent) end
 
 ---The `__global__` function to launch, where the source has several.
 ---```lua

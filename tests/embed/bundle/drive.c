@@ -70,7 +70,7 @@ int main(void) {
   /* wide vec=4 threads=128: see the records that the test plants */
   EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);
   EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 && seen.stream == &stream);
-  EXPECT(fake->allowed_shared == 1024);
+  EXPECT(fake->allowed_shared == 1024 && fake->carveout == 40);
   EXPECT(m == 500 && n == 1000 && scale == 1.0f / 1000 && x_seen == x && partial_seen);
   EXPECT(memcmp(factors_seen, factors, sizeof factors) == 0);
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);

@@ -9,11 +9,12 @@ using x_t = float;
 using y_t = float;
 
 #line 1 "templates/access.cu"
-// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride elements
-// apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors of 32 bytes, so
-// a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of 8 on.
+// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride
+// elements apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors
+// of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of
+// 8 on.
 //
-#line 11 "templates/access.cu"
+#line 12 "templates/access.cu"
 
 #line 1 "templates/lib/words.cuh"
 
@@ -39,7 +40,7 @@ template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *f
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
   *to = value;
 }
-#line 13 "templates/access.cu"
+#line 14 "templates/access.cu"
 
 using bits = bits_of<sizeof(dtype)>::type;
 
@@ -63,5 +64,5 @@ __global__ void __launch_bounds__(threads) access(const x_t *__restrict__ x, y_t
     const index_t element = first + i * threads;
     if (element < n) store_bits(to + (element + store_offset) * store_stride, held[i]);
   }
-#line 42 "templates/access.cu"
+#line 43 "templates/access.cu"
 }

@@ -9,8 +9,8 @@ using x_t = float;
 using y_t = double;
 
 #line 1 "templates/access_reference.cu"
-// What every variant's y is compared with: one thread for one element. The element is samples[t], or t itself when samples
-// is null.
+// What every variant's y is compared with: one thread for one element. The element is samples[t], or t itself when
+// samples is null.
 
 __global__ void access_reference(const x_t *__restrict__ x, y_t *__restrict__ y, index_t n, index_t load_offset, index_t load_stride, index_t store_stride, const long long *samples, long long sample_count) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -10,9 +10,10 @@ using x_t = double;
 using y_t = double;
 
 #line 1 "templates/access.cu"
-// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride elements
-// apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors of 32 bytes, so
-// a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of 8 on.
+// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride
+// elements apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors
+// of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of
+// 8 on.
 //
 
 // Elements are taken in an order without neighbours: an odd multiplier permutes the numbers below a power of two.
@@ -45,7 +46,7 @@ template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *f
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
   *to = value;
 }
-#line 13 "templates/access.cu"
+#line 14 "templates/access.cu"
 
 using bits = bits_of<sizeof(dtype)>::type;
 

@@ -11,17 +11,17 @@ using y_t = float;
 #define y_pitch ((index_t)(width))
 
 #line 1 "templates/copy_bulk.cu"
-// y = x through shared memory by bulk copies: one thread of each block keeps a ring of `stages` pieces in flight, and the
-// copy engine does the rest. No data passes through registers, and a block needs hardly any instructions.
+// y = x through shared memory by bulk copies: one thread of each block keeps a ring of `stages` pieces in flight, and
+// the copy engine does the rest. No data passes through registers, and a block needs hardly any instructions.
 //
-// A piece is at most `piece` bytes of one line. What bulk copies cannot move is moved element by element: the last bytes
-// of a line (less than 16), and everything where a base or a pitch is no multiple of 16 bytes.
+// A piece is at most `piece` bytes of one line. What bulk copies cannot move is moved element by element: the last
+// bytes of a line (less than 16), and everything where a base or a pitch is no multiple of 16 bytes.
 
 #line 1 "templates/lib/bulk.cuh"
 
-// Bulk copies between global and shared memory (cp.async.bulk, compute capability 9.0): one thread asks, the copy engine
-// moves a whole piece, and nobody's registers are touched. Addresses and sizes are multiples of 16 bytes. PTX ISA,
-// "Data Movement and Conversion Instructions: cp.async.bulk" and "Parallel Synchronization: mbarrier".
+// Bulk copies between global and shared memory (cp.async.bulk, compute capability 9.0): one thread asks, the copy
+// engine moves a whole piece, and nobody's registers are touched. Addresses and sizes are multiples of 16 bytes. PTX
+// ISA, "Data Movement and Conversion Instructions: cp.async.bulk" and "Parallel Synchronization: mbarrier".
 //
 // On the cpu device the same calls move data at the last moment that is legal, so that a missing or wrong wait shows.
 

@@ -10,8 +10,9 @@ using x_t = float;
 using y_t = float;
 
 #line 1 "templates/copy_vector.cu"
-// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the bytes
-// that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall likewise.
+// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the
+// bytes that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall
+// likewise.
 //
 
 
@@ -47,7 +48,7 @@ template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *f
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
   *to = value;
 }
-#line 15 "templates/copy_vector.cu"
+#line 16 "templates/copy_vector.cu"
 
 using bits = bits_of<access>::type;
 
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(threads) copy_vector(const x_t *__restrict__ x
   const index_t count = width * rows;
   const index_t whole = count / vec; // packs
   const bool aligned = accesses_fit<access>(x, 0) && accesses_fit<access>(y, 0);
-#line 32 "templates/copy_vector.cu"
+#line 33 "templates/copy_vector.cu"
 
 
 
@@ -99,6 +100,6 @@ __global__ void __launch_bounds__(threads) copy_vector(const x_t *__restrict__ x
         if (threadIdx.x < count - whole * vec) y[whole * vec + threadIdx.x] = x[whole * vec + threadIdx.x];
       }
     }
-#line 95 "templates/copy_vector.cu"
+#line 96 "templates/copy_vector.cu"
   }
 }

@@ -13,8 +13,9 @@ using y_t = unsigned char;
 #define y_pitch ((index_t)((((long long)width) + 512LL - 1) / 512LL * 512LL))
 
 #line 1 "templates/copy_vector.cu"
-// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the bytes
-// that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall likewise.
+// y = x, a pack of `access` bytes in each load and store, and `loads` independent loads before the first store: the
+// bytes that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall
+// likewise.
 //
 
 // As many blocks as the device holds go through the chunks in turn (a persistent grid).
@@ -50,7 +51,7 @@ template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *f
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
   *to = value;
 }
-#line 15 "templates/copy_vector.cu"
+#line 16 "templates/copy_vector.cu"
 
 using bits = bits_of<access>::type;
 
@@ -59,7 +60,7 @@ __device__ __forceinline__ void copy_elements(const x_t *from, y_t *to, index_t 
 }
 
 __global__ void __launch_bounds__(threads) copy_vector(const x_t *__restrict__ x, y_t *__restrict__ y, index_t width, index_t height, index_t depth) {
-#line 28 "templates/copy_vector.cu"
+#line 29 "templates/copy_vector.cu"
   const index_t packs_per_row = (width + (vec - 1)) / vec;
     const bool aligned = accesses_fit<access>(x, x_pitch * static_cast<long long>(sizeof(x_t))) &&
                        accesses_fit<access>(y, y_pitch * static_cast<long long>(sizeof(y_t)));
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(threads) copy_vector(const x_t *__restrict__ x
 
 
     const index_t first = chunk * (threads * loads) + threadIdx.x;
-#line 71 "templates/copy_vector.cu"
+#line 72 "templates/copy_vector.cu"
     bits held[loads];
     index_t from[loads];
     index_t to[loads];

@@ -11,9 +11,9 @@ using B_t = float;
 #define B_stride1 ((index_t)(rows))
 
 #line 1 "templates/transpose_naive.cu"
-// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the rows:
-// neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row apart, and
-// each of them moves 32 bytes for its one element.
+// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the
+// rows: neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row
+// apart, and each of them moves 32 bytes for its one element.
 //
 
 

@@ -14,10 +14,11 @@ using B_t = float;
 #define B_stride1 ((index_t)(rows))
 
 #line 1 "templates/transpose_tiled.cu"
-// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads and
-// stores are both coalesced. A thread moves tile / threads_y elements.
+// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
+// and stores are both coalesced. A thread moves tile / threads_y elements.
 //
-// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the same one:
+// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
+// same one:
 
 
 
@@ -48,7 +49,7 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
   const index_t inside = within - first * tiles_across;
   return {(first + inside % down) * Rows, inside / down * Cols, batch};
 }
-#line 14 "templates/transpose_tiled.cu"
+#line 15 "templates/transpose_tiled.cu"
 
 
 

@@ -14,11 +14,12 @@ using B_t = float;
 #define B_stride1 ((index_t)((((long long)rows) + 128LL - 1) / 128LL * 128LL))
 
 #line 1 "templates/transpose_tiled.cu"
-// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads and
-// stores are both coalesced. A thread moves tile / threads_y elements.
+// B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
+// and stores are both coalesced. A thread moves tile / threads_y elements.
 //
-// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the same one:
-#line 10 "templates/transpose_tiled.cu"
+// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
+// same one:
+#line 11 "templates/transpose_tiled.cu"
 // with `pad` more elements in each row the next row's element lies in another bank.
 
 
@@ -44,7 +45,7 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
   const index_t inside = within - first * tiles_across;
   return {(first + inside % down) * Rows, inside / down * Cols, batch};
 }
-#line 14 "templates/transpose_tiled.cu"
+#line 15 "templates/transpose_tiled.cu"
 
 
 

@@ -8,8 +8,8 @@ using A_t = float;
 using B_t = double;
 
 #line 1 "templates/transpose_reference.cu"
-// What every variant's B is compared with: one thread for one element of B, counted batch by batch and row by row. The
-// element is samples[t], or t itself when samples is null.
+// What every variant's B is compared with: one thread for one element of B, counted batch by batch and row by row.
+// The element is samples[t], or t itself when samples is null.
 
 __global__ void transpose_reference(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch, const long long *samples, long long sample_count) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

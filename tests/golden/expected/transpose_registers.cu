@@ -22,7 +22,8 @@ using B_t = unsigned char;
 #line 1 "templates/transpose_registers.cu"
 // B = transposed A without shared memory: a thread loads a block of vec x vec elements by rows, turns it over in its
 // registers and stores it by columns, `access` bytes at a time. The lanes of a warp stand lanes_down by lanes_across
-// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches of B.
+// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches
+// of B.
 //
 // A block on the edge, or in a matrix that is not aligned for packs, moves one element at a time.
 
@@ -74,9 +75,9 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
 }
 #line 1 "templates/lib/transpose_block.cuh"
 
-// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements, held as
-// 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their names, which
-// costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
+// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements,
+// held as 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their
+// names, which costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
 
 template <int Words> struct words_of;
 template <> struct words_of<1> {
@@ -176,7 +177,7 @@ template <int Words> struct block_turn<1, Words> {
     }
   }
 };
-#line 10 "templates/transpose_registers.cu"
+#line 11 "templates/transpose_registers.cu"
 
 using pack = bits_of<access>::type;
 

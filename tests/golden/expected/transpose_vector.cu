@@ -1,4 +1,4 @@
-// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=xor group=1 load_through=l1 store_as=plain min_blocks=1
+// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=xor group=1 load_through=streaming store_as=streaming carveout_percent=25
 // rows=8192 cols=8192 batch=1 dtype=f32 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = float;
@@ -7,7 +7,6 @@ using dtype = float;
 #define tile_cols 64
 #define blocks 1
 #define group 1
-#define min_blocks 1
 #define vec 4
 #define words 4
 #define threads 256
@@ -20,18 +19,19 @@ using B_t = float;
 #define B_stride1 ((index_t)(rows))
 
 #line 1 "templates/transpose_vector.cu"
-// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements, turns them
-// over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's order. So a tile of
-// tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of tile_rows elements.
+// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements,
+// turns them over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's
+// order. So a tile of tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of
+// tile_rows elements.
 //
-// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp go to
-// lines that are vec apart, at one place in each, which would be the same banks:
+// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp
+// go to lines that are vec apart, at one place in each, which would be the same banks:
 
 // place p of line c is kept at p ^ (c / vec) instead.
-#line 14 "templates/transpose_vector.cu"
+#line 15 "templates/transpose_vector.cu"
 //
-// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move one
-// element at a time, neighbouring threads still side by side.
+// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move
+// one element at a time, neighbouring threads still side by side.
 
 #line 1 "templates/lib/words.cuh"
 
@@ -51,11 +51,11 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 
 #line 23 "templates/lib/words.cuh"
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
-  return __ldca(from);
+  return __ldcs(from);
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
-  *to = value;
+  __stcs(to, value);
 }
 #line 1 "templates/lib/tile_order.cuh"
 
@@ -81,9 +81,9 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
 }
 #line 1 "templates/lib/transpose_block.cuh"
 
-// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements, held as
-// 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their names, which
-// costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
+// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements,
+// held as 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their
+// names, which costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
 
 template <int Words> struct words_of;
 template <> struct words_of<1> {
@@ -183,7 +183,7 @@ template <int Words> struct block_turn<1, Words> {
     }
   }
 };
-#line 21 "templates/transpose_vector.cu"
+#line 22 "templates/transpose_vector.cu"
 
 using pack = bits_of<access>::type;
 
@@ -191,10 +191,10 @@ using pack = bits_of<access>::type;
 __device__ __forceinline__ int place_of(int line, int p) {
 
   return line * (tile_rows / vec) + (p ^ (line / vec % swizzle_period));
-#line 33 "templates/transpose_vector.cu"
+#line 34 "templates/transpose_vector.cu"
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) transpose_vector(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
+__global__ void __launch_bounds__(threads) transpose_vector(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
   extern __shared__ __align__(16) unsigned char part[];
   pack *packs = reinterpret_cast<pack *>(part);
   dtype *elements = reinterpret_cast<dtype *>(part);
