@@ -373,6 +373,9 @@ static void test_endless_template(void **state) {
   bench_close(bench);
 }
 
+/* Too much text, or, on a slow machine, too much time before. */
+static const char *const too_much[] = {"the expansion is larger than 16 MiB", "gave up after"};
+
 static void assert_given_up(const char *template, const char *other, const char *words) {
   struct bench *bench = bench_open(TUNED(""), NULL, 0);
   struct kernel_spec spec;
@@ -380,7 +383,8 @@ static void assert_given_up(const char *template, const char *other, const char 
   add_template(bench, "t.cu", template);
   add_template(bench, "u.cuh", other);
   assert_int_equal(try_expand(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
-  if (!strstr(err.message, words)) fail_msg("no '%s' in: %s", words, err.message);
+  bool said = strstr(err.message, words) || (words == too_much[0] && strstr(err.message, too_much[1]));
+  if (!said) fail_msg("no '%s' in: %s", words, err.message);
   bench_close(bench);
 }
 
@@ -396,9 +400,9 @@ static void test_hostile_templates(void **state) {
                   "//@ depth = depth + 1\n//@ if depth < 15 then for i = 1, 4 do include \"u.cuh\" end end\n"
                   "//@ depth = depth - 1\n",
                   "gave up after");
-  assert_given_up("//@ for i = 1, 9e15 do include \"u.cuh\" end\n", "x\n", "the expansion is larger than 16 MiB");
+  assert_given_up("//@ for i = 1, 9e15 do include \"u.cuh\" end\n", "x\n", too_much[0]);
   assert_given_up("//@ for i = -9223372036854775807, 9223372036854775807 do\n//@ end\n", "", "gave up after");
-  assert_given_up("//@ for i = 1, 1 / 0 do\nx[${i}];\n//@ end\n", "", "the expansion is larger than 16 MiB");
+  assert_given_up("//@ for i = 1, 1 / 0 do\nx[${i}];\n//@ end\n", "", too_much[0]);
   assert_given_up("//@ for i = 1, 2, 0 do\n//@ end\n", "", "'for' step is zero");
   assert_given_up("//@ for i = 1, 'many' do\n//@ end\n", "", "bad 'for' limit (number expected");
   assert_source(
