@@ -26,7 +26,7 @@ kernel "reader" {
   scalar "passes" {},
 
   reference "reader_reference.cu",
-  bytes "passes * n * sizeof(dtype)",            -- as the kernel reads them
+  bytes "n * sizeof(dtype)",                     -- however often they are read
 
   implementation "stream" {
     template "reader.cu",
