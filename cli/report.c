@@ -507,8 +507,10 @@ static void write_clocks(const struct page *p) {
   snprintf(text, sizeof text, "%d MHz at most", p->f->device->clock_khz / 1000);
   if (p->f->device->clock_khz) write_fact(p, "SM clock", text);
   if (!best || !best->clock_mhz) return;
-  snprintf(text, sizeof text, "%d MHz, %d W%s%s", best->clock_mhz, best->power_watts,
-           *best->throttle ? ", held back by: " : "", best->throttle);
+  int length = snprintf(text, sizeof text, "%d MHz", best->clock_mhz);
+  if (best->power_watts) length += snprintf(text + length, sizeof text - (size_t)length, ", %d W", best->power_watts);
+  snprintf(text + length, sizeof text - (size_t)length, "%s%s", *best->throttle ? ", held back by: " : "",
+           best->throttle);
   write_fact(p, "With the best variant", text);
 }
 
@@ -590,9 +592,10 @@ int command_report(struct cli *cli) {
   if (status) return status;
   status = cli_write(cli, write_page, &page);
   if (!status && options_given(cli, OPTION_OUTPUT))
-    cli_remark(cli, "%s: %s %s on %s, %s variants", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
+    cli_remark(cli, "%s: %s %s on %s, %s variant%s", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
                cugen_kernel_problem(cli->kernel), findings.device->name,
-               print_count(findings.right_count + findings.failed_count).text);
+               print_count(findings.right_count + findings.failed_count).text,
+               findings.right_count + findings.failed_count == 1 ? "" : "s");
   findings_close(&findings);
   return status;
 }

@@ -1,0 +1,138 @@
+/* Devices that are not here, seen by an application: what they could run, their ceilings, occupancy on them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "cugen.h"
+
+static cugen *open_on(const char *device) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen *lib;
+  cugen_error error;
+  options.device = device;
+  options.cache = "none";
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  return lib;
+}
+
+static void test_models(void **state) {
+  (void)state;
+  static const char *const want[] = {"model:K40", "model:V100", "model:A100", "model:H100", "model:H200", NULL};
+  for (size_t i = 0; want[i]; i++) assert_string_equal(cugen_model(i), want[i]);
+  assert_null(cugen_model(5));
+}
+
+/* A100: 164 KB for 2048 threads is 82 B a thread; of each block the driver keeps 1 KB. */
+static void test_occupancy(void **state) {
+  (void)state;
+  cugen *lib = open_on("cpu");
+  cugen_occupancy got;
+  cugen_error error;
+  cugen_resources resources = {.registers = 32, .threads = 256, .shared_bytes = 82 * 256 - 1024};
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  assert_int_equal(got.blocks, 8);
+  assert_int_equal(got.max_threads, 2048);
+  assert_true(got.fraction == 1.0 && got.best_fraction == 1.0);
+  assert_string_equal(got.device, "NVIDIA A100-SXM4-40GB");
+  assert_string_equal(got.arch, "sm_80");
+  resources.shared_bytes = 83 * 256 - 1024;
+  assert_int_equal(cugen_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
+                   CUGEN_OK);
+  assert_int_equal(got.blocks, 7);
+  assert_string_equal(got.limiter, "shared memory");
+  resources.shared_bytes = 1 << 20;
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  assert_int_equal(got.blocks + got.best_threads, 0);
+  assert_string_equal(got.limiter, "none");
+  cugen_close(lib);
+}
+
+static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared, const char *words) {
+  const cugen_resources resources = {registers, threads, shared};
+  cugen_occupancy got;
+  cugen_error error;
+  assert_int_equal(cugen_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
+  if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
+  assert_string_equal(got.limiter, "none");
+}
+
+static void test_occupancy_refused(void **state) {
+  (void)state;
+  cugen *lib = open_on("cpu");
+  refuse(lib, NULL, 32, 256, 0, "the cpu device has no occupancy");
+  refuse(lib, "model:", 32, 256, 0, "described are model:K40");
+  refuse(lib, "gpu", 32, 256, 0, "no device 'gpu'");
+  refuse(lib, "model:H100", 0, 256, 0, "1 to 255 registers");
+  refuse(lib, "model:H100", 32, 0, 0, "1 to 1024 threads");
+  refuse(lib, "model:H100", 32, 1025, 0, "1 to 1024 threads");
+  refuse(lib, "model:H100", 32, 32, -1, "shared memory");
+  cugen_close(lib);
+}
+
+static cugen_kernel *open_kernel(cugen *lib) {
+  cugen_kernel *kernel;
+  cugen_error error;
+  if (cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+/* NVIDIA's data sheets: A100 19.5 TFLOP/s and 1555 GB/s, H200 67 TFLOP/s and 4.8 TB/s. */
+static void test_ceilings(void **state) {
+  (void)state;
+  static const struct {
+    const char *device;
+    double flops, bandwidth;
+  } rows[] = {{"model:A100", 19.5e12, 1555e9},
+              {"model:h200", 66.9e12, 4.81e12},
+              {"cpu", 0, 0},
+              {"Some GPU sm_90 7 SMs", 0, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cugen *lib = open_on(rows[i].device);
+    cugen_kernel *kernel = open_kernel(lib);
+    cugen_ceilings got;
+    assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
+    assert_string_equal(got.dtype, "f32");
+    assert_true(fabs(got.flops_sheet - rows[i].flops) <= 0.002 * rows[i].flops);
+    assert_true(fabs(got.bandwidth_sheet - rows[i].bandwidth) <= 0.002 * rows[i].bandwidth);
+    assert_true(got.flops == 0 && got.bandwidth == 0 && got.flops_at == 0);
+    cugen_kernel_close(kernel);
+    cugen_close(lib);
+  }
+}
+
+/* It can be looked at in every way, and nothing runs. */
+static void test_nothing_runs(void **state) {
+  (void)state;
+  cugen *lib = open_on("model:A100");
+  cugen_kernel *kernel = open_kernel(lib);
+  cugen_error error;
+  cugen_record record;
+  cugen_plan *plan;
+  const char *source;
+  cugen_space_info space;
+  assert_string_equal(cugen_kernel_device(kernel)->id, "model:A100");
+  assert_int_equal(cugen_kernel_space(kernel, &space, &error), CUGEN_OK);
+  assert_true(space.valid > 0);
+  assert_int_equal(cugen_kernel_source(kernel, NULL, &source, NULL, &error), CUGEN_OK);
+  assert_int_equal(cugen_kernel_tune(kernel, NULL, NULL, &error), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(error.message, "described and not here"));
+  assert_int_equal(cugen_kernel_run(kernel, NULL, 0, &record, &error), CUGEN_ERROR_DEVICE);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_DEVICE);
+  assert_null(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_models),   cmocka_unit_test(test_occupancy),    cmocka_unit_test(test_occupancy_refused),
+      cmocka_unit_test(test_ceilings), cmocka_unit_test(test_nothing_runs),
+  };
+  return cmocka_run_group_tests_name("numbers that explain", tests, NULL, NULL);
+}
