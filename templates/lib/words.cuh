@@ -20,10 +20,18 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 //@   streaming = "__ldcs(from)",  -- read once: the first to leave the caches
 //@ }
 //@ local stores = { plain = "*to = value", streaming = "__stcs(to, value)" }
+template <typename Bits> __device__ __forceinline__ void check_aligned(const Bits *at) {
+#ifdef __CUGEN_CPU__
+  if (reinterpret_cast<size_t>(at) % sizeof(Bits)) __trap(); // as a GPU does; other processors forgive it
+#endif
+}
+
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
+  check_aligned(from);
   return ${loads[load_through]};
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
+  check_aligned(to);
   ${stores[store_as]};
 }
