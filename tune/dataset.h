@@ -17,6 +17,7 @@ struct dataset {
   struct samples samples;
   void *results; /* shared: a flag, then each output's reference; NULL: the config has none */
   size_t results_bytes;
+  struct memory staging; /* pinned, where outputs are brought to be compared; made when first needed */
 };
 
 /* Everything dataset_open needs besides the device. reference NULL: none. */
