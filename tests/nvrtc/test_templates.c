@@ -366,10 +366,11 @@ static void test_filter_does_not_spill(void **state) {
   static const struct {
     const char *size, *variant;
   } rows[] = {
-      {"size=3", "strips weights_in=constant image_in=global vec=4 strip=16 unrolling=all ahead=0"},
-      {"size=5", "strips weights_in=constant image_in=global vec=4 strip=32 unrolling=size ahead=2"},
-      {"size=9", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=1"},
-      {"size=15", "strips weights_in=constant image_in=global vec=4 strip=64 unrolling=none ahead=0"},
+      {"size=3", "strips block_x=32 block_y=4 vec=4 packs=1 strip=16 unrolling=all resident=1024"},
+      {"size=5", "strips block_x=32 block_y=4 vec=4 packs=1 strip=8 unrolling=all resident=1024"},
+      {"size=5", "strips block_x=32 block_y=4 vec=4 packs=2 strip=8 unrolling=all resident=512"},
+      {"size=9", "strips block_x=32 block_y=4 vec=4 packs=1 strip=64 unrolling=none resident=512"},
+      {"size=15", "strips block_x=32 block_y=1 vec=4 packs=1 strip=64 unrolling=none resident=0"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct bench bench;
