@@ -1,0 +1,78 @@
+/* What only a GPU's texture units can show: that they go on past an image's edges as the references do, with every address
+   mode, over a buffer and over an array, also for images below the filter's size. Skipped where there is no GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cugen.h"
+
+enum { SETTINGS = 5 };
+
+static cugen *lib;
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error;
+  options.device = "cuda:0";
+  options.cache = "none";
+  const char *why;
+  if (cugen_open(&options, &lib, &error)) return print_error("%s\n", error.message), -1;
+  cugen_devices(lib, NULL, 0, &why);
+  if (!why) return 0;
+  printf("skipped: %s\n", why);
+  exit(77);
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static void run(const char *const *settings, const char *variant) {
+  cugen_error error;
+  cugen_kernel *kernel;
+  cugen_record record;
+  size_t count = 0;
+  while (count < SETTINGS && settings[count]) count++;
+  if (cugen_kernel_open(lib, "filter", settings, count, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (record.outcome != CUGEN_OUTCOME_OK)
+    fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
+  cugen_kernel_close(kernel);
+}
+
+static void test_textures(void **state) {
+  static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror", "boundary=wrap"};
+  static const char *const variants[] = {"naive image_in=texture", "naive image_in=array",
+                                         "strips image_in=texture strip=4 unrolling=none resident=0",
+                                         "tiled image_in=array weights_in=shared"};
+  (void)state;
+  for (size_t b = 0; b < 4; b++)
+    for (size_t v = 0; v < 4; v++) {
+      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=264", "size=7"}, variants[v]);
+      run((const char *const[SETTINGS]){boundaries[b], "rows=2", "cols=8", "size=15"}, variants[v]);
+      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=272", "size=5", "dtype=f16"}, variants[v]);
+    }
+}
+
+/* An array takes any width and pitch, a texture over memory such as the driver's pitched allocation gives. */
+static void test_widths(void **state) {
+  (void)state;
+  run((const char *const[SETTINGS]){"boundary=mirror", "rows=61", "cols=127"}, "naive image_in=array");
+  run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"},
+      "naive image_in=texture");
+  run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"}, "naive image_in=array");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_textures), cmocka_unit_test(test_widths)};
+  return cmocka_run_group_tests(tests, open_library, close_library);
+}
