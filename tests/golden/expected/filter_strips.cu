@@ -34,11 +34,19 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 }
 
 #line 23 "templates/lib/words.cuh"
+template <typename Bits> __device__ __forceinline__ void check_aligned(const Bits *at) {
+#ifdef __CUGEN_CPU__
+  if (reinterpret_cast<size_t>(at) % sizeof(Bits)) __trap(); // as a GPU does; other processors forgive it
+#endif
+}
+
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
+  check_aligned(from);
   return __ldg(from);
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
+  check_aligned(to);
   __stcs(to, value);
 }
 #line 1 "templates/lib/pack.cuh"
