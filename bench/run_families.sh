@@ -1,7 +1,8 @@
 #!/bin/bash
 # Every family beside its peers: run_families.sh [BUILD] [SECONDS] [OPTION]... in the repository's root, on a machine with a
 # GPU and a whole CUDA toolkit. BUILD (default: build) holds libcugen.so, nothing else of cugen is built. In at most SECONDS
-# (default: 900) each case is tuned for up to --budget (default: 20) seconds, unless the cache remembers it, and then raced.
+# (default: 900) each case is tuned for --budget (default: 20) more seconds, or until no variant is left, and then raced; with
+# --budget 0 what the cache remembers is.
 # The table goes to stdout and into bench/results/DATE-GPU-families.txt.
 set -eu
 build=${1:-build}
