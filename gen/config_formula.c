@@ -178,7 +178,7 @@ static int read_text(struct reading *r) {
     return build_fail(build, r->formula->line, "%s is longer than %d characters", r->what, LONGEST_EXPRESSION);
   struct expr_scope scope = {find_symbol, list_names, r};
   status = expr_parse_formula(source, &scope, find_element, &expr, build->err);
-  if (status) return error_prefix(build->err, "%s:%d: %s", build->config->path, r->formula->line, r->what);
+  if (status) return error_prefix(build->err, "%s:%d: %s", build->config->path, r->formula->line, r->what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   r->formula->expr = expr;
   return CUGEN_OK;
@@ -211,7 +211,7 @@ static int try_values(struct build *build, const struct config_formula *formula,
   }
   text_free(&text);
   if (!status) return CUGEN_OK;
-  return error_prefix(build->err, "%s:%d: formula \"%s\"", build->config->path, formula->line, formula->name);
+  return error_prefix(build->err, "%s:%d: formula \"%s\"", build->config->path, formula->line, formula->name), status;
 }
 
 static int try_problems(struct build *build, const struct config_formula *formula, struct value *slots,

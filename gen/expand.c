@@ -281,7 +281,7 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
                               const struct dimension_limit *limit, uint32_t *out) {
   int64_t value = 1;
   int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: %s", x->config->path, launch->line, limit->name);
+  if (status) return error_prefix(x->err, "%s:%d: %s", x->config->path, launch->line, limit->name), status;
   if (value < 1 || value > limit->most)
     return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64,
                      x->config->path, launch->line, limit->name, value, expr ? expr_text(expr) : "", limit->most);
@@ -311,7 +311,7 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
   int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: shared", x->config->path, launch->line);
+  if (status) return error_prefix(x->err, "%s:%d: shared", x->config->path, launch->line), status;
   if (*out < 0 || *out > INT32_MAX)
     return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1",
                      x->config->path, launch->line, *out);
@@ -335,7 +335,7 @@ static int check_carveouts(const struct expansion *x, const struct config_launch
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int64_t percent = -1;
   int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: carveout", x->config->path, launch->line);
+  if (status) return error_prefix(x->err, "%s:%d: carveout", x->config->path, launch->line), status;
   if (percent < -1 || percent > 100)
     return error_set(x->err, CUGEN_ERROR_CONFIG,
                      "%s:%d: carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
@@ -487,9 +487,9 @@ static int evaluate_work(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   int status = CUGEN_OK;
   if (x->config->flops) status = expr_eval_float(x->config->flops, x->slots, &spec->flops, x->err);
-  if (status) return error_prefix(x->err, "%s: flops", x->config->path);
+  if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
   if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
-  if (status) return error_prefix(x->err, "%s: bytes", x->config->path);
+  if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
   return CUGEN_OK;
 }
 
