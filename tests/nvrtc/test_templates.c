@@ -283,6 +283,21 @@ static void test_matmul_does_not_spill(void **state) {
   }
 }
 
+/* ---- peak_copy, peak_fma ---- */
+
+/* What spills would measure something else. */
+static void test_peaks(void **state) {
+  static const char *const configs[] = {"configs/peak_copy.lua", "configs/peak_fma.lua", "configs/peak_fma.lua"};
+  static const char *const dtype = "dtype=f64";
+  for (size_t i = 0; i < 3; i++) {
+    struct bench bench;
+    bench_open(*state, configs[i], &dtype, i == 2, &targets[i % TARGETS], &bench);
+    for (uint64_t v = 0; v < space_valid(bench.space); v++) assert_int_equal(compile_variant(&bench, v), 0);
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
 /* ---- reader ---- */
 
 /* Each way to load, with offsets of 32 and of 64 bits. */
@@ -445,11 +460,17 @@ static void test_planted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_matmul_sample), cmocka_unit_test(test_matmul_does_not_spill),
-      cmocka_unit_test(test_reader),        cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_filter_sample), cmocka_unit_test(test_filter_does_not_spill),
-      cmocka_unit_test(test_particles),     cmocka_unit_test(test_features),
-      cmocka_unit_test(test_wild),          cmocka_unit_test(test_planted),
+      cmocka_unit_test(test_matmul_sample),
+      cmocka_unit_test(test_matmul_does_not_spill),
+      cmocka_unit_test(test_peaks),
+      cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_filter_sample),
+      cmocka_unit_test(test_filter_does_not_spill),
+      cmocka_unit_test(test_particles),
+      cmocka_unit_test(test_features),
+      cmocka_unit_test(test_wild),
+      cmocka_unit_test(test_planted),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
