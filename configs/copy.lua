@@ -40,8 +40,8 @@ kernel "copy" {
   implementation "vector" {
     template "copy_vector.cu",
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
-    tunable "loads"   { 1, 2, 4, 8 },            -- of a thread before its first store
-    tunable "threads" { 256, 512, 1024 },
+    tunable "loads"   { 1, 2, 4 },               -- of a thread before its first store
+    tunable "threads" { 256, 512 },
     tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
     tunable "load_through"  { "l1", "l2", "read_only", "streaming" },
     tunable "store_as"      { "plain", "streaming" },
@@ -49,11 +49,12 @@ kernel "copy" {
     where "access >= sizeof(dtype)",
     -- Narrow accesses are there to be seen; they need no variety.
     where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1' and store_as == 'plain')",
-    -- Blocks that each move little keep close together in memory, and a persistent grid drifts apart: seen to be slower,
-    -- it is tried with one way to load and store.
+    -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart: as it was seen
+    -- to be slower, it is tried with one way to load and store.
     where "blocks_per_sm == 0 or (load_through == 'l1' and store_as == 'plain')",
     derive "packs"  "packed and ceil_div(width * rows, vec) or ceil_div(width, vec) * rows",
     derive "chunks" "ceil_div(packs, threads * loads)",
+    where "store_as == 'plain' or load_through == 'streaming'",
     where "blocks_per_sm * threads <= device.max_threads_per_sm",
     grid  { "blocks_per_sm == 0 and chunks or min(chunks, blocks_per_sm * device.sm_count)" },
     block { "threads" },
@@ -62,7 +63,7 @@ kernel "copy" {
   implementation "bulk" {
     requires "device.compute_capability >= 90 or device.is_gpu == 0",
     template "copy_bulk.cu",
-    tunable "piece"  { 16384, 8192, 32768, 4096 }, -- bytes in one bulk copy
+    tunable "piece"  { 16384, 4096 }, -- bytes in one bulk copy
     tunable "stages" { 4, 3, 8 },                -- pieces of a block in flight
     tunable "blocks_per_sm" { 1, 2, 4 },
     derive "threads" "128",

@@ -7,8 +7,8 @@ local function naive(name, columns_along)
   return implementation (name) {
     template "transpose_naive.cu",
     tunable "columns_along" { columns_along },
-    tunable "block_x" { 32, 16, 64 },
-    tunable "block_y" { 8, 4, 16, 32 },
+    tunable "block_x" { 32, 16 },
+    tunable "block_y" { 8, 32 },
     where "block_x * block_y <= device.max_threads_per_block",
     grid  { "batch * ceil_div(rows, columns_along == 'x' and block_y or block_x)"
             .. " * ceil_div(cols, columns_along == 'x' and block_x or block_y)" },
@@ -22,12 +22,11 @@ local function tiled(name, bank, pads)
     template "transpose_tiled.cu",
     tunable "bank" { bank },
     tunable "pad"  (pads),                       -- elements added to a row of the tile
-    tunable "tile" { 32, 64, 16 },
-    tunable "rows_per_thread" { 4, 8, 1, 16 },   -- elements that a thread moves
+    tunable "tile" { 32, 64 },
+    tunable "rows_per_thread" { 4, 8 },          -- elements that a thread moves
     tunable "group" { 1 },
     derive "threads_y" "tile // rows_per_thread",
-    where "rows_per_thread <= tile and tile * threads_y <= device.max_threads_per_block",
-    where "tile * threads_y >= 64",
+    where "tile * threads_y <= device.max_threads_per_block",
     where "tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
     grid  { "batch * ceil_div(rows, tile) * ceil_div(cols, tile)" },
     block { "tile", "threads_y" },
@@ -64,19 +63,22 @@ kernel "transpose" {
   naive("coalesced_read", "x"),
   naive("coalesced_write", "y"),
   tiled("conflicts", "plain", { 0 }),
-  tiled("padded", "plain", { 1, 2 }),
+  tiled("padded", "plain", { 1 }),
   tiled("swizzled", "xor", { 0 }),
 
   -- Blocks of packs turned over in registers, with no shared memory between.
   implementation "registers" {
     template "transpose_registers.cu",
     tunable "access"       { 16, 8, 4 },         -- bytes in one load or store
-    tunable "lanes_across" { 8, 4, 16, 2 },      -- blocks of a warp side by side
-    tunable "warps_across" { 1, 2, 4 },
-    tunable "warps_down"   { 4, 1, 2, 8 },
-    tunable "group"        { 1, 8 },
+    tunable "lanes_across" { 8 },                -- blocks of a warp side by side
+    tunable "warps_across" { 2, 1, 4 },
+    tunable "warps_down"   { 8, 4, 2 },
+    tunable "group"        { 1 },
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"     { "plain", "streaming" },
+    where "(load_through == 'streaming') == (store_as == 'streaming')",
+    -- Narrow accesses are for rows that wide ones do not fit; they need no variety.
+    where "access == 16 or (warps_across == 2 and warps_down == 8 and load_through == 'l1')",
     where "access >= sizeof(dtype)",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
@@ -84,7 +86,7 @@ kernel "transpose" {
     derive "threads" "32 * warps_across * warps_down",
     derive "tile_rows" "vec * lanes_down * warps_down",
     derive "tile_cols" "vec * lanes_across * warps_across",
-    where "threads >= 64 and threads <= 512",
+    where "threads >= 128 and threads <= 512",
     grid  { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block { "threads" },
   },
@@ -93,16 +95,26 @@ kernel "transpose" {
   implementation "vector" {
     template "transpose_vector.cu",
     tunable "access"    { 16, 8, 4 },            -- bytes in one load or store
-    tunable "tile_rows" { 64, 32, 128 },
-    tunable "tile_cols" { 64, 32, 128 },
+    tunable "tile_rows" { 64, 128, 32, 256, 16 },
+    tunable "tile_cols" { 64, 128, 32, 256, 16 },
     tunable "blocks"    { 1, 2, 4 },             -- of vec x vec elements, for each thread
     tunable "bank"      { "xor", "pad", "plain" },
-    tunable "group"     { 1, 8, 32 },
+    tunable "group"     { 1, 32 },
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"  { "plain", "streaming" },
-    tunable "carveout_percent" { -1, 25, 50 },   -- less shared memory: fewer blocks at a time, closer together in memory
+    tunable "carveout_percent" { -1, 50 },       -- less shared memory: fewer blocks at a time, closer together in memory
     where "access >= sizeof(dtype)",
     where "(load_through == 'streaming') == (store_as == 'streaming')",
+    -- Rows of a tile are 128 to 512 bytes long both ways, and short ones need no more than one thread's work each.
+    where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= 512",
+    where "tile_cols * sizeof(dtype) >= 128 and tile_cols * sizeof(dtype) <= 512",
+    derive "small" "tile_rows * sizeof(dtype) == 128 or tile_cols * sizeof(dtype) == 128",
+    where "not small or (blocks == 1 and group == 1 and carveout_percent == -1)",
+    where "carveout_percent == -1 or (group == 1 and load_through == 'l1')",
+    -- Narrow accesses, and other ways with bank conflicts, need no variety.
+    derive "usual" "tile_rows == tile_cols and group == 1 and carveout_percent == -1 and load_through == 'l1'",
+    where "access == 16 or usual",
+    where "bank == 'xor' or usual",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
     where "tile_rows % vec == 0 and tile_cols % vec == 0",
@@ -112,7 +124,6 @@ kernel "transpose" {
     -- Packs of the blocks, and their turned copies.
     where "blocks * vec * words <= 64",
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
-    where "bank == 'xor' or group == 1 and carveout_percent == -1 and load_through == 'l1'",
     derive "shared_bytes" "(tile_rows * tile_cols // vec + (bank == 'pad' and tile_cols // vec or 0)) * access",
     where "shared_bytes <= device.shared_per_block_optin",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },

@@ -70,7 +70,7 @@ static void run_family(cugen *lib, const struct family *family) {
 static const struct family copies = {
     "configs/copy.lua",
     {"element threads=256", "vector access=16 loads=4 threads=256 blocks_per_sm=0",
-     "vector access=16 loads=8 blocks_per_sm=2", "vector access=16 loads=2 load_through=streaming store_as=streaming",
+     "vector access=16 loads=4 blocks_per_sm=2", "vector access=16 loads=2 load_through=streaming store_as=streaming",
      "bulk piece=4096 stages=3 blocks_per_sm=1"},
     {{"width=1"},
      {"width=99991", "dtype=u8"}, /* a prime */
@@ -82,7 +82,7 @@ static const struct family copies = {
 
 static const struct family narrow_copies = {
     "configs/copy.lua",
-    {"vector access=8 loads=1", "vector access=4 loads=8"},
+    {"vector access=8 loads=1", "vector access=4 loads=4"},
     {{"width=40009"}, {"width=40009", "dtype=i16"}, {"width=333", "height=90", "pitched=true"}},
 };
 
@@ -100,7 +100,7 @@ static const struct family accesses = {
 static const struct family rungs = {
     "configs/transpose.lua",
     {"coalesced_read block_x=32 block_y=8", "coalesced_write block_x=16 block_y=8",
-     "conflicts tile=32 rows_per_thread=4", "padded pad=1 tile=16 rows_per_thread=1",
+     "conflicts tile=32 rows_per_thread=4", "padded pad=1 tile=64 rows_per_thread=4",
      "swizzled tile=32 rows_per_thread=8"},
     {{"rows=1", "cols=1"},
      {"rows=127", "cols=131"},
@@ -110,8 +110,8 @@ static const struct family rungs = {
 
 static const struct family wide = {
     "configs/transpose.lua",
-    {"registers access=16 lanes_across=8 warps_across=1 warps_down=4 group=8",
-     "vector access=16 tile_rows=128 tile_cols=128", "vector access=16 tile_rows=128 tile_cols=128 bank=pad"},
+    {"registers access=16 warps_across=1 warps_down=4", "vector access=16 tile_rows=128 tile_cols=128",
+     "vector access=16 tile_rows=128 tile_cols=128 bank=pad"},
     {{"rows=1", "cols=1009"},
      {"rows=384", "cols=256"},
      {"rows=260", "cols=388", "batch=2"},      /* whole packs, ragged tiles */
@@ -126,8 +126,8 @@ static const struct family wide = {
 
 static const struct family long_elements = {
     "configs/transpose.lua",
-    {"registers access=16 lanes_across=4 warps_across=2 warps_down=2", "registers access=8",
-     "vector access=16 tile_rows=32 tile_cols=64 bank=xor", "vector access=8 tile_rows=32 tile_cols=32"},
+    {"registers access=16 warps_across=2 warps_down=2", "registers access=8",
+     "vector access=16 tile_rows=32 tile_cols=64 bank=xor", "vector access=8 tile_rows=32 tile_cols=32 bank=xor"},
     {{"rows=128", "cols=194", "dtype=f64"}, {"rows=129", "cols=67", "dtype=u64", "batch=2"}},
 };
 

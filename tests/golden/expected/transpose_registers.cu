@@ -1,17 +1,17 @@
-// transpose: registers access=16 lanes_across=8 warps_across=1 warps_down=4 group=1 load_through=l1 store_as=plain
+// transpose: registers access=16 lanes_across=8 warps_across=2 warps_down=8 group=1 load_through=l1 store_as=plain
 // rows=8192 cols=8192 batch=1 dtype=u8 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = unsigned char;
 #define access 16
 #define lanes_across 8
-#define warps_across 1
+#define warps_across 2
 #define group 1
 #define vec 16
 #define words 4
 #define lanes_down 4
-#define threads 128
-#define tile_rows 256
-#define tile_cols 128
+#define threads 512
+#define tile_rows 512
+#define tile_cols 256
 using A_t = unsigned char;
 #define A_stride0 ((index_t)(cols) * (rows))
 #define A_stride1 ((index_t)(cols))
