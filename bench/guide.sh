@@ -92,3 +92,23 @@ show occupancy --device model:V100 --registers 64 --block 256
 show occupancy --device model:V100 --registers 65 --block 256
 show occupancy --device model:V100 --registers 129 --block 256
 for shared in 3072 6144 12288; do show occupancy --device model:K40 --block 128 --shared $shared; done
+
+heading "counted by the hardware: sectors a request, wavefronts and bank conflicts of shared memory"
+count() { # KERNEL CONFIG ...: of the timed kernel, not of its reference
+  local kernel=$1
+  shift
+  printf '$ cugen run'
+  for word; do if [[ $word == *' '* ]]; then printf ' "%s"' "$word"; else printf ' %s' "$word"; fi; done
+  echo
+  timeout 30 ncu --target-processes all -k "regex:^$kernel\$" -c 1 --metrics \
+    l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum \
+    "$cugen" run "$@" --cache none --timeout 25 -q 2>&1 | awk '/l1tex/ { printf "    %-70s %s\n", $1, $NF }'
+}
+if command -v ncu >/dev/null; then
+  for settings in "load_offset=0" "load_offset=1" "load_stride=2" "load_stride=8" "scattered=true"; do
+    count access access --set n=1048576 --set $settings --variant "elements loads=1"
+  done
+  for rung in coalesced_read coalesced_write; do count transpose_naive transpose --set rows=1024 --set cols=1024 --variant $rung; done
+  for rung in conflicts padded swizzled; do count transpose_tiled transpose --set rows=1024 --set cols=1024 --variant $rung; done
+  for bank in plain pad xor; do count transpose_vector transpose --set rows=1024 --set cols=1024 --variant "vector bank=$bank"; done
+fi
