@@ -219,11 +219,17 @@ static int refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
+/* Zeroed, as scratch with fill = "zero" has to be before the first launch. */
+static int own_scratch(const cugen_plan *p, const struct kernel_argument *argument, struct memory *out,
+                       cugen_error *err) {
+  size_t bytes = (size_t)kernel_argument_bytes(argument);
+  int status = p->device->ops->alloc(p->device, argument->memory, bytes, false, out, err);
+  return status ? status : p->device->ops->fill(p->device, out->device, 0, bytes, err);
+}
+
 static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *given, cugen_error *err) {
   const struct kernel_argument *argument = &p->spec.arguments[i];
-  if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given)
-    return p->device->ops->alloc(p->device, argument->memory, (size_t)kernel_argument_bytes(argument), false,
-                                 &call->memory[i], err);
+  if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given) return own_scratch(p, argument, &call->memory[i], err);
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
     call->memory[i].host = given;
   else

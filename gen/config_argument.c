@@ -93,7 +93,7 @@ static const struct attribute {
     {"shape", BUFFER, read_shape},
     {"layout", BUFFER, read_layout},
     {"pitch", BUFFER, read_pitch},
-    {"fill", INPUT | INOUT | CONSTANT, read_fill},
+    {"fill", INPUT | INOUT | CONSTANT | SCRATCH, read_fill},
     {"memory", INPUT | OUTPUT | INOUT | SCRATCH, read_memory},
     {"access", INPUT | CONSTANT, read_access},
     {"address", INPUT, read_address},

@@ -172,6 +172,9 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
         find_word(e, "memory", &e->argument->memory, memory_kind_names, MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
   if (!status)
     status = find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT, FILL_UNIFORM, &fill);
+  bool filled = e->argument->fill.word || e->argument->fill.expr;
+  if (!status && out->kind == CUGEN_ARGUMENT_SCRATCH && filled && fill != FILL_ZERO)
+    return fail(e, "fill", "can only be zero: scratch has no data of its own");
   if (status) return status;
   out->column_major = layout == 1;
   out->memory = (enum memory_kind)memory;

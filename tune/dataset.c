@@ -16,6 +16,11 @@ static bool has_input(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
+/* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
+static bool is_kept_zero(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+}
+
 /* ---- Shared results: the ready flag, then one array an output ---- */
 
 enum { RESULTS_ALIGNMENT = 64 };
@@ -96,6 +101,8 @@ static int alloc_set(struct device *device, struct dataset *d, cugen_error *err)
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
     status = device->ops->alloc(device, a->memory, (size_t)kernel_argument_bytes(a), true, &set[i], err);
+    if (!status && is_kept_zero(a))
+      status = device->ops->fill(device, set[i].device, 0, (size_t)kernel_argument_bytes(a), err);
     if (status) error_prefix(err, "argument '%s' (%lld bytes)", a->name, (long long)kernel_argument_bytes(a));
   }
   return status;
@@ -272,7 +279,7 @@ int dataset_prepare(struct device *device, struct dataset *d, cugen_error *err) 
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
     if (a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_SCRATCH)
-      status = device->ops->fill(device, d->sets[0][i].device, 0xff, bytes, err);
+      status = device->ops->fill(device, d->sets[0][i].device, is_kept_zero(a) ? 0 : 0xff, bytes, err);
     if (a->kind != CUGEN_ARGUMENT_INOUT) continue;
     void *host = malloc(bytes);
     if (!host) return error_memory(err);
@@ -308,6 +315,29 @@ static int stage(struct device *device, struct dataset *d, size_t bytes, cugen_e
   return device->ops->alloc(device, MEMORY_PINNED, bytes, false, &d->staging, err);
 }
 
+static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes, cugen_error *err) {
+  size_t at = 0;
+  while (at < bytes && !got[at]) at++;
+  if (at == bytes) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "scratch '%s' (fill = \"zero\") is not zero after the launch, at byte %zu: the next launch finds it so",
+      a->name, at);
+}
+
+static int check_kept_zero(struct device *device, struct dataset *d, cugen_error *err) {
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    size_t bytes = (size_t)kernel_argument_bytes(a);
+    if (!is_kept_zero(a)) continue;
+    int status = stage(device, d, bytes, err);
+    if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
+    if (!status) status = check_zero(a, d->staging.host, bytes, err);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
 int dataset_verify(struct device *device, struct dataset *d, double *error, bool *bounds, cugen_error *err) {
   int status = check_guards(device, d, err);
   *bounds = status == CUGEN_ERROR_WRONG;
@@ -321,5 +351,5 @@ int dataset_verify(struct device *device, struct dataset *d, double *error, bool
     if (!status) status = verify_one(d, a, d->staging.host, want, error, bounds, err);
     if (want) want += results_array(a, d->samples.count);
   }
-  return status;
+  return status ? status : check_kept_zero(device, d, err);
 }

@@ -526,6 +526,7 @@ typedef unsigned long long address;
   X(host_allocate, "cuMemHostAlloc", (void **, size_t, unsigned))                                                    \
   X(host_address, "cuMemHostGetDevicePointer_v2", (address *, void *, unsigned))                                     \
   X(host_free, "cuMemFreeHost", (void *))                                                                            \
+  X(fill, "cuMemsetD8Async", (address, unsigned char, size_t, void *))                                               \
   X(copy, "cuMemcpyAsync", (address, address, size_t, void *))
 
 struct driver {
@@ -815,14 +816,21 @@ static int bind_scalar(bundle_call *call, size_t at, const void *given, bundle_e
   return BUNDLE_OK;
 }
 
+/* Zeroed: a kernel may count in it from zero, and leaves it so. */
+static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
+  const struct driver *driver = &call->plan->library->driver;
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  int status = allocate(driver, call, at, error);
+  call->values[at].pointer = call->owned[at].device;
+  if (!status)
+    status = CALL(driver, fill, (call->owned[at].device, 0, (size_t)(a->elements * a->bytes), NULL), error);
+  return status ? status : CALL(driver, synchronize, (), error);
+}
+
 static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error *error) {
   bundle_argument_kind kind = arguments_of_kernel[at].kind;
   if (kind == BUNDLE_SCALAR) return bind_scalar(call, at, given, error);
-  if (!given && kind == BUNDLE_SCRATCH) {
-    int status = allocate(&call->plan->library->driver, call, at, error);
-    call->values[at].pointer = call->owned[at].device;
-    return status;
-  }
+  if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
   if (!given)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
   if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);

@@ -412,6 +412,27 @@ static void test_particles(void **state) {
   }
 }
 
+/* ---- reduce ---- */
+
+/* Each rung in each type, operators and generations by turns. */
+static void test_reduce(void **state) {
+  static const char *const rungs[][2] = {
+      {"axis=all", "global"},  {"axis=all", "static"},  {"axis=all", "dynamic"},
+      {"axis=col", "shuffle"}, {"axis=all", "vector"},  {"axis=row", "onepass"},
+      {"axis=row", "rows"},    {"axis=col", "columns"}, {"axis=all", "onepass loads=streaming"}};
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16", "dtype=i32"};
+  static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
+  for (size_t i = 0; i < sizeof rungs / sizeof *rungs * 5; i++) {
+    const char *settings[] = {rungs[i / 5][0], dtypes[i % 5], ops[(i + i / 5) % 4], "rows=1024", "cols=1024"};
+    struct bench bench;
+    bench_open(*state, "configs/reduce.lua", settings, 5, &targets[i % TARGETS], &bench);
+    int64_t spilled = compile_named(&bench, rungs[i / 5][1]);
+    if (spilled) fail_msg("%s spills %lld bytes", rungs[i / 5][1], (long long)spilled);
+    if (i % 5 == 0) compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
 /* ---- The configs of other tests ---- */
 
 static void test_features(void **state) {
@@ -470,6 +491,7 @@ int main(void) {
       cmocka_unit_test(test_particles),
       cmocka_unit_test(test_features),
       cmocka_unit_test(test_wild),
+      cmocka_unit_test(test_reduce),
       cmocka_unit_test(test_planted),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -155,6 +155,7 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field memory? cugen.memory|string `device` by default
+---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
 
 ---@class cugen.constant_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one

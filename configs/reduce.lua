@@ -1,0 +1,204 @@
+-- One number from many: the sum, the least, the greatest, or any operator given as an expression, of a whole matrix, of
+-- each of its rows or of each of its columns. Rungs: a tree in global memory, in static and in dynamic shared memory, warp
+-- shuffles, vector loads in two launches, and in one, whose last block finishes.
+--
+-- Every variant combines in an order that depends on its parameters and the sizes alone, never on which block ends
+-- first: run again, it gives the same bits.
+
+kernel "reduce" {
+  problem "rows" (1),
+  problem "cols" (16777216),
+  problem "axis"  { "all", "row", "col" },       -- what becomes one number: everything, each row, each column
+  problem "op"    { "sum", "min", "max", "largest" },
+  problem "dtype" { "f32", "f64", "f16", "bf16", "i32" },
+  problem "fill"  { "uniform", "ones", "index" },
+
+  -- Rows of no round length, so that most begin where no wide load may.
+  check { rows = 37, cols = 211 },
+
+  -- Which tiles and how many blocks win changes little within a factor of two.
+  policy "nearest" { distance = 1 },
+
+  -- The operator. It has to be associative and commutative: blocks and threads take the elements by turns. To use one of
+  -- your own, write it here in place of the last, and what changes nothing below: `first` is the first element.
+  formula "combine(a, b)"
+    "op == 'sum' and a + b or op == 'min' and min(a, b) or op == 'max' and max(a, b) or max(abs(a), abs(b))",
+  formula "identity(first)" "op == 'min' and first or op == 'max' and first or 0",
+
+  -- One result is the reduction of a segment of `length` elements.
+  derive "segments" "axis == 'all' and 1 or axis == 'row' and rows or cols",
+  derive "length"   "axis == 'all' and rows * cols or axis == 'row' and cols or rows",
+  -- From one element of a segment to the next, and from one segment to the next.
+  derive "step" "axis == 'col' and cols or 1",
+  derive "next" "axis == 'all' and 0 or axis == 'row' and cols or 1",
+
+  -- Results, and all that is added on the way, are wider than what is read: 2^31 halves of 1 are not 65504, and 2^31
+  -- integers of 2^31 do not wrap round.
+  derive "result" "dtype == 'f64' and 'f64' or dtype == 'i32' and 'i64' or 'f32'",
+
+  -- What the blocks of a segment may leave behind, in results.
+  derive "some"  "min(ceil_div(length, 64), 65536)",
+  derive "slots" "segments <= 64 and max(some, 1024) or some",
+
+  input   "x" { dtype = "dtype", shape = { "rows", "cols" }, fill = "fill" },
+  output  "y" {
+    dtype = "result", shape = { "segments" },
+    -- A thread adds up at most `chain` = 4096 numbers one after the other. Such a sum of numbers in [-1, 1) walks at
+    -- random: after j it is sqrt(j / 3) large, and rounding it is off by eps / sqrt(12) of it at most, so that chain of
+    -- them are off by eps * chain / (6 * sqrt(2)), and length / chain such sums by eps * sqrt(length * chain) / 8.5,
+    -- 7.5 * eps * sqrt(length). Six times that is where one result in 1e9 lies. The rest is exact: the least and the
+    -- greatest choose, and integers do not round.
+    tolerance = "op == 'sum' and 48 * eps(result) * sqrt(length) or 0",
+  },
+  scratch "partials" { dtype = "result", shape = { "segments", "slots" } },
+  scratch "tickets"  { dtype = "u32", shape = { "segments" }, fill = "zero" },
+  scalar  "rows" { dtype = "i64" },
+  scalar  "cols" { dtype = "i64" },
+
+  reference "reduce_reference.cu",
+  flops "rows * cols",
+  bytes "rows * cols * sizeof(dtype) + segments * sizeof(result)",
+
+  -- A tree in global memory, one element of scratch a thread: the reduction as it is first taught.
+  implementation "global" {
+    template "reduce_global.cu",
+    tunable "threads" { 128, 256, 512 },
+    tunable "blocks"  { 512, 128, 64, 16 },      -- of one segment, at most
+    derive "chain" "4096",
+    derive "parts" "max(1, min(blocks, slots // threads, ceil_div(length, threads)))",
+    where "threads <= slots",
+    where "length <= chain * parts * threads",
+    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+  },
+
+  -- The tree in shared memory whose size is known when the kernel is compiled.
+  implementation "static" {
+    template "reduce_shared.cu",
+    tunable "threads" { 128, 256, 512, 1024 },
+    tunable "blocks"  { 512, 128, 1024, 4096 },
+    derive "chain" "4096",
+    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
+    derive "dynamic" "false",
+    where "threads <= device.max_threads_per_block",
+    where "length <= chain * parts * threads",
+    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+  },
+
+  -- The same in shared memory whose size the launch gives.
+  implementation "dynamic" {
+    template "reduce_shared.cu",
+    tunable "threads" { 128, 256, 512, 1024 },
+    tunable "blocks"  { 512, 128, 1024, 4096 },
+    derive "chain" "4096",
+    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
+    derive "dynamic" "true",
+    where "threads <= device.max_threads_per_block",
+    where "length <= chain * parts * threads",
+    launch {
+      entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" },
+      shared "threads * sizeof(result)",
+    },
+    launch {
+      entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" }, shared "threads * sizeof(result)",
+    },
+  },
+
+  -- Warps exchange registers; shared memory has one number a warp.
+  implementation "shuffle" {
+    template "reduce_shuffle.cu",
+    tunable "threads" { 256, 128, 512, 1024 },
+    tunable "blocks"  { 1024, 128, 512, 4096 },
+    derive "chain" "4096",
+    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
+    where "threads <= device.max_threads_per_block",
+    where "length <= chain * parts * threads",
+    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+  },
+
+  -- Wide loads, several at once in each thread: what counts is how many bytes are on their way. Two launches.
+  implementation "vector" {
+    template "reduce_vector.cu",
+    tunable "threads" { 256, 128, 512, 1024 },
+    tunable "bytes_at_once" { 16, 8, 4 },        -- of one load
+    tunable "items" { 4, 1, 2, 8, 16 },          -- loads that do not wait for one another
+    tunable "per_sm" { 4, 1, 2, 8, 16 },         -- blocks for each multiprocessor
+    tunable "loads" { "plain", "streaming" },
+    derive "one_pass" "false",
+    derive "vec" "bytes_at_once // sizeof(dtype)",
+    derive "chain" "4096 * vec",
+    derive "parts"
+      "max(1, min(device.sm_count * per_sm // min(segments, device.sm_count * per_sm), slots, ceil_div(length, threads * vec * items)))",
+    where "axis ~= 'col'",
+    where "bytes_at_once >= sizeof(dtype)",
+    where "threads <= device.max_threads_per_block",
+    -- Threads that a multiprocessor has no room for wait; two rounds of them are the most that can pay.
+    where "threads * per_sm <= 2 * max(device.max_threads_per_sm, 1024)",
+    -- A thread's loads and sums, and some 24 for addresses and counters.
+    where "items * max(bytes_at_once // 4, 1) <= 128",
+    where "length <= chain * parts * threads",
+    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+  },
+
+  -- The same in one launch: the block that is last to leave its number adds them up.
+  implementation "onepass" {
+    template "reduce_vector.cu",
+    tunable "threads" { 256, 128, 512, 1024 },
+    tunable "bytes_at_once" { 16, 8, 4 },
+    tunable "items" { 4, 1, 2, 8, 16 },
+    tunable "per_sm" { 4, 1, 2, 8, 16 },
+    tunable "loads" { "plain", "streaming" },
+    derive "one_pass" "true",
+    derive "vec" "bytes_at_once // sizeof(dtype)",
+    derive "chain" "4096 * vec",
+    derive "parts"
+      "max(1, min(device.sm_count * per_sm // min(segments, device.sm_count * per_sm), slots, ceil_div(length, threads * vec * items)))",
+    where "axis ~= 'col'",
+    where "bytes_at_once >= sizeof(dtype)",
+    where "threads <= device.max_threads_per_block",
+    where "threads * per_sm <= 2 * max(device.max_threads_per_sm, 1024)",
+    where "items * max(bytes_at_once // 4, 1) <= 128",
+    where "length <= chain * parts * threads",
+    grid { "parts", "min(segments, 65535)" },
+    block { "threads" },
+  },
+
+  -- Short rows: a part of a warp for each.
+  implementation "rows" {
+    template "reduce_rows.cu",
+    tunable "lanes" { 32, 16, 8, 4 },
+    tunable "threads" { 256, 128, 512 },
+    tunable "bytes_at_once" { 16, 8, 4 },
+    derive "vec" "bytes_at_once // sizeof(dtype)",
+    where "axis == 'row'",
+    where "bytes_at_once >= sizeof(dtype)",
+    where "length <= 4096 * lanes * vec",
+    where "ceil_div(segments, threads // lanes) <= 2147483647",
+    grid { "ceil_div(segments, threads // lanes)" },
+    block { "threads" },
+  },
+
+  -- Columns: threads stand side by side along a row and walk down.
+  implementation "columns" {
+    template "reduce_columns.cu",
+    tunable "wide" { 32, 16, 64, 128 },          -- threads along a row
+    tunable "high" { 8, 4, 16, 2 },              -- rows of threads
+    tunable "bytes_at_once" { 16, 8, 4 },
+    tunable "items" { 4, 1, 8 },
+    tunable "per_sm" { 4, 2, 8, 16 },
+    derive "vec" "bytes_at_once // sizeof(dtype)",
+    derive "groups" "ceil_div(cols, wide * vec)",
+    derive "parts"
+      "max(1, min(device.sm_count * per_sm // min(groups, device.sm_count * per_sm), slots, ceil_div(rows, high * items), 65535))",
+    where "axis == 'col'",
+    where "bytes_at_once >= sizeof(dtype)",
+    where "wide * high >= 64 and wide * high <= 1024",
+    where "high * wide * vec * sizeof(result) <= device.shared_per_block",
+    where "length <= 4096 * parts * high",
+    grid { "groups", "parts" },
+    block { "wide", "high" },
+  },
+}

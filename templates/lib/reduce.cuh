@@ -1,0 +1,26 @@
+//@ include "lib/pack.cuh"
+
+// The operator, in the type of the results.
+__device__ __forceinline__ result merge(result a, result b) { return ${combine("a", "b")}; }
+
+// What a sum begins with: a value that changes nothing. first: the segment's first element.
+__device__ __forceinline__ result nothing(result first) { return ${identity("first")}; }
+
+// Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
+template <int count> __device__ __forceinline__ result merge_lanes(result value) {
+#pragma unroll
+  for (int reach = count / 2; reach > 0; reach /= 2)
+    value = merge(value, __shfl_down_sync(0xffffffffu, value, reach, count));
+  return value;
+}
+
+// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; when
+// they do again, a barrier stands between.
+template <int block> __device__ __forceinline__ result merge_block(result value) {
+  __shared__ result warps[block / 32];
+  value = merge_lanes<32>(value);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x < 32) value = merge_lanes<block / 32>(warps[threadIdx.x % (block / 32)]);
+  return value;
+}

@@ -1,0 +1,53 @@
+// Up to `plain` elements are combined from the first to the last, by one thread, so that an operator that is not
+// associative shows. More than that would take a thread minutes: then the block works on its results one after the
+// other, each thread on a stretch of the segment, piece by piece so that rounding errors stay small.
+__global__ void reduce_reference(${params}) {
+  constexpr long long plain = 8192, piece = 1024;
+  __shared__ y_t sums[256];
+  const long long first = static_cast<long long>(blockIdx.x) * blockDim.x;
+//@ local function result_of(target)
+  const long long element = samples ? samples[${target}] : ${target};
+//@   if axis == "all" then
+  const x_t *from = x;
+  const long long count = rows * cols, stride = 1;
+//@   elseif axis == "row" then
+  const x_t *from = x + element * cols;
+  const long long count = cols, stride = 1;
+//@   else
+  const x_t *from = x + element;
+  const long long count = rows, stride = cols;
+//@   end
+  const y_t start = ${identity("y_t(from[0])")};
+//@ end
+//@ local lengths = { all = "rows * cols", row = "cols", col = "rows" }
+  if (${lengths[axis]} <= plain) {
+    const long long t = first + threadIdx.x;
+    if (t >= sample_count) return;
+//@ result_of("t")
+    y_t sum = start;
+    for (long long i = 0; i < count; ++i) sum = ${combine("sum", "y_t(from[i * stride])")};
+    y[t] = sum;
+    return;
+  }
+  const long long last = first + blockDim.x < sample_count ? first + blockDim.x : sample_count;
+  for (long long t = first; t < last; ++t) {
+//@ result_of("t")
+    const long long stretch = (count + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * stretch;
+    const long long end = begin + stretch < count ? begin + stretch : count;
+    y_t sum = start;
+    for (long long at = begin; at < end; at += piece) {
+      y_t part = start;
+#pragma unroll 8
+      for (long long i = at; i < (at + piece < end ? at + piece : end); ++i)
+        part = ${combine("part", "y_t(from[i * stride])")};
+      sum = ${combine("sum", "part")};
+    }
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int i = 1; i < static_cast<int>(blockDim.x); ++i) sum = ${combine("sum", "sums[i]")};
+      y[t] = sum;
+    }
+    __syncthreads();
+  }
+}

@@ -1,0 +1,23 @@
+//@ include "lib/reduce.cuh"
+
+__global__ void partial(${params}) {
+  for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {
+    const x_t *from = x + segment * next;
+    result sum = nothing(static_cast<result>(from[0]));
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < length; i += gridDim.x * threads)
+      sum = merge(sum, static_cast<result>(from[i * step]));
+    sum = merge_block<threads>(sum);
+    if (threadIdx.x == 0) partials[segment * slots + blockIdx.x] = sum;
+    __syncthreads();
+  }
+}
+
+__global__ void finish(${params}) {
+  for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {
+    result sum = nothing(static_cast<result>(x[segment * next]));
+    for (int i = threadIdx.x; i < parts; i += threads) sum = merge(sum, partials[segment * slots + i]);
+    sum = merge_block<threads>(sum);
+    if (threadIdx.x == 0) y[segment] = sum;
+    __syncthreads();
+  }
+}
