@@ -154,8 +154,8 @@
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
----@field memory? cugen.memory|string `device` by default
 ---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
+---@field memory? cugen.memory|string `device` by default
 
 ---@class cugen.constant_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
