@@ -121,11 +121,11 @@ kernel "reduce" {
   -- Wide loads, several at once in each thread: what counts is how many bytes are on their way. Two launches.
   implementation "vector" {
     template "reduce_vector.cu",
-    tunable "threads" { 256, 128, 512, 1024 },
+    tunable "threads" { 256, 512, 1024, 128 },
     tunable "bytes_at_once" { 16, 8, 4 },        -- of one load
-    tunable "items" { 4, 1, 2, 8, 16 },          -- loads that do not wait for one another
-    tunable "per_sm" { 4, 1, 2, 8, 16 },         -- blocks for each multiprocessor
-    tunable "loads" { "plain", "streaming" },
+    tunable "items" { 2, 4, 8, 1, 16 },          -- loads that do not wait for one another
+    tunable "per_sm" { 8, 2, 4, 1, 16, 32 },     -- blocks for each multiprocessor
+    tunable "loads" { "streaming", "plain" },
     derive "one_pass" "false",
     derive "vec" "bytes_at_once // sizeof(dtype)",
     derive "chain" "4096 * vec",
@@ -134,8 +134,8 @@ kernel "reduce" {
     where "axis ~= 'col'",
     where "bytes_at_once >= sizeof(dtype)",
     where "threads <= device.max_threads_per_block",
-    -- Threads that a multiprocessor has no room for wait; two rounds of them are the most that can pay.
-    where "threads * per_sm <= 2 * max(device.max_threads_per_sm, 1024)",
+    -- Threads that a multiprocessor has no room for wait; eight rounds of them are the most that can pay.
+    where "threads * per_sm <= 8 * max(device.max_threads_per_sm, 1024)",
     -- A thread's loads and sums, and some 24 for addresses and counters.
     where "items * max(bytes_at_once // 4, 1) <= 128",
     where "length <= chain * parts * threads",
@@ -146,11 +146,11 @@ kernel "reduce" {
   -- The same in one launch: the block that is last to leave its number adds them up.
   implementation "onepass" {
     template "reduce_vector.cu",
-    tunable "threads" { 256, 128, 512, 1024 },
+    tunable "threads" { 256, 512, 1024, 128 },
     tunable "bytes_at_once" { 16, 8, 4 },
-    tunable "items" { 4, 1, 2, 8, 16 },
-    tunable "per_sm" { 4, 1, 2, 8, 16 },
-    tunable "loads" { "plain", "streaming" },
+    tunable "items" { 2, 4, 8, 1, 16 },
+    tunable "per_sm" { 8, 2, 4, 1, 16, 32 },
+    tunable "loads" { "streaming", "plain" },
     derive "one_pass" "true",
     derive "vec" "bytes_at_once // sizeof(dtype)",
     derive "chain" "4096 * vec",
@@ -159,7 +159,7 @@ kernel "reduce" {
     where "axis ~= 'col'",
     where "bytes_at_once >= sizeof(dtype)",
     where "threads <= device.max_threads_per_block",
-    where "threads * per_sm <= 2 * max(device.max_threads_per_sm, 1024)",
+    where "threads * per_sm <= 8 * max(device.max_threads_per_sm, 1024)",
     where "items * max(bytes_at_once // 4, 1) <= 128",
     where "length <= chain * parts * threads",
     grid { "parts", "min(segments, 65535)" },
@@ -187,8 +187,8 @@ kernel "reduce" {
     tunable "wide" { 32, 16, 64, 128 },          -- threads along a row
     tunable "high" { 8, 4, 16, 2 },              -- rows of threads
     tunable "bytes_at_once" { 16, 8, 4 },
-    tunable "items" { 4, 1, 8 },
-    tunable "per_sm" { 4, 2, 8, 16 },
+    tunable "items" { 8, 4, 1 },
+    tunable "per_sm" { 8, 4, 2, 16 },
     derive "vec" "bytes_at_once // sizeof(dtype)",
     derive "groups" "ceil_div(cols, wide * vec)",
     derive "parts"

@@ -5,6 +5,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cugen.h"
@@ -102,10 +106,246 @@ static void test_reduce_sizes(void **state) {
   }
 }
 
+/* ---- Configs made from the shipped one ---- */
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 16);
+  assert_non_null(text);
+  assert_in_range(fread(text, 1, (1 << 16) - 1, file), 1, (1 << 16) - 2);
+  fclose(file);
+  return text;
+}
+
+/* The first `from` after `after` becomes `to`; text has room. */
+static void replace(char *text, const char *after, const char *from, const char *to) {
+  char *at = strstr(strstr(text, after), from);
+  assert_non_null(at);
+  size_t old = strlen(from), new = strlen(to);
+  memmove(at + new, at + old, strlen(at + old) + 1);
+  memcpy(at, to, new);
+}
+
+/* Takes all implementations but one out of the config. */
+static void keep_only(char *config, const char *implementation) {
+  static const char begin[] = "\n  implementation \"", end[] = "\n  },\n";
+  for (char *at = strstr(config, begin); at;) {
+    char *name = at + strlen(begin), *rest = strstr(at, end) + strlen(end) - 1;
+    bool keep = strncmp(name, implementation, strlen(implementation)) == 0 && name[strlen(implementation)] == '"';
+    if (!keep) memmove(at, rest, strlen(rest) + 1);
+    at = strstr(keep ? rest : at, begin);
+  }
+}
+
+static void add_file(cugen *lib, const char *name, const char *text) {
+  cugen_error error;
+  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+}
+
+/* An application's call of one implementation, with its first values; buffers are the application's. */
+struct application {
+  cugen_plan *plan;
+  cugen_call *call;
+};
+
+static struct application bind(cugen *lib, const char *implementation, const char *const *settings, size_t count,
+                               const void *x, void *y) {
+  struct application app;
+  cugen_error error;
+  char *text = read_text("configs/reduce.lua");
+  keep_only(text, implementation);
+  add_file(lib, "one.lua", text);
+  free(text);
+  cugen_kernel *kernel = open_kernel(lib, "one.lua", settings, count);
+  if (cugen_plan_open(kernel, NULL, &app.plan, &error)) fail_msg("%s: %s", implementation, error.message);
+  cugen_kernel_close(kernel);
+  void *arguments[6] = {(void *)(uintptr_t)x, y};
+  if (cugen_call_bind(app.plan, arguments, 6, &app.call, &error)) fail_msg("%s: %s", implementation, error.message);
+  return app;
+}
+
+static void launch(const struct application *app) {
+  cugen_error error;
+  if (cugen_call_launch(app->call, NULL, &error)) fail_msg("%s", error.message);
+}
+
+static void release(const struct application *app) {
+  cugen_call_close(app->call);
+  cugen_plan_close(app->plan);
+}
+
+static const char *const contiguous[] = {"global", "static", "dynamic", "shuffle", "vector", "onepass"};
+
+/* ---- NaN and infinity ---- */
+
+enum { COUNT = 5003 };
+
+static float reduce_once(cugen *lib, const char *implementation, const char *op, const float *x) {
+  const char *settings[] = {"rows=1", "cols=5003", op};
+  float y = 0;
+  struct application app = bind(lib, implementation, settings, 3, x, &y);
+  launch(&app);
+  release(&app);
+  return y;
+}
+
+/* A NaN anywhere makes every result NaN, the least and the greatest too. */
+static void test_nan(void **state) {
+  static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
+  static float x[COUNT];
+  for (size_t i = 0; i < 6 * 4; i++) {
+    size_t place = i % 3 == 0 ? 0 : i % 3 == 1 ? COUNT / 2 : COUNT - 1;
+    for (int k = 0; k < COUNT; k++) x[k] = (float)(k % 100) - 50;
+    x[place] = NAN;
+    float y = reduce_once(*state, contiguous[i / 4], ops[i % 4], x);
+    if (!isnan(y)) fail_msg("%s %s with a NaN at %zu: %g", contiguous[i / 4], ops[i % 4], place, (double)y);
+  }
+}
+
+static void test_infinity(void **state) {
+  static float x[COUNT];
+  for (int k = 0; k < COUNT; k++) x[k] = (float)(k % 100) - 50;
+  x[COUNT - 2] = -INFINITY;
+  assert_true(reduce_once(*state, "onepass", "op=min", x) == -INFINITY);
+  assert_true(reduce_once(*state, "static", "op=sum", x) == -INFINITY);
+  assert_true(reduce_once(*state, "vector", "op=largest", x) == INFINITY);
+  assert_true(reduce_once(*state, "shuffle", "op=max", x) == 49);
+  x[3] = INFINITY;
+  assert_true(reduce_once(*state, "onepass", "op=max", x) == INFINITY);
+  assert_true(isnan(reduce_once(*state, "onepass", "op=sum", x)));
+}
+
+/* ---- Where buffers begin, and launching again ---- */
+
+/* Integers, so that any order gives the same. */
+static void expect_sums(cugen *lib, const char *implementation, const char *axis, const int *x, int rows, int cols) {
+  char sizes[2][24];
+  snprintf(sizes[0], sizeof sizes[0], "rows=%d", rows);
+  snprintf(sizes[1], sizeof sizes[1], "cols=%d", cols);
+  const char *settings[] = {sizes[0], sizes[1], axis, "dtype=i32"};
+  static long long got[COUNT], want[COUNT];
+  memset(want, 0, sizeof want);
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < cols; c++) want[axis[5] == 'a' ? 0 : axis[5] == 'r' ? r : c] += x[r * cols + c];
+  int results = axis[5] == 'a' ? 1 : axis[5] == 'r' ? rows : cols;
+  struct application app = bind(lib, implementation, settings, 4, x, got);
+  for (int again = 0; again < 3; again++) {
+    memset(got, 0xff, sizeof got);
+    launch(&app);
+    if (memcmp(got, want, (size_t)results * sizeof *got) != 0)
+      fail_msg("%s %s %dx%d, launch %d: wrong", implementation, axis, rows, cols, again);
+  }
+  release(&app);
+}
+
+/* Wide loads from where none may begin: what they do not reach is taken one by one. */
+static void test_unaligned(void **state) {
+  static _Alignas(16) int x[70000 + 4];
+  for (int i = 0; i < 70004; i++) x[i] = i * 7919 % 1000 - 500;
+  for (int shift = 0; shift < 4; shift++) {
+    expect_sums(*state, "onepass", "axis=all", x + shift, 1, 70000 - shift);
+    expect_sums(*state, "vector", "axis=row", x + shift, 7, 4099);
+    expect_sums(*state, "rows", "axis=row", x + shift, 101, 1 + shift);
+    expect_sums(*state, "columns", "axis=col", x + shift, 101, 64);
+    expect_sums(*state, "onepass", "axis=row", x + shift, 3, 2 + shift);
+  }
+}
+
+/* Bit by bit: blocks that end in another order change nothing. */
+static void test_repeats(void **state) {
+  static float x[COUNT];
+  const char *settings[] = {"rows=1", "cols=5003"};
+  for (int i = 0; i < COUNT; i++) x[i] = (float)(i * 7919 % 1000) * 1.1e-3f;
+  for (size_t i = 0; i < 6; i++) {
+    float y = 0, first;
+    struct application app = bind(*state, contiguous[i], settings, 2, x, &y);
+    launch(&app);
+    first = y;
+    launch(&app);
+    assert_memory_equal(&y, &first, sizeof y);
+    release(&app);
+  }
+}
+
+/* ---- What is refused, what is found ---- */
+
+/* At the setting, or when the arguments are evaluated. */
+static void expect_refusal(cugen *lib, const char *setting, int status, const char *want) {
+  cugen_error error;
+  cugen_kernel *kernel;
+  cugen_record record;
+  int got = cugen_kernel_open(lib, "configs/reduce.lua", &setting, 1, &kernel, &error);
+  if (!got) got = cugen_kernel_run(kernel, "shuffle", 60, &record, &error);
+  assert_int_equal(got, status);
+  if (!strstr(error.message, want)) fail_msg("got %s, want %s", error.message, want);
+  cugen_kernel_close(kernel);
+}
+
+static void test_refused(void **state) {
+  expect_refusal(*state, "cols=0", CUGEN_ERROR_CONFIG, "has the extent 0 (cols): it must be 1 or more");
+  expect_refusal(*state, "dtype=i8", CUGEN_ERROR_USAGE, "dtype is one of f32, f64, f16, bf16, i32");
+  expect_refusal(*state, "op=prod", CUGEN_ERROR_USAGE, "op is one of sum, min, max, largest");
+}
+
+/* Runs the config with the template in memory; the variant must be wrong, with these words. */
+static void expect_wrong(cugen *lib, const char *config, const char *const *settings, size_t count,
+                         const char *variant, const char *words) {
+  cugen_error error = {0};
+  cugen_record record;
+  add_file(lib, "wrong.lua", config);
+  cugen_kernel *kernel = open_kernel(lib, "wrong.lua", settings, count);
+  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (record.outcome != CUGEN_OUTCOME_WRONG || !strstr(record.reason, words))
+    fail_msg("%s: %s: %s", variant, cugen_outcome_text((int)record.outcome), record.reason);
+  cugen_kernel_close(kernel);
+}
+
+/* a - b is not associative: in another order than the reference's it gives another number, which is said. */
+static void test_not_associative(void **state) {
+  char *text = read_text("configs/reduce.lua");
+  replace(text, "formula \"combine(a, b)\"", "\"op == 'sum' and a + b", "\"op == 'sum' and a - b");
+  for (size_t i = 0; i < 6; i++) expect_wrong(*state, text, NULL, 0, contiguous[i], "y[0] is ");
+  free(text);
+}
+
+/* The barrier in the loop, removed: threads run one after the other here, up to a barrier, so that one reads what another
+   has not yet written. */
+static void test_no_barrier(void **state) {
+  static const char *const trees[][2] = {{"templates/reduce_global.cu", "global"},
+                                         {"templates/reduce_shared.cu", "static"},
+                                         {"templates/reduce_shared.cu", "dynamic"}};
+  for (size_t i = 0; i < 3; i++) {
+    char *template = read_text(trees[i][0]), *config = read_text("configs/reduce.lua");
+    replace(template, "reach /= 2", "__syncthreads();", "");
+    add_file(*state, "planted.cu", template);
+    keep_only(config, trees[i][1]);
+    replace(config, "implementation", strrchr(trees[i][0], '/') + 1, "planted.cu");
+    expect_wrong(*state, config, NULL, 0, trees[i][1], "y[0] is ");
+    free(template);
+    free(config);
+  }
+}
+
+/* A ticket that is not given back would make the next launch wrong. */
+static void test_no_reset(void **state) {
+  static const char *const settings[] = {"axis=col", "rows=501"};
+  char *template = read_text("templates/reduce_columns.cu"), *config = read_text("configs/reduce.lua");
+  replace(template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
+  add_file(*state, "planted.cu", template);
+  replace(config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
+  expect_wrong(*state, config, settings, 2, "columns",
+               "scratch 'tickets' (fill = \"zero\") is not zero after the launch");
+  free(template);
+  free(config);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reduce),
-      cmocka_unit_test(test_reduce_sizes),
+      cmocka_unit_test(test_reduce),   cmocka_unit_test(test_reduce_sizes),    cmocka_unit_test(test_nan),
+      cmocka_unit_test(test_infinity), cmocka_unit_test(test_unaligned),       cmocka_unit_test(test_repeats),
+      cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_associative), cmocka_unit_test(test_no_barrier),
+      cmocka_unit_test(test_no_reset),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

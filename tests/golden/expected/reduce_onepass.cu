@@ -1,8 +1,8 @@
-// reduce: onepass threads=256 bytes_at_once=16 items=4 per_sm=4 loads=streaming
+// reduce: onepass threads=256 bytes_at_once=16 items=2 per_sm=8 loads=streaming
 // rows=1 cols=16777216 axis=all op=max dtype=f32 fill=uniform
 using index_t = int;
 #define threads 256
-#define items 4
+#define items 2
 #define segments 1
 #define length ((index_t)(((long long)rows) * ((long long)cols)))
 #define next 0

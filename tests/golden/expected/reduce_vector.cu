@@ -1,17 +1,17 @@
-// reduce: vector threads=256 bytes_at_once=16 items=4 per_sm=4 loads=plain
+// reduce: vector threads=256 bytes_at_once=16 items=2 per_sm=8 loads=streaming
 // rows=1 cols=16777216 axis=all op=sum dtype=bf16 fill=uniform
 #include <cuda_bf16.h>
 
 using index_t = int;
 #define threads 256
-#define items 4
+#define items 2
 #define segments 1
 #define length ((index_t)(((long long)rows) * ((long long)cols)))
 #define next 0
 using result = float;
 #define slots ((index_t)(((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL))
 #define vec 8
-#define parts ((index_t)(1LL >= ((528LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 528LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) <= (((((long long)rows) * ((long long)cols)) + 8192LL - 1) / 8192LL) ? (528LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 528LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) : (((((long long)rows) * ((long long)cols)) + 8192LL - 1) / 8192LL)) ? 1LL : ((528LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 528LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) <= (((((long long)rows) * ((long long)cols)) + 8192LL - 1) / 8192LL) ? (528LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 528LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) : (((((long long)rows) * ((long long)cols)) + 8192LL - 1) / 8192LL))))
+#define parts ((index_t)(1LL >= ((1056LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 1056LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) <= (((((long long)rows) * ((long long)cols)) + 4096LL - 1) / 4096LL) ? (1056LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 1056LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) : (((((long long)rows) * ((long long)cols)) + 4096LL - 1) / 4096LL)) ? 1LL : ((1056LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 1056LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) <= (((((long long)rows) * ((long long)cols)) + 4096LL - 1) / 4096LL) ? (1056LL <= (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL) ? 1056LL : (((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) >= 1024LL ? ((((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) <= 65536LL ? (((((long long)rows) * ((long long)cols)) + 64LL - 1) / 64LL) : 65536LL) : 1024LL)) : (((((long long)rows) * ((long long)cols)) + 4096LL - 1) / 4096LL))))
 using x_t = __nv_bfloat16;
 using y_t = float;
 using partials_t = float;
@@ -66,8 +66,15 @@ template <int block> __device__ __forceinline__ result merge_block(result value)
 
 // A pack of `vec` elements; streaming: marked to be evicted first, since nothing is read twice.
 __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
-#line 13 "templates/reduce_vector.cu"
-  return load_pack<vec>(from);
+
+
+  union {
+    uint4 word;
+    pack<x_t, vec> elements;
+  } both = {__ldcs(reinterpret_cast<const uint4 *>(from))};
+  return both.elements;
+
+
 
 }
 
