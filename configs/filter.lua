@@ -76,41 +76,35 @@ kernel "filter" {
     block { "block_x", "block_y" },
   },
 
-  -- A thread goes down a strip of `span` columns. Each row of the image that it reads adds to the `size` rows of results
+  -- A thread goes down a strip of `vec` columns. Each row of the image that it reads adds to the `size` rows of results
   -- that it reaches, whose sums stay in registers; the oldest is then complete.
   implementation "strips" {
     template "filter_strips.cu",
-    tunable "block_x" { 32, 64, 128 },
-    tunable "block_y" { 4, 1, 2, 8 },
-    tunable "vec" { 4, 2, 8, 1 },                        -- elements in one load
-    tunable "packs" { 1, 2 },                            -- loads beside each other
-    tunable "strip" { 8, 16, 4, 32, 64, 128 },           -- rows
-    tunable "unrolling" { "all", "size", "none" },       -- of the loop over the rows
-    tunable "ahead" { 0, 1, 2 },                         -- rows that are loaded ahead of their use
-    tunable "resident" { 1024, 0, 512, 768, 1536 },      -- threads that must fit a multiprocessor: bounds the registers
-    tunable "store_as" { "plain", "streaming" },
+    tunable "block_x" { 64, 32, 128 },
+    tunable "block_y" { 4, 2, 1, 8 },
+    tunable "vec" { 4, 2, 8, 1 },                        -- columns of a strip, and elements in one load
+    tunable "strip" { 8, 4, 16, 32, 64 },                -- its rows
+    tunable "unrolled" { true, false },                  -- the loop over them
+    tunable "ahead" { false, true },                     -- a row is loaded while the one before it is at work
+    tunable "resident" { 1024, 768, 512, 0 },            -- threads that must fit a multiprocessor: bounds the registers
     derive "threads" "block_x * block_y",
-    derive "span" "vec * packs",
     derive "steps" "strip + size - 1",
-    derive "rows_unrolled" "unrolling == 'all' and steps or unrolling == 'size' and size or 1",
     -- Registers: sums, the window, rows that are on their way, weights that are no operands in constant memory, and
     -- some 20 for addresses and counters.
     derive "words" "sizeof(sum_dtype) // 4",
-    derive "registers" [[words * (size * span + (1 + ahead) * (span + 2 * radius)
+    derive "registers" [[words * (size * vec + (ahead and 2 or 1) * (vec + 2 * radius)
                          + (weights_in == 'constant' and 0 or min(size * size, 81))) + 20]],
-    where "threads <= 512",
+    -- Texture units give one element an access: nothing to load wide.
+    where "image_in == 'global'",
     where "vec * sizeof(dtype) <= 16",
-    -- One load suffices where it is narrow.
-    where "packs == 1 or vec * sizeof(dtype) == 16",
     where "resident % threads == 0 and resident // threads <= device.max_blocks_per_sm",
     where "resident <= device.max_threads_per_sm",
-    -- Code that exceeds the instruction cache is not faster.
-    where "unrolling == 'none' or rows_unrolled * size * size * span <= 6144",
-    where "unrolling ~= 'size' or size < steps",
+    -- Code that exceeds the instruction cache is not faster. Unrolled, the compiler orders the loads.
+    where "not unrolled or (steps * size * size * vec <= 6144 and not ahead)",
     where "registers <= 232",
     where "registers * max(resident, threads) <= device.registers_per_sm",
     where "ceil_div(rows, block_y * strip) <= 65535",
-    grid  { "ceil_div(cols, block_x * span)", "ceil_div(rows, block_y * strip)" },
+    grid  { "ceil_div(cols, block_x * vec)", "ceil_div(rows, block_y * strip)" },
     block { "block_x", "block_y" },
   },
 }

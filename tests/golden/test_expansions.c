@@ -68,7 +68,7 @@ static const struct golden goldens[] = {
     {"filter_tiled", "configs/filter.lua", "tiled weights_in=global", {"boundary=zero", "dtype=f16", "pitched=true"}},
     {"filter_strips",
      "configs/filter.lua",
-     "strips ahead=1 unrolling=size packs=2 strip=16 resident=512 store_as=streaming",
+     "strips ahead=true unrolled=false resident=512",
      {"size=7", "boundary=wrap"}},
     {"filter_reference", "configs/filter.lua", NULL, {"boundary=mirror", "pitched=true"}},
     {"particles_records", "configs/particles.lua", "wide group=1 vec=4", {NULL}},

@@ -52,7 +52,7 @@ static void run(const char *const *settings, const char *variant) {
 static void test_textures(void **state) {
   static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror", "boundary=wrap"};
   static const char *const variants[] = {"naive image_in=texture", "naive image_in=array",
-                                         "strips image_in=texture strip=4 unrolling=none resident=0",
+                                         "tiled image_in=texture block_x=64 rows_per_thread=1",
                                          "tiled image_in=array weights_in=shared"};
   (void)state;
   for (size_t b = 0; b < 4; b++)

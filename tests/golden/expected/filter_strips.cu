@@ -1,54 +1,19 @@
-// filter: strips weights_in=constant image_in=global block_x=32 block_y=4 vec=4 packs=2 strip=16 unrolling=size ahead=1 resident=512 store_as=streaming
+// filter: strips weights_in=constant image_in=global block_x=64 block_y=4 vec=4 strip=8 unrolled=false ahead=true resident=512
 // rows=8192 cols=8192 size=7 dtype=f32 boundary=wrap pitched=false
 using index_t = int;
 #define size 7
-#define block_x 32
+#define block_x 64
 #define block_y 4
 #define vec 4
-#define packs 2
-#define strip 16
-#define ahead 1
+#define strip 8
 #define radius 3
-#define span 8
-#define steps 22
+#define steps 14
 using image_t = float;
 #define image_stride0 ((index_t)(cols))
 using weights_t = float;
 using result_t = float;
 #define result_stride0 ((index_t)(cols))
 
-#line 1 "templates/lib/words.cuh"
-
-// Memory moved as bits, whatever the elements are: an access of 1 to 16 bytes has one unsigned type, so that a NaN or
-// an infinity is moved like any other value, and a modifier for the cache can be named on each access.
-template <int Bytes> struct bits_of;
-template <> struct bits_of<1> { using type = unsigned char; };
-template <> struct bits_of<2> { using type = unsigned short; };
-template <> struct bits_of<4> { using type = unsigned int; };
-template <> struct bits_of<8> { using type = uint2; };
-template <> struct bits_of<16> { using type = uint4; };
-
-// Whether accesses of Bytes may start at base and at base plus any multiple of step bytes.
-template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *base, long long step) {
-  return (reinterpret_cast<size_t>(base) | static_cast<size_t>(step)) % Bytes == 0;
-}
-
-#line 23 "templates/lib/words.cuh"
-template <typename Bits> __device__ __forceinline__ void check_aligned(const Bits *at) {
-#ifdef __CUGEN_CPU__
-  if (reinterpret_cast<size_t>(at) % sizeof(Bits)) __trap(); // as a GPU does; other processors forgive it
-#endif
-}
-
-template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
-  check_aligned(from);
-  return __ldg(from);
-}
-
-template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
-  check_aligned(to);
-  __stcs(to, value);
-}
 #line 1 "templates/lib/pack.cuh"
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
 // access of Width elements needs an address that is a multiple of their size.
@@ -111,7 +76,7 @@ struct image_view {
 
 
 __constant__ weights_t weights[size * size];
-#line 11 "templates/filter_strips.cu"
+#line 9 "templates/filter_strips.cu"
 
 // How a strip is read: it and its halo lie inside the image and start aligned for wide loads; they lie inside; anywhere.
 enum strip_place { packed, loose, edge };
@@ -121,80 +86,65 @@ struct row_window {
   static constexpr int halo = 4;
   static constexpr int halos = 1;
   static constexpr int reach = halo * halos; // columns from the first one that is loaded to the thread's own
-  image_t at[span + 2 * reach];
+  image_t at[vec + 2 * reach];
 
   __device__ __forceinline__ weights_t get(int col) const { return static_cast<weights_t>(at[reach - radius + col]); }
-
 
   // from: the thread's first column of the row.
   __device__ __forceinline__ void load_packs(const image_t *from) {
 #pragma unroll
     for (int p = 0; p < halos; ++p) {
       const pack<image_t, halo> left = load_pack<halo>(from - reach + p * halo);
-      const pack<image_t, halo> right = load_pack<halo>(from + span + p * halo);
+      const pack<image_t, halo> right = load_pack<halo>(from + vec + p * halo);
 #pragma unroll
       for (int e = 0; e < halo; ++e) {
         at[p * halo + e] = left.at[e];
-        at[reach + span + p * halo + e] = right.at[e];
+        at[reach + vec + p * halo + e] = right.at[e];
       }
     }
+    const pack<image_t, vec> own = load_pack<vec>(from);
 #pragma unroll
-    for (int p = 0; p < packs; ++p) {
-      const pack<image_t, vec> own = load_pack<vec>(from + p * vec);
-#pragma unroll
-      for (int e = 0; e < vec; ++e) at[reach + p * vec + e] = own.at[e];
-    }
+    for (int e = 0; e < vec; ++e) at[reach + e] = own.at[e];
   }
-
 
   template <strip_place place>
   __device__ __forceinline__ void load(const image_view &view, index_t row, index_t col) {
-
-    const image_t *from = view.base + row * view.stride + col;
     if constexpr (place == packed) {
-      load_packs(from);
-    } else if constexpr (place == loose) {
-#pragma unroll
-      for (int e = reach - radius; e < reach + span + radius; ++e) at[e] = from[e - reach];
+      load_packs(view.base + row * view.stride + col);
     } else {
+      const image_t *from = view.base + row * view.stride + col;
 #pragma unroll
-      for (int e = reach - radius; e < reach + span + radius; ++e)
-        at[e] = static_cast<image_t>(view.at(row, col + e - reach));
+      for (int e = reach - radius; e < reach + vec + radius; ++e)
+        at[e] = place == loose ? from[e - reach] : static_cast<image_t>(view.at(row, col + e - reach));
     }
-#line 65 "templates/filter_strips.cu"
   }
 };
 
 template <strip_place place>
 __device__ __forceinline__ void filter_strip(const image_view &view, result_t *to, index_t row0, index_t col,
-#line 75 "templates/filter_strips.cu"
+#line 59 "templates/filter_strips.cu"
                                              index_t stride) {
   // sums[k] is of the row of results that weights row k of the next row of the image belongs to.
-  weights_t sums[size][span];
+  weights_t sums[size][vec];
 #pragma unroll
   for (int k = 0; k < size; ++k) {
 #pragma unroll
-    for (int v = 0; v < span; ++v) sums[k][v] = 0;
+    for (int v = 0; v < vec; ++v) sums[k][v] = 0;
   }
 
 
-  row_window coming[ahead];
-  if constexpr (place != edge) {
-#pragma unroll
-    for (int a = 0; a < ahead; ++a) coming[a].template load<place>(view, row0 + a - radius, col);
-  }
+  row_window coming; // the row after the one at work
+  if constexpr (place != edge) coming.template load<place>(view, row0 - radius, col);
 
-#pragma unroll(place == edge ? 1 : 7)
+#pragma unroll(place == edge ? 1 : 1)
   for (int i = 0; i < steps; ++i) {
     const index_t row = row0 + i - (size - 1);
     if (place == edge && row >= view.height) return;
     row_window window;
 
     if constexpr (place != edge) {
-      window = coming[0];
-#pragma unroll
-      for (int a = 0; a + 1 < ahead; ++a) coming[a] = coming[a + 1];
-      if (i + ahead < steps) coming[ahead - 1].template load<place>(view, row0 + i + ahead - radius, col);
+      window = coming;
+      if (i + 1 < steps) coming.template load<place>(view, row0 + i + 1 - radius, col);
     } else {
       window.template load<edge>(view, row0 + i - radius, col);
     }
@@ -206,52 +156,46 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
 #pragma unroll
       for (int j = 0; j < size; ++j) {
 #pragma unroll
-        for (int v = 0; v < span; ++v) sums[k][v] += weights[k * size + j] * window.get(v + j);
+        for (int v = 0; v < vec; ++v) sums[k][v] += weights[k * size + j] * window.get(v + j);
       }
     }
     // The first `size - 1` rows complete nothing.
     if (i >= size - 1) {
       result_t *at = to + row * stride + col;
+      pack<result_t, vec> out;
 #pragma unroll
-      for (int p = 0; p < packs; ++p) {
-        pack<result_t, vec> out;
+      for (int v = 0; v < vec; ++v) out.at[v] = static_cast<result_t>(sums[size - 1][v]);
+      if (place == packed) {
+        store_pack<vec>(at, out);
+      } else {
 #pragma unroll
-        for (int v = 0; v < vec; ++v) out.at[v] = static_cast<result_t>(sums[size - 1][p * vec + v]);
-        if (place == packed) {
-          using bits = typename bits_of<vec * sizeof(result_t)>::type;
-          store_bits(reinterpret_cast<bits *>(at + p * vec), *reinterpret_cast<const bits *>(&out));
-        } else {
-#pragma unroll
-          for (int v = 0; v < vec; ++v)
-            if (place == loose || p * vec + v < view.width - col) at[p * vec + v] = out.at[v];
-        }
+        for (int v = 0; v < vec; ++v)
+          if (place == loose || v < view.width - col) at[v] = out.at[v];
       }
     }
 #pragma unroll
     for (int k = size - 1; k > 0; --k) {
 #pragma unroll
-      for (int v = 0; v < span; ++v) sums[k][v] = sums[k - 1][v];
+      for (int v = 0; v < vec; ++v) sums[k][v] = sums[k - 1][v];
     }
 #pragma unroll
-    for (int v = 0; v < span; ++v) sums[0][v] = 0;
+    for (int v = 0; v < vec; ++v) sums[0][v] = 0;
   }
 }
 
 
 
 
-__global__ void __launch_bounds__(block_x * block_y, 4) filter_strips(const image_t *__restrict__ image, result_t *__restrict__ result, index_t rows, index_t cols) {
+__global__ void __launch_bounds__(block_x * block_y, 2) filter_strips(const image_t *__restrict__ image, result_t *__restrict__ result, index_t rows, index_t cols) {
 
-  const index_t col = (static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x) * span;
+  const index_t col = (static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x) * vec;
   const index_t row0 = (static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y) * strip;
   const image_view view = {image, image_stride0, rows, cols};
   if (col >= cols || row0 >= rows) return;
 
-
   const bool aligned = packs_fit<vec>(image, image_stride0) && packs_fit<vec>(result, result_stride0);
-  const bool inner = col >= row_window::reach && cols - col >= span + row_window::reach && row0 >= radius &&
+  const bool inner = col >= row_window::reach && cols - col >= vec + row_window::reach && row0 >= radius &&
                      rows - row0 >= strip + radius;
-#line 163 "templates/filter_strips.cu"
   if (inner && aligned) {
     filter_strip<packed>(view, result, row0, col, result_stride0);
   } else if (inner) {
