@@ -24,7 +24,7 @@ local function tiled(name, bank, pads)
     tunable "pad"  (pads),                       -- elements added to a row of the tile
     tunable "tile" { 32, 64 },
     tunable "rows_per_thread" { 4, 8 },          -- elements that a thread moves
-    tunable "group" { 1 },
+    tunable "down_first" { false },
     derive "threads_y" "tile // rows_per_thread",
     where "tile * threads_y <= device.max_threads_per_block",
     where "tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
@@ -73,12 +73,12 @@ kernel "transpose" {
     tunable "lanes_across" { 8 },                -- blocks of a warp side by side
     tunable "warps_across" { 2, 1, 4 },
     tunable "warps_down"   { 8, 4, 2 },
-    tunable "group"        { 1 },
+    tunable "down_first"   { true, false },
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"     { "plain", "streaming" },
     where "(load_through == 'streaming') == (store_as == 'streaming')",
     -- Narrow accesses are for rows that wide ones do not fit; they need no variety.
-    where "access == 16 or (warps_across == 2 and warps_down == 8 and load_through == 'l1')",
+    where "access == 16 or (warps_across == 2 and warps_down == 8 and down_first and load_through == 'l1')",
     where "access >= sizeof(dtype)",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
@@ -99,20 +99,21 @@ kernel "transpose" {
     tunable "tile_cols" { 64, 128, 32, 256, 16 },
     tunable "blocks"    { 1, 2, 4 },             -- of vec x vec elements, for each thread
     tunable "bank"      { "xor", "pad", "plain" },
-    tunable "group"     { 1, 32 },
+    tunable "down_first" { true, false },        -- the order of tiles: B written, or A read, from end to end
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"  { "plain", "streaming" },
     tunable "carveout_percent" { -1, 50 },       -- less shared memory: fewer blocks at a time, closer together in memory
     where "access >= sizeof(dtype)",
     where "(load_through == 'streaming') == (store_as == 'streaming')",
-    -- Rows of a tile are 128 to 512 bytes long both ways, and short ones need no more than one thread's work each.
-    where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= 512",
+    -- Rows of a tile are 128 to 512 bytes long, in B up to 1024, and short ones need no more than one thread's work each.
+    where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= (down_first and 1024 or 512)",
     where "tile_cols * sizeof(dtype) >= 128 and tile_cols * sizeof(dtype) <= 512",
+    where "tile_rows * tile_cols * sizeof(dtype) <= 65536",
     derive "small" "tile_rows * sizeof(dtype) == 128 or tile_cols * sizeof(dtype) == 128",
-    where "not small or (blocks == 1 and group == 1 and carveout_percent == -1)",
-    where "carveout_percent == -1 or (group == 1 and load_through == 'l1')",
+    where "not small or (blocks == 1 and carveout_percent == -1)",
+    where "carveout_percent == -1 or (down_first and load_through == 'streaming' and tile_rows == tile_cols)",
     -- Narrow accesses, and other ways with bank conflicts, need no variety.
-    derive "usual" "tile_rows == tile_cols and group == 1 and carveout_percent == -1 and load_through == 'l1'",
+    derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1 and load_through == 'l1'",
     where "access == 16 or usual",
     where "bank == 'xor' or usual",
     derive "vec"   "access // sizeof(dtype)",

@@ -12,11 +12,11 @@
 
 __global__ void __launch_bounds__(block_x * block_y) transpose_naive(${params}) {
 //@ if columns_along == "x" then
-  const tile_place place = place_tile<block_y, block_x, 1>(rows, cols);
+  const tile_place place = place_tile<block_y, block_x, false>(rows, cols);
   const index_t row = place.row + threadIdx.y;
   const index_t col = place.col + threadIdx.x;
 //@ else
-  const tile_place place = place_tile<block_x, block_y, 1>(rows, cols);
+  const tile_place place = place_tile<block_x, block_y, false>(rows, cols);
   const index_t row = place.row + threadIdx.x;
   const index_t col = place.col + threadIdx.y;
 //@ end

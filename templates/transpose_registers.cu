@@ -12,7 +12,7 @@
 using pack = bits_of<access>::type;
 
 __global__ void __launch_bounds__(threads) transpose_registers(${params}) {
-  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const index_t row = place.row + (warp / warps_across * lanes_down + lane / lanes_across) * vec;

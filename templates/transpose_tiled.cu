@@ -19,7 +19,7 @@
 //@ end
 __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(${params}) {
   __shared__ dtype part[tile][tile + pad];
-  const tile_place place = place_tile<tile, tile, group>(rows, cols);
+  const tile_place place = place_tile<tile, tile, down_first>(rows, cols);
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t rows_left = rows - place.row;

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   pack *packs = reinterpret_cast<pack *>(part);
   dtype *elements = reinterpret_cast<dtype *>(part);
 
-  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
   const index_t rows_left = rows - place.row;
   const index_t cols_left = cols - place.col;
   const bool inside = rows_left >= tile_rows && cols_left >= tile_cols;

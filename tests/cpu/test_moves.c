@@ -111,7 +111,8 @@ static const struct family rungs = {
 static const struct family wide = {
     "configs/transpose.lua",
     {"registers access=16 warps_across=1 warps_down=4", "vector access=16 tile_rows=128 tile_cols=128",
-     "vector access=16 tile_rows=128 tile_cols=128 bank=pad"},
+     "vector access=16 tile_rows=128 tile_cols=128 bank=pad",
+     "vector access=16 tile_rows=128 tile_cols=128 down_first=false"},
     {{"rows=1", "cols=1009"},
      {"rows=384", "cols=256"},
      {"rows=260", "cols=388", "batch=2"},      /* whole packs, ragged tiles */

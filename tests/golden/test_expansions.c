@@ -57,7 +57,7 @@ static const struct golden goldens[] = {
     {"transpose_registers", "configs/transpose.lua", "registers access=16", {"dtype=u8"}},
     {"transpose_vector",
      "configs/transpose.lua",
-     "vector access=16 tile_rows=64 tile_cols=64 store_as=streaming group=1",
+     "vector access=16 tile_rows=64 tile_cols=64 store_as=streaming down_first=true",
      {NULL}},
     {"transpose_vector_wide",
      "configs/transpose.lua",

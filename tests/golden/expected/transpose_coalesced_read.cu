@@ -25,29 +25,27 @@ using B_t = float;
 
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time: `Group` rows of tiles go down together before the next column's turn.
+// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
+// down a column of tiles (DownFirst) B is written from its beginning to its end.
 struct tile_place {
   index_t row, col, batch;
 };
 
-template <int Rows, int Cols, int Group>
+template <int Rows, int Cols, bool DownFirst>
 __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_cols) {
   const index_t tiles_down = (all_rows + (Rows - 1)) / Rows;
   const index_t tiles_across = (all_cols + (Cols - 1)) / Cols;
   const index_t number = blockIdx.x;
   const index_t batch = number / (tiles_down * tiles_across);
   const index_t within = number % (tiles_down * tiles_across);
-  if (Group == 1) return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
-  const index_t first = within / (Group * tiles_across) * Group;
-  const index_t down = tiles_down - first < Group ? tiles_down - first : Group;
-  const index_t inside = within - first * tiles_across;
-  return {(first + inside % down) * Rows, inside / down * Cols, batch};
+  if (DownFirst) return {within % tiles_down * Rows, within / tiles_down * Cols, batch};
+  return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
 }
 #line 12 "templates/transpose_naive.cu"
 
 __global__ void __launch_bounds__(block_x * block_y) transpose_naive(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
 
-  const tile_place place = place_tile<block_y, block_x, 1>(rows, cols);
+  const tile_place place = place_tile<block_y, block_x, false>(rows, cols);
   const index_t row = place.row + threadIdx.y;
   const index_t col = place.col + threadIdx.x;
 #line 23 "templates/transpose_naive.cu"

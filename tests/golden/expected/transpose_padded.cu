@@ -1,10 +1,10 @@
-// transpose: padded bank=plain pad=1 tile=32 rows_per_thread=4 group=1
+// transpose: padded bank=plain pad=1 tile=32 rows_per_thread=4 down_first=false
 // rows=8192 cols=8192 batch=1 dtype=f32 pitched=true pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = float;
 #define pad 1
 #define tile 32
-#define group 1
+#define down_first 0
 #define threads_y 8
 using A_t = float;
 #define A_stride0 ((index_t)((((long long)cols) + 128LL - 1) / 128LL * 128LL) * (rows))
@@ -27,23 +27,21 @@ using B_t = float;
 
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time: `Group` rows of tiles go down together before the next column's turn.
+// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
+// down a column of tiles (DownFirst) B is written from its beginning to its end.
 struct tile_place {
   index_t row, col, batch;
 };
 
-template <int Rows, int Cols, int Group>
+template <int Rows, int Cols, bool DownFirst>
 __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_cols) {
   const index_t tiles_down = (all_rows + (Rows - 1)) / Rows;
   const index_t tiles_across = (all_cols + (Cols - 1)) / Cols;
   const index_t number = blockIdx.x;
   const index_t batch = number / (tiles_down * tiles_across);
   const index_t within = number % (tiles_down * tiles_across);
-  if (Group == 1) return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
-  const index_t first = within / (Group * tiles_across) * Group;
-  const index_t down = tiles_down - first < Group ? tiles_down - first : Group;
-  const index_t inside = within - first * tiles_across;
-  return {(first + inside % down) * Rows, inside / down * Cols, batch};
+  if (DownFirst) return {within % tiles_down * Rows, within / tiles_down * Cols, batch};
+  return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
 }
 #line 15 "templates/transpose_tiled.cu"
 
@@ -53,7 +51,7 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
 
 __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
   __shared__ dtype part[tile][tile + pad];
-  const tile_place place = place_tile<tile, tile, group>(rows, cols);
+  const tile_place place = place_tile<tile, tile, down_first>(rows, cols);
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t rows_left = rows - place.row;

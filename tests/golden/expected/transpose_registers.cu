@@ -1,11 +1,11 @@
-// transpose: registers access=16 lanes_across=8 warps_across=2 warps_down=8 group=1 load_through=l1 store_as=plain
+// transpose: registers access=16 lanes_across=8 warps_across=2 warps_down=8 down_first=true load_through=l1 store_as=plain
 // rows=8192 cols=8192 batch=1 dtype=u8 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = unsigned char;
 #define access 16
 #define lanes_across 8
 #define warps_across 2
-#define group 1
+#define down_first 1
 #define vec 16
 #define words 4
 #define lanes_down 4
@@ -63,23 +63,21 @@ template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bi
 
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time: `Group` rows of tiles go down together before the next column's turn.
+// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
+// down a column of tiles (DownFirst) B is written from its beginning to its end.
 struct tile_place {
   index_t row, col, batch;
 };
 
-template <int Rows, int Cols, int Group>
+template <int Rows, int Cols, bool DownFirst>
 __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_cols) {
   const index_t tiles_down = (all_rows + (Rows - 1)) / Rows;
   const index_t tiles_across = (all_cols + (Cols - 1)) / Cols;
   const index_t number = blockIdx.x;
   const index_t batch = number / (tiles_down * tiles_across);
   const index_t within = number % (tiles_down * tiles_across);
-  if (Group == 1) return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
-  const index_t first = within / (Group * tiles_across) * Group;
-  const index_t down = tiles_down - first < Group ? tiles_down - first : Group;
-  const index_t inside = within - first * tiles_across;
-  return {(first + inside % down) * Rows, inside / down * Cols, batch};
+  if (DownFirst) return {within % tiles_down * Rows, within / tiles_down * Cols, batch};
+  return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
 }
 #line 1 "templates/lib/transpose_block.cuh"
 
@@ -190,7 +188,7 @@ template <int Words> struct block_turn<1, Words> {
 using pack = bits_of<access>::type;
 
 __global__ void __launch_bounds__(threads) transpose_registers(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
-  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const index_t row = place.row + (warp / warps_across * lanes_down + lane / lanes_across) * vec;

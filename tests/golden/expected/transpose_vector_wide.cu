@@ -1,4 +1,4 @@
-// transpose: vector access=8 tile_rows=64 tile_cols=64 blocks=1 bank=pad group=1 load_through=l1 store_as=plain carveout_percent=-1
+// transpose: vector access=8 tile_rows=64 tile_cols=64 blocks=1 bank=pad down_first=true load_through=l1 store_as=plain carveout_percent=-1
 // rows=65537 cols=65539 batch=1 dtype=f16 pitched=false pitch_a=0 pitch_b=0
 #include <cuda_fp16.h>
 
@@ -8,7 +8,7 @@ using dtype = __half;
 #define tile_rows 64
 #define tile_cols 64
 #define blocks 1
-#define group 1
+#define down_first 1
 #define vec 4
 #define words 2
 #define threads 256
@@ -74,23 +74,21 @@ template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bi
 
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time: `Group` rows of tiles go down together before the next column's turn.
+// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
+// down a column of tiles (DownFirst) B is written from its beginning to its end.
 struct tile_place {
   index_t row, col, batch;
 };
 
-template <int Rows, int Cols, int Group>
+template <int Rows, int Cols, bool DownFirst>
 __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_cols) {
   const index_t tiles_down = (all_rows + (Rows - 1)) / Rows;
   const index_t tiles_across = (all_cols + (Cols - 1)) / Cols;
   const index_t number = blockIdx.x;
   const index_t batch = number / (tiles_down * tiles_across);
   const index_t within = number % (tiles_down * tiles_across);
-  if (Group == 1) return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
-  const index_t first = within / (Group * tiles_across) * Group;
-  const index_t down = tiles_down - first < Group ? tiles_down - first : Group;
-  const index_t inside = within - first * tiles_across;
-  return {(first + inside % down) * Rows, inside / down * Cols, batch};
+  if (DownFirst) return {within % tiles_down * Rows, within / tiles_down * Cols, batch};
+  return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
 }
 #line 1 "templates/lib/transpose_block.cuh"
 
@@ -216,7 +214,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(const A_t *__restric
   pack *packs = reinterpret_cast<pack *>(part);
   dtype *elements = reinterpret_cast<dtype *>(part);
 
-  const tile_place place = place_tile<tile_rows, tile_cols, group>(rows, cols);
+  const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
   const index_t rows_left = rows - place.row;
   const index_t cols_left = cols - place.col;
   const bool inside = rows_left >= tile_rows && cols_left >= tile_cols;
