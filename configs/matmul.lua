@@ -149,14 +149,16 @@ kernel "matmul" {
   implementation "pipelined" {
     template "matmul_pipelined.cu",
     requires "device.compute_capability >= 80",
-    tunable "BM" { 128, 64, 256, 192 },          -- the block's tile of C
-    tunable "BN" { 256, 128, 64, 192 },
-    tunable "BK" { 8, 16 },                      -- how far along k a tile reaches
-    tunable "TM" { 16, 8, 12 },                  -- the thread's part of it
-    tunable "TN" { 8, 16, 12 },
+    tunable "BM" { 128, 64, 256 },               -- the block's tile of C
+    tunable "BN" { 256, 128, 64 },
+    tunable "BK" { 16, 8 },                      -- how far along k a tile reaches
+    tunable "TM" { 16, 8 },                      -- the thread's part of it
+    tunable "TN" { 8, 16 },
     tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
-    tunable "stages" { 3, 2, 4, 5 },             -- tiles in shared memory: one is multiplied, the others are on their way
-    tunable "group" { 8, 1 },                    -- rows of tiles that the blocks' order goes down together
+    tunable "order"   { "rows", "cols" },        -- of a thread's multiply-adds, which the compiler makes its own of
+    tunable "bursts"  { 1, 7 },                  -- in so many parts a tile's copies start, spread over its phase
+    tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others are on their way
+    tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together
     tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
 
     derive "slice"   "16 // sizeof(dtype)",      -- elements in one access to shared memory
@@ -182,6 +184,8 @@ kernel "matmul" {
     -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
     where "registers <= 232",
     where "registers * threads * min_blocks <= device.registers_per_sm",
+    -- Only where that is a bound.
+    where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
     -- All threads copy the same number of times, each time as far on in the tile as all the others.
     where "layout_a == 'col' or BM % lines_at_once == 0",
     where "layout_b == 'row' or BN % lines_at_once == 0",

@@ -31,7 +31,17 @@ __device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dt
 }
 
 __device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {
-  // To and fro: each product then has an operand in common with the one before, which comes from the register cache.
+  // To and fro: each product then has an operand in common with the one before, which need not be read again.
+//@ if order == "rows" then
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int e = 0; e < TN; ++e) {
+      const int j = i % 2 ? TN - 1 - e : e;
+      sum[i][j] += a[i] * b[j];
+    }
+  }
+//@ else
 #pragma unroll
   for (int j = 0; j < TN; ++j) {
 #pragma unroll
@@ -40,13 +50,13 @@ __device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (
       sum[i][j] += a[i] * b[j];
     }
   }
+//@ end
 }
 
 __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params}) {
-  extern __shared__ dtype shared_a[];
+  extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * ${lead_a};
-  constexpr int stage_b = BK * ${lead_b};
-  dtype *const shared_b = shared_a + stages * stage_a;
+  constexpr int stage = stage_a + BK * ${lead_b};
 
 //@ if group > 1 then
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
@@ -83,10 +93,19 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   tile_b next_b(from_b, line_b, N - col0);
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
-  // Starts the next tiles' copies. What is not wanted is not copied, but counts as a group all the same.
-  const auto copy_tiles = [&](int stage, bool wanted) {
-    next_a.start(on_the_way, shared_a + stage * stage_a, wanted);
-    next_b.start(on_the_way, shared_b + stage * stage_b, wanted);
+  constexpr int copies = tile_a::copies + tile_b::copies;
+  // Starts some of the next tiles' copies, from the first of them up to the last; their end is the end of a group.
+  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      if (p < first || p >= last) continue;
+      if (p < tile_b::copies) {
+        next_b.start(on_the_way, p, shared + at + stage_a, wanted);
+      } else {
+        next_a.start(on_the_way, p - tile_b::copies, shared + at, wanted);
+      }
+    }
+    if (last < copies) return;
     on_the_way.commit();
     next_a.advance(BK * step_a);
     next_b.advance(BK * step_b);
@@ -95,40 +114,45 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
-  next_a.start_short(on_the_way, shared_a, first_k);
-  next_b.start_short(on_the_way, shared_b, first_k);
+  next_a.start_short(on_the_way, shared, first_k);
+  next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
   next_a.advance(first_k * step_a);
   next_b.advance(first_k * step_b);
 #pragma unroll
-  for (int s = 1; s < stages - 1; ++s) copy_tiles(s, s < left);
+  for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
 
   dtype sum[TM][TN] = {};
   // The fragments of one k are loaded while those of the k before are multiplied.
   dtype a[2][TM];
   dtype b[2][TN];
-  const auto load_fragments = [&](int stage, int k) {
-    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a + stage * stage_a + k * ${lead_a} + row);
-    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b + stage * stage_b + k * ${lead_b} + col);
+  const dtype *const own_a = shared + row;
+  const dtype *const own_b = shared + stage_a + col;
+  const auto load_fragments = [&](int at, int k) {
+    load_fragment<TM, lanes_m * slice>(a[k % 2], own_a + at + k * ${lead_a});
+    load_fragment<TN, lanes_n * slice>(b[k % 2], own_b + at + k * ${lead_b});
   };
 
   on_the_way.wait<stages - 2>();
   __syncthreads();
   load_fragments(0, 0);
+  constexpr int every = (BK - 1) / bursts; // steps along k from one burst to the next
   int reading = 0;
-  int writing = stages - 1; // the stage that everybody is done with
+  int writing = (stages - 1) * stage; // the stage that everybody is done with
   for (;;) {
 #pragma unroll
     for (int k = 0; k < BK - 1; ++k) {
       load_fragments(reading, k + 1);
-      if (k == 0) copy_tiles(writing, left >= stages);
+      if (k % every == 0 && k / every < bursts) {
+        copy_tiles(writing, left >= stages, k / every * copies / bursts, (k / every + 1) * copies / bursts);
+      }
       multiply_add(sum, a[k % 2], b[k % 2]);
     }
     if (--left == 0) break;
     on_the_way.wait<stages - 2>();
     __syncthreads();
     writing = reading;
-    reading = reading == stages - 1 ? 0 : reading + 1;
+    reading = reading == (stages - 1) * stage ? 0 : reading + stage;
     load_fragments(reading, 0);
     multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
   }

@@ -57,13 +57,11 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     for (int p = 0; p < copies; ++p) from[p] += by;
   }
 
-  // The whole tile, only when wanted.
-  template <class Copies> __device__ __forceinline__ void start(Copies &on_the_way, T *shared, bool wanted) const {
-    T *to = shared + own_k * Lead + own_i;
-#pragma unroll
-    for (int p = 0; p < copies; ++p) {
-      on_the_way.template start_if<Width * sizeof(T)>(wanted, to + step_k(p) * Lead + step_i(p), from[p]);
-    }
+  // The p-th copy of the tile, only when wanted.
+  template <class Copies>
+  __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
+    T *to = shared + (own_k + step_k(p)) * Lead + own_i + step_i(p);
+    on_the_way.template start_if<Width * sizeof(T)>(wanted, to, from[p]);
   }
   // The first tile, of which only k_left are there along k.
   template <class Copies> __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
