@@ -58,7 +58,7 @@ kernel "matmul_epilogue" {
     tunable "TM" { 16, 8 },                      -- the thread's part of it
     tunable "TN" { 8, 16 },
     tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
-    tunable "order"   { "rows", "cols" },        -- of a thread's multiply-adds, which the compiler makes its own of
+    tunable "order"   { "rows", "cols" },        -- in which a thread multiplies: other registers and another schedule
     tunable "bursts"  { 1, 7 },                  -- in so many parts a tile's copies start, spread over its phase
     tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others are on their way
     tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together

@@ -19,38 +19,11 @@
 using tile_a = async_tile<dtype, BM, BK, ${lead_a}, ${width_a}, threads, ${a_along_k}>;
 using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${b_along_k}>;
 
-// A thread's elements of one k: `count` of them in slices that are `step` apart.
-template <int count, int step>
-__device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
+// A slice of a thread's elements of one k.
+__device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
+  const pack<dtype, slice> part = load_pack<slice>(from);
 #pragma unroll
-  for (int s = 0; s < count / slice; ++s) {
-    const pack<dtype, slice> part = load_pack<slice>(from + s * step);
-#pragma unroll
-    for (int e = 0; e < slice; ++e) fragment[s * slice + e] = part.at[e];
-  }
-}
-
-__device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {
-  // To and fro: each product then has an operand in common with the one before, which need not be read again.
-//@ if order == "rows" then
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-#pragma unroll
-    for (int e = 0; e < TN; ++e) {
-      const int j = i % 2 ? TN - 1 - e : e;
-      sum[i][j] += a[i] * b[j];
-    }
-  }
-//@ else
-#pragma unroll
-  for (int j = 0; j < TN; ++j) {
-#pragma unroll
-    for (int e = 0; e < TM; ++e) {
-      const int i = j % 2 ? TM - 1 - e : e;
-      sum[i][j] += a[i] * b[j];
-    }
-  }
-//@ end
+  for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
 __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params}) {
@@ -88,6 +61,26 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * ${b_along_k and "line_b" or "1"};
   const index_t step_a = ${a_along_k and "1" or "line_a"};
   const index_t step_b = ${b_along_k and "1" or "line_b"};
+
+//@ if width_a > 1 or width_b > 1 then
+  // An application's operand that wide copies may not start at: slow, but right.
+  if (!packs_fit<${width_a}>(A, line_a) || !packs_fit<${width_b}>(B, line_b)) {
+    dtype *const c = ${of_batch("C", C_layout, "M", "N")};
+#pragma unroll 1
+    for (int e = 0; e < TM * TN; ++e) {
+      const index_t m = row0 + row + e / TN / slice * (lanes_m * slice) + e / TN % slice;
+      const index_t n = col0 + col + e % TN / slice * (lanes_n * slice) + e % TN % slice;
+      if (m >= M || n >= N) continue;
+      const dtype *a = from_a + (m - row0) * ${a_along_k and "line_a" or "1"};
+      const dtype *b = from_b + (n - col0) * ${b_along_k and "line_b" or "1"};
+      dtype sum = 0;
+#pragma unroll 1
+      for (index_t k = 0; k < K; ++k) sum += a[k * step_a] * b[k * step_b];
+      c[m * C_stride0 + n * C_stride1] = ${stored("sum", "m", "n")};
+    }
+    return;
+  }
+//@ end
 
   tile_a next_a(from_a, line_a, M - row0);
   tile_b next_b(from_b, line_b, N - col0);
@@ -128,35 +121,66 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   dtype b[2][TN];
   const dtype *const own_a = shared + row;
   const dtype *const own_b = shared + stage_a + col;
-  const auto load_fragments = [&](int at, int k) {
-    load_fragment<TM, lanes_m * slice>(a[k % 2], own_a + at + k * ${lead_a});
-    load_fragment<TN, lanes_n * slice>(b[k % 2], own_b + at + k * ${lead_b});
+  const auto load_a = [&](int at, int k, int s) {
+    load_slice(a[k % 2] + s * slice, own_a + at + k * ${lead_a} + s * (lanes_m * slice));
+  };
+  const auto load_b = [&](int at, int k, int s) {
+    load_slice(b[k % 2] + s * slice, own_b + at + k * ${lead_b} + s * (lanes_n * slice));
+  };
+  // The products of one k, among which the loads of the next one's fragments are spread. They go to and fro along the
+  // ${order}: each then has an operand in common with the one before, which need not be read from the registers again.
+  const auto step = [&](int k, int next_at, int next_k) {
+//@ local slices_b = TN // slice
+//@ local slices = slices_b + TM // slice
+//@ for s = 0, slices - 1 do
+//@ if s < slices_b then
+    load_b(next_at, next_k, ${s});
+//@ else
+    load_a(next_at, next_k, ${s - slices_b});
+//@ end
+#pragma unroll
+    for (int e = ${s * TM * TN // slices}; e < ${(s + 1) * TM * TN // slices}; ++e) {
+//@ if order == "rows" then
+      const int i = e / TN;
+      const int j = i % 2 ? TN - 1 - e % TN : e % TN;
+//@ else
+      const int j = e / TM;
+      const int i = j % 2 ? TM - 1 - e % TM : e % TM;
+//@ end
+      sum[i][j] += a[k % 2][i] * b[k % 2][j];
+    }
+//@ end
   };
 
   on_the_way.wait<stages - 2>();
   __syncthreads();
-  load_fragments(0, 0);
+#pragma unroll
+  for (int s = 0; s < TN / slice; ++s) load_b(0, 0, s);
+#pragma unroll
+  for (int s = 0; s < TM / slice; ++s) load_a(0, 0, s);
   constexpr int every = (BK - 1) / bursts; // steps along k from one burst to the next
   int reading = 0;
   int writing = (stages - 1) * stage; // the stage that everybody is done with
   for (;;) {
 #pragma unroll
     for (int k = 0; k < BK - 1; ++k) {
-      load_fragments(reading, k + 1);
       if (k % every == 0 && k / every < bursts) {
         copy_tiles(writing, left >= stages, k / every * copies / bursts, (k / every + 1) * copies / bursts);
       }
-      multiply_add(sum, a[k % 2], b[k % 2]);
+      step(k, reading, k + 1);
     }
     if (--left == 0) break;
     on_the_way.wait<stages - 2>();
     __syncthreads();
     writing = reading;
     reading = reading == (stages - 1) * stage ? 0 : reading + stage;
-    load_fragments(reading, 0);
-    multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+    step(BK - 1, reading, 0);
   }
-  multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] += a[(BK - 1) % 2][i] * b[(BK - 1) % 2][j];
+  }
 
 //@ if dtype == "f32" then
   // In name only: the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in four

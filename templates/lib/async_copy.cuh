@@ -1,5 +1,5 @@
 // Copies from global to shared memory that go on while the thread computes (cp.async, sm_80 and later). A thread's
-// copies between two commits are a of_group; wait<N> returns when all its groups but the N latest have arrived. Other
+// copies between two commits are a group; wait<N> returns when all its groups but the N latest have arrived. Other
 // threads see them after a barrier that follows the wait.
 //
 // Capacity  copies that a thread has on the way at most. Only the CPU needs to know: there a copy is made when it is
@@ -9,13 +9,15 @@ template <int Capacity> class async_copies {
   struct copy {
     void *to;
     const void *from; // null: zeros
-    int bytes, of_group;
+    size_t bytes;
+    int of_group;
   };
   copy on_the_way[Capacity];
   int first = 0, count = 0, commits = 0;
 
-  void add(void *to, const void *from, int bytes) {
+  void add(void *to, const void *from, size_t bytes) {
     assert(count < Capacity);
+    assert(reinterpret_cast<size_t>(to) % bytes == 0 && reinterpret_cast<size_t>(from) % bytes == 0);
     on_the_way[(first + count++) % Capacity] = {to, from, bytes, commits};
   }
 
@@ -31,9 +33,9 @@ public:
     for (; count > 0 && on_the_way[first].of_group < commits - Latest; --count, first = (first + 1) % Capacity) {
       const copy &done = on_the_way[first];
       if (done.from) {
-        memcpy(done.to, done.from, static_cast<size_t>(done.bytes));
+        memcpy(done.to, done.from, done.bytes);
       } else {
-        memset(done.to, 0, static_cast<size_t>(done.bytes));
+        memset(done.to, 0, done.bytes);
       }
     }
   }

@@ -34,15 +34,17 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     return k_contiguous ? p * lines / Extent * sector : lines > 0 ? p * lines : p * Threads * Width / Extent;
   }
 
-  int own_i, own_k; // the thread's first element within the tile
+  int own_k;             // of the thread's first copy
+  int own_at;            // where it goes in shared memory
   const T *from[copies]; // where its next copies come from
 
   // origin: the tile's first element; stride: from one line to the next; i_left: elements from the tile's first to
   // the operand's end along i.
   __device__ __forceinline__ async_tile(const T *origin, index_t stride, index_t i_left) {
     const int t = threadIdx.x;
-    own_i = k_contiguous ? t / across : t % across * Width;
+    const int own_i = k_contiguous ? t / across : t % across * Width;
     own_k = k_contiguous ? t % across : t / across;
+    own_at = own_k * Lead + own_i;
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       const index_t wanted = own_i + step_i(p);
@@ -60,16 +62,17 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
   // The p-th copy of the tile, only when wanted.
   template <class Copies>
   __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
-    T *to = shared + (own_k + step_k(p)) * Lead + own_i + step_i(p);
-    on_the_way.template start_if<Width * sizeof(T)>(wanted, to, from[p]);
+    T *to = shared + own_at;
+    on_the_way.template start_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);
   }
   // The first tile, of which only k_left are there along k.
-  template <class Copies> __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
-    T *to = shared + own_k * Lead + own_i;
+  template <class Copies>
+  __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
+    T *to = shared + own_at;
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       const bool inside = own_k + step_k(p) < k_left;
-      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + step_k(p) * Lead + step_i(p), from[p]);
+      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + (step_k(p) * Lead + step_i(p)), from[p]);
     }
   }
 };

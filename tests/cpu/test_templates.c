@@ -55,12 +55,12 @@ static const char *const blocked[] = {
     "blocked BM=64 BN=64 BK=16 TM=4 TN=4 vec=2 double_buffer=false group=8 min_blocks=1",
 };
 
-/* The same; tiles that the block copies in several ways, and as few and as many stages as there are. */
+/* The same; tiles that the block copies in several ways, all at once and one after the other. */
 static const char *const pipelined[] = {
-    "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 stages=2 group=1 min_blocks=1",
-    "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 stages=3 group=8 min_blocks=1",
-    "pipelined BM=128 BN=64 BK=8 TM=8 TN=8 lanes_m=4 stages=5 group=8 min_blocks=1",
-    "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 stages=2 group=1 min_blocks=1",
+    "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 min_blocks=1",
+    "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=7 stages=3 group=8 min_blocks=1",
+    "pipelined BM=128 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 min_blocks=1",
+    "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=1 stages=3 group=1 min_blocks=1",
 };
 
 static const char *const simple[] = {

@@ -1,4 +1,4 @@
-// matmul: pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 stages=3 group=8 min_blocks=1
+// matmul: pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=4 group=8 min_blocks=1
 // M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=2
 using index_t = int;
 using dtype = float;
@@ -8,7 +8,8 @@ using dtype = float;
 #define TM 8
 #define TN 8
 #define lanes_m 4
-#define stages 3
+#define bursts 1
+#define stages 4
 #define group 8
 #define min_blocks 1
 #define slice 4
@@ -64,13 +65,15 @@ template <int Capacity> class async_copies {
   struct copy {
     void *to;
     const void *from; // null: zeros
-    int bytes, of_group;
+    size_t bytes;
+    int of_group;
   };
   copy on_the_way[Capacity];
   int first = 0, count = 0, commits = 0;
 
-  void add(void *to, const void *from, int bytes) {
+  void add(void *to, const void *from, size_t bytes) {
     assert(count < Capacity);
+    assert(reinterpret_cast<size_t>(to) % bytes == 0 && reinterpret_cast<size_t>(from) % bytes == 0);
     on_the_way[(first + count++) % Capacity] = {to, from, bytes, commits};
   }
 
@@ -86,9 +89,9 @@ public:
     for (; count > 0 && on_the_way[first].of_group < commits - Latest; --count, first = (first + 1) % Capacity) {
       const copy &done = on_the_way[first];
       if (done.from) {
-        memcpy(done.to, done.from, static_cast<size_t>(done.bytes));
+        memcpy(done.to, done.from, done.bytes);
       } else {
-        memset(done.to, 0, static_cast<size_t>(done.bytes));
+        memset(done.to, 0, done.bytes);
       }
     }
   }
@@ -162,15 +165,17 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     return k_contiguous ? p * lines / Extent * sector : lines > 0 ? p * lines : p * Threads * Width / Extent;
   }
 
-  int own_i, own_k; // the thread's first element within the tile
+  int own_k;             // of the thread's first copy
+  int own_at;            // where it goes in shared memory
   const T *from[copies]; // where its next copies come from
 
   // origin: the tile's first element; stride: from one line to the next; i_left: elements from the tile's first to
   // the operand's end along i.
   __device__ __forceinline__ async_tile(const T *origin, index_t stride, index_t i_left) {
     const int t = threadIdx.x;
-    own_i = k_contiguous ? t / across : t % across * Width;
+    const int own_i = k_contiguous ? t / across : t % across * Width;
     own_k = k_contiguous ? t % across : t / across;
+    own_at = own_k * Lead + own_i;
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       const index_t wanted = own_i + step_i(p);
@@ -185,21 +190,20 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     for (int p = 0; p < copies; ++p) from[p] += by;
   }
 
-  // The whole tile, only when wanted.
-  template <class Copies> __device__ __forceinline__ void start(Copies &on_the_way, T *shared, bool wanted) const {
-    T *to = shared + own_k * Lead + own_i;
-#pragma unroll
-    for (int p = 0; p < copies; ++p) {
-      on_the_way.template start_if<Width * sizeof(T)>(wanted, to + step_k(p) * Lead + step_i(p), from[p]);
-    }
+  // The p-th copy of the tile, only when wanted.
+  template <class Copies>
+  __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
+    T *to = shared + own_at;
+    on_the_way.template start_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);
   }
   // The first tile, of which only k_left are there along k.
-  template <class Copies> __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
-    T *to = shared + own_k * Lead + own_i;
+  template <class Copies>
+  __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
+    T *to = shared + own_at;
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       const bool inside = own_k + step_k(p) < k_left;
-      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + step_k(p) * Lead + step_i(p), from[p]);
+      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + (step_k(p) * Lead + step_i(p)), from[p]);
     }
   }
 };
@@ -209,34 +213,17 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
 using tile_a = async_tile<dtype, BM, BK, 68, 1, threads, 1>;
 using tile_b = async_tile<dtype, BN, BK, 132, 1, threads, 1>;
 
-// A thread's elements of one k: `count` of them in slices that are `step` apart.
-template <int count, int step>
-__device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
+// A slice of a thread's elements of one k.
+__device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
+  const pack<dtype, slice> part = load_pack<slice>(from);
 #pragma unroll
-  for (int s = 0; s < count / slice; ++s) {
-    const pack<dtype, slice> part = load_pack<slice>(from + s * step);
-#pragma unroll
-    for (int e = 0; e < slice; ++e) fragment[s * slice + e] = part.at[e];
-  }
-}
-
-__device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {
-  // To and fro: each product then has an operand in common with the one before, which comes from the register cache.
-#pragma unroll
-  for (int j = 0; j < TN; ++j) {
-#pragma unroll
-    for (int e = 0; e < TM; ++e) {
-      const int i = j % 2 ? TM - 1 - e : e;
-      sum[i][j] += a[i] * b[j];
-    }
-  }
+  for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
 __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
-  extern __shared__ dtype shared_a[];
+  extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * 68;
-  constexpr int stage_b = BK * 132;
-  dtype *const shared_b = shared_a + stages * stage_a;
+  constexpr int stage = stage_a + BK * 132;
 
 
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
@@ -249,7 +236,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 67 "templates/matmul_pipelined.cu"
+#line 50 "templates/matmul_pipelined.cu"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
   // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
@@ -265,14 +252,25 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   const index_t step_a = 1;
   const index_t step_b = 1;
 
+#line 84 "templates/matmul_pipelined.cu"
+
   tile_a next_a(from_a, line_a, M - row0);
   tile_b next_b(from_b, line_b, N - col0);
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
-  // Starts the next tiles' copies. What is not wanted is not copied, but counts as a group all the same.
-  const auto copy_tiles = [&](int stage, bool wanted) {
-    next_a.start(on_the_way, shared_a + stage * stage_a, wanted);
-    next_b.start(on_the_way, shared_b + stage * stage_b, wanted);
+  constexpr int copies = tile_a::copies + tile_b::copies;
+  // Starts some of the next tiles' copies, from the first of them up to the last; their end is the end of a group.
+  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      if (p < first || p >= last) continue;
+      if (p < tile_b::copies) {
+        next_b.start(on_the_way, p, shared + at + stage_a, wanted);
+      } else {
+        next_a.start(on_the_way, p - tile_b::copies, shared + at, wanted);
+      }
+    }
+    if (last < copies) return;
     on_the_way.commit();
     next_a.advance(BK * step_a);
     next_b.advance(BK * step_b);
@@ -281,44 +279,124 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
-  next_a.start_short(on_the_way, shared_a, first_k);
-  next_b.start_short(on_the_way, shared_b, first_k);
+  next_a.start_short(on_the_way, shared, first_k);
+  next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
   next_a.advance(first_k * step_a);
   next_b.advance(first_k * step_b);
 #pragma unroll
-  for (int s = 1; s < stages - 1; ++s) copy_tiles(s, s < left);
+  for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
 
   dtype sum[TM][TN] = {};
   // The fragments of one k are loaded while those of the k before are multiplied.
   dtype a[2][TM];
   dtype b[2][TN];
-  const auto load_fragments = [&](int stage, int k) {
-    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a + stage * stage_a + k * 68 + row);
-    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b + stage * stage_b + k * 132 + col);
+  const dtype *const own_a = shared + row;
+  const dtype *const own_b = shared + stage_a + col;
+  const auto load_a = [&](int at, int k, int s) {
+    load_slice(a[k % 2] + s * slice, own_a + at + k * 68 + s * (lanes_m * slice));
+  };
+  const auto load_b = [&](int at, int k, int s) {
+    load_slice(b[k % 2] + s * slice, own_b + at + k * 132 + s * (lanes_n * slice));
+  };
+  // The products of one k, among which the loads of the next one's fragments are spread. They go to and fro along the
+  // rows: each then has an operand in common with the one before, which need not be read from the registers again.
+  const auto step = [&](int k, int next_at, int next_k) {
+
+
+
+
+    load_b(next_at, next_k, 0);
+
+
+
+#pragma unroll
+    for (int e = 0; e < 16; ++e) {
+
+      const int i = e / TN;
+      const int j = i % 2 ? TN - 1 - e % TN : e % TN;
+
+
+
+
+      sum[i][j] += a[k % 2][i] * b[k % 2][j];
+    }
+#line 137 "templates/matmul_pipelined.cu"
+    load_b(next_at, next_k, 1);
+
+
+
+#pragma unroll
+    for (int e = 16; e < 32; ++e) {
+
+      const int i = e / TN;
+      const int j = i % 2 ? TN - 1 - e % TN : e % TN;
+
+
+
+
+      sum[i][j] += a[k % 2][i] * b[k % 2][j];
+    }
+#line 139 "templates/matmul_pipelined.cu"
+    load_a(next_at, next_k, 0);
+
+#pragma unroll
+    for (int e = 32; e < 48; ++e) {
+
+      const int i = e / TN;
+      const int j = i % 2 ? TN - 1 - e % TN : e % TN;
+
+
+
+
+      sum[i][j] += a[k % 2][i] * b[k % 2][j];
+    }
+#line 139 "templates/matmul_pipelined.cu"
+    load_a(next_at, next_k, 1);
+
+#pragma unroll
+    for (int e = 48; e < 64; ++e) {
+
+      const int i = e / TN;
+      const int j = i % 2 ? TN - 1 - e % TN : e % TN;
+
+
+
+
+      sum[i][j] += a[k % 2][i] * b[k % 2][j];
+    }
+
   };
 
   on_the_way.wait<stages - 2>();
   __syncthreads();
-  load_fragments(0, 0);
+#pragma unroll
+  for (int s = 0; s < TN / slice; ++s) load_b(0, 0, s);
+#pragma unroll
+  for (int s = 0; s < TM / slice; ++s) load_a(0, 0, s);
+  constexpr int every = (BK - 1) / bursts; // steps along k from one burst to the next
   int reading = 0;
-  int writing = stages - 1; // the stage that everybody is done with
+  int writing = (stages - 1) * stage; // the stage that everybody is done with
   for (;;) {
 #pragma unroll
     for (int k = 0; k < BK - 1; ++k) {
-      load_fragments(reading, k + 1);
-      if (k == 0) copy_tiles(writing, left >= stages);
-      multiply_add(sum, a[k % 2], b[k % 2]);
+      if (k % every == 0 && k / every < bursts) {
+        copy_tiles(writing, left >= stages, k / every * copies / bursts, (k / every + 1) * copies / bursts);
+      }
+      step(k, reading, k + 1);
     }
     if (--left == 0) break;
     on_the_way.wait<stages - 2>();
     __syncthreads();
     writing = reading;
-    reading = reading == stages - 1 ? 0 : reading + 1;
-    load_fragments(reading, 0);
-    multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+    reading = reading == (stages - 1) * stage ? 0 : reading + stage;
+    step(BK - 1, reading, 0);
   }
-  multiply_add(sum, a[(BK - 1) % 2], b[(BK - 1) % 2]);
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] += a[(BK - 1) % 2][i] * b[(BK - 1) % 2][j];
+  }
 
 
   // In name only: the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in four
@@ -330,7 +408,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   }
 
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 154 "templates/matmul_pipelined.cu"
+#line 202 "templates/matmul_pipelined.cu"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
