@@ -60,7 +60,7 @@ kernel "matmul_epilogue" {
     tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
     tunable "order"   { "rows", "cols" },        -- in which a thread multiplies: other registers and another schedule
     tunable "bursts"  { 1, 7 },                  -- in so many parts a tile's copies start, spread over its phase
-    tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others are on their way
+    tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others on their way
     tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together
     tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
 

@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   }
 
 //@ if dtype == "f32" then
-  // In name only: the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in four
-  // registers in a row, as its store wants them, and in the loop above they would share register banks with the operands.
+  // Changes nothing, but the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in
+  // four registers in a row, as its store wants them, where they share register banks with the operands above.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll

@@ -271,7 +271,7 @@ static void test_matmul_does_not_spill(void **state) {
       {"dtype=f32", "pipelined BM=128 BN=256 BK=8 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
       {"dtype=f32", "pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
       {"dtype=f32", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=1 stages=4"},
-      {"dtype=f64", "pipelined BM=128 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=rows bursts=7 stages=4"},
+      {"dtype=f64", "pipelined BM=64 BN=128 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -55,7 +55,7 @@ template <int Width, typename T> __device__ __forceinline__ bool packs_fit(const
 }
 #line 1 "templates/lib/async_copy.cuh"
 // Copies from global to shared memory that go on while the thread computes (cp.async, sm_80 and later). A thread's
-// copies between two commits are a of_group; wait<N> returns when all its groups but the N latest have arrived. Other
+// copies between two commits are a group; wait<N> returns when all its groups but the N latest have arrived. Other
 // threads see them after a barrier that follows the wait.
 //
 // Capacity  copies that a thread has on the way at most. Only the CPU needs to know: there a copy is made when it is
@@ -399,8 +399,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   }
 
 
-  // In name only: the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in four
-  // registers in a row, as its store wants them, and in the loop above they would share register banks with the operands.
+  // Changes nothing, but the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in
+  // four registers in a row, as its store wants them, where they share register banks with the operands above.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll
