@@ -72,6 +72,7 @@ static void fragment_free(struct fragment *fragment) {
 }
 
 static void add_operand(const struct text *text, bool parentheses, struct text *out) {
+  out->failed |= text->failed;
   if (parentheses) text_add_char(out, '(');
   text_add_n(out, text_get(text), text->length);
   if (parentheses) text_add_char(out, ')');

@@ -26,6 +26,7 @@ static const char *skip_blanks(const char *at) {
 /* A name at *at, which goes behind it and the blanks that follow. */
 static int read_head_name(struct build *build, int line, const char **at, const char **out) {
   const char *start = *at = skip_blanks(*at);
+  *out = "";
   while (isalnum((unsigned char)**at) || **at == '_') ++*at;
   char *name = arena_string(build->arena, start, (size_t)(*at - start));
   if (!name) return build_memory(build);
@@ -52,7 +53,7 @@ static int add_parameter(struct build *build, struct config_formula *formula, co
 }
 
 static int read_parameters(struct build *build, struct config_formula *formula, const char *at) {
-  const char *name;
+  const char *name = NULL;
   int status;
   do {
     status = read_head_name(build, formula->line, &at, &name);

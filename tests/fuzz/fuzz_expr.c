@@ -54,6 +54,30 @@ static void check(const struct expr *expr) {
   text_free(&c);
 }
 
+static bool element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
+                    struct text *why) {
+  (void)context;
+  *slot = (int)count;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(indices[i], "a") != 0) text_addf(why, "%s[%s]", name, indices[i]);
+  return why->length == 0;
+}
+
+/* The same bytes as a formula's body. */
+static void check_formula(const char *body, const struct expr_scope *scope) {
+  struct expr *expr;
+  cugen_error err = {0};
+  if (expr_parse_formula(body, scope, element, &expr, &err)) {
+    if (!err.message[0]) abort();
+    return;
+  }
+  check(expr);
+  struct text text = {0};
+  if (expr_print_formula(expr, slot_c, NULL, &text, &err) == CUGEN_OK && !text.length) abort();
+  text_free(&text);
+  expr_free(expr);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The bytes up to the first NUL are a derived name's expression, the rest is one that may use it. */
@@ -73,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     expr_free(expr);
   }
   if (derived) check(derived);
+  check_formula(text, &scope);
   expr_free(derived);
   free(text);
   return 0;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+#include "gen/expand.h"
 #include "gen/formula.h"
 
 /* ---- Helpers ---- */
@@ -244,6 +246,83 @@ static void test_large(void **state) {
   text_free(&formula);
 }
 
+/* ---- In a template ---- */
+
+static int expand(const char *content, const char *op, struct text *source, cugen_error *err) {
+  static const char config_text[] =
+      "kernel \"k\" { problem \"op\" { \"sum\", \"least\" }, output \"C\" { dtype = \"f32\", shape = { 8 } },\n"
+      "formula \"f(a, b)\" \"op == 'sum' and a + b or min(a, b)\", reference \"none\",\n"
+      "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n";
+  const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024};
+  struct text folder = {0}, path = {0};
+  struct sources sources = {0};
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct expander *expander;
+  struct value values[1];
+  struct variant variant;
+  struct kernel_spec spec;
+  assert_int_equal(folder_temporary(&folder, err), CUGEN_OK);
+  sources.template_dir = text_get(&folder);
+  text_addf(&path, "%s/t.cu", text_get(&folder));
+  assert_int_equal(file_write(text_get(&path), content, strlen(content), err), CUGEN_OK);
+  assert_int_equal(config_parse("c.lua", config_text, strlen(config_text), &config, err), CUGEN_OK);
+  assert_int_equal(problem_set(config, &op, 1, false, &problem, err), CUGEN_OK);
+  assert_int_equal(space_open(config, &problem, &facts, &space, err), CUGEN_OK);
+  assert_int_equal(expander_open(&sources, &expander, err), CUGEN_OK);
+  space_variant(space, 0, &variant, values);
+  int status = expand_variant(expander, config, &problem, &facts, &variant, &spec, err);
+  if (!status) {
+    size_t count;
+    const bool *reads = expander_reads(expander, &count);
+    assert_true(reads[config->first_problem]); /* another operator is another kernel */
+    text_add(source, spec.source);
+    kernel_spec_free(&spec);
+  }
+  expander_close(expander);
+  space_close(space);
+  problem_free(&problem);
+  config_close(config);
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&path);
+  return status;
+}
+
+#define KERNEL(line) "__global__ void k(${params}) {\n" line "\n}\n"
+
+static void test_template(void **state) {
+  struct text sum = {0}, least = {0};
+  cugen_error err;
+  (void)state;
+  assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=sum", &sum, &err), CUGEN_OK);
+  assert_non_null(strstr(text_get(&sum), "{ return __v_a + __v_b; }((C[1]), (2)))"));
+  assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=least", &least, &err), CUGEN_OK);
+  assert_null(strstr(text_get(&least), "__v_a + __v_b"));
+  text_free(&sum);
+  text_free(&least);
+}
+
+static void test_template_errors(void **state) {
+  static const struct {
+    const char *text, *want;
+  } cases[] = {
+      {KERNEL("C[0] = ${f(\"C[1]\")};"), "t.cu:2: formula f takes 2 arguments (a, b), not 1"},
+      {KERNEL("C[0] = ${f(\"C[1]\", {})};"), "t.cu:2: "},
+      {KERNEL("C[0] = ${ff(1, 2)};"), "ff: unknown, nearest 'f'"},
+      {"//@ f = 3\n" KERNEL(""), "f comes from the config and cannot be changed"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text source = {0};
+    cugen_error err;
+    assert_int_equal(expand(cases[i].text, "op=sum", &source, &err), CUGEN_ERROR_TEMPLATE);
+    if (!strstr(err.message, cases[i].want)) fail_msg("got %s, want %s", err.message, cases[i].want);
+    text_free(&source);
+  }
+}
+
 /* Elsewhere there are neither elements nor the functions of formulas. */
 static void test_elsewhere(void **state) {
   (void)state;
@@ -253,9 +332,10 @@ static void test_elsewhere(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bodies), cmocka_unit_test(test_choice),     cmocka_unit_test(test_calls),
-      cmocka_unit_test(test_heads),  cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_large),  cmocka_unit_test(test_elsewhere),
+      cmocka_unit_test(test_bodies),          cmocka_unit_test(test_choice),     cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_heads),           cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_large),           cmocka_unit_test(test_elsewhere),  cmocka_unit_test(test_template),
+      cmocka_unit_test(test_template_errors),
   };
   return cmocka_run_group_tests_name("formula", tests, NULL, NULL);
 }
