@@ -35,6 +35,10 @@ static const char *const stub_headers[] = {
     "cuda_fp16.h", "cuda_bf16.h",      "cuda_runtime.h",  "mma.h",   "cuda.h", "device_launch_parameters.h",
     "assert.h",    "math_constants.h", "cuda_pipeline.h", "cassert", "cmath"};
 
+/* For the linker. What is static in a template's function would be visible with it, and unique in the process
+   (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
+static const char symbols[] = "{ local: _ZZ*; };\n";
+
 /* ---- Textual steps ---- */
 
 static bool is_word(char c) {
@@ -138,7 +142,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 /* ---- The compiler ---- */
 
 struct job {
-  struct text folder, source, object, log;
+  struct text folder, source, object, symbols, log;
 };
 
 static void job_free(struct job *job) {
@@ -146,6 +150,7 @@ static void job_free(struct job *job) {
   text_free(&job->folder);
   text_free(&job->source);
   text_free(&job->object);
+  text_free(&job->symbols);
   text_free(&job->log);
 }
 
@@ -159,7 +164,7 @@ static int write_file(const struct job *job, const char *name, const struct text
 }
 
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
-  struct text unit = {0}, nothing = {0};
+  struct text unit = {0}, nothing = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
   text_addf(&job->source, "%s/kernel.cpp", text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
@@ -167,6 +172,10 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status) status = write_file(job, "kernel.cpp", &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
+  text_add(&script, symbols);
+  if (!status) status = write_file(job, "symbols", &script, err);
+  text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));
+  text_free(&script);
   text_free(&unit);
   return status;
 }
@@ -205,6 +214,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
+  argv[n++] = text_get(&job->symbols);
   argv[n++] = "-o";
   argv[n++] = text_get(&job->object);
   argv[n++] = text_get(&job->source);

@@ -44,11 +44,9 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 
 #define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
 #define __host__
-/* Variables are found by their names, which C++ leaves alone at file scope. A compiler flag hides all else, functions above
-   all: a shared array in a template that is visible would be unique in the process (STB_GNU_UNIQUE), the next kernel's too,
-   and its library never unloaded. */
+/* Variables are found by their names, which C++ leaves alone at file scope. A compiler flag hides all else. */
 #define __constant__ __attribute__((__visibility__("default")))
-#define __device__
+#define __device__   __attribute__((__visibility__("default")))
 #define __managed__  __attribute__((__visibility__("default")))
 /* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
 #define __shared__ static
