@@ -162,11 +162,11 @@ struct choice {
 };
 
 static char *read_text(const char *path) {
+  enum { MOST = 1 << 16, SPARE = 1024 };
   FILE *file = fopen(path, "rb");
-  char *text = calloc(1, 1 << 16);
-  assert_non_null(file);
-  assert_non_null(text);
-  assert_true(fread(text, 1, (1 << 16) - 1024, file) > 0);
+  char *text = calloc(1, MOST);
+  if (!file || !text) abort();
+  assert_true(fread(text, 1, MOST - SPARE, file) > 0);
   fclose(file);
   return text;
 }
