@@ -413,7 +413,7 @@ static int call_formula(lua_State *L) {
   const struct config_formula *formula = lua_touserdata(L, lua_upvalueindex(2));
   const char *arguments[FORMULA_MOST];
   size_t count = (size_t)lua_gettop(L);
-  text_clear(&renderer->formula);
+  text_restart(&renderer->formula);
   if (count != formula->parameter_count) {
     formula_arity(formula, count, &renderer->formula);
     return luaL_error(L, "%s", text_get(&renderer->formula));
