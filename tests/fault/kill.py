@@ -149,7 +149,7 @@ def kill_busy(bench, what, config, *options):
 def slow_compiler(folder):
     """Compiles nothing, slowly, as one process."""
     path = pathlib.Path(f"{folder}/slow-compiler")
-    path.write_text('#!/bin/sh\ncase "$*" in *--version*|*-dumpversion*) exec c++ "$@";; esac\nexec sleep 60\n')
+    path.write_text('#!/bin/sh\ncase " $* " in *" --version "*|*" -dumpversion "*) exec c++ "$@";; esac\nexec sleep 60\n')
     path.chmod(0o755)
     return str(path)
 
