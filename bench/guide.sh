@@ -59,8 +59,8 @@ for through in l1 l2 read_only streaming; do run access --variant "elements load
 
 heading "bytes in flight"
 run copy --variant "element threads=256"
-for loads in 1 2 4 8; do run copy --variant "vector access=4 loads=$loads threads=256 blocks_per_sm=0"; done
-for loads in 1 2 4 8; do run copy --variant "vector access=16 loads=$loads threads=256 blocks_per_sm=0"; done
+for loads in 1 2 4; do run copy --variant "vector access=4 loads=$loads threads=256 blocks_per_sm=0"; done
+for loads in 1 2 4; do run copy --variant "vector access=16 loads=$loads threads=256 blocks_per_sm=0"; done
 run copy --variant "bulk"
 
 heading "transpose"
@@ -70,7 +70,7 @@ run transpose --variant "vector tile_rows=64 tile_cols=128"
 for bank in plain pad xor; do run transpose --variant "vector bank=$bank"; done
 
 heading "matmul"
-for rung in "naive block_x=16 block_y=16" "naive block_x=16 block_y=16 columns_along=y" "tiled tile=16" "tiled tile=32" "blocked" "pipelined"; do
+for rung in "naive block_x=16 block_y=16" "naive block_x=16 block_y=16 columns_along=y" "tiled tile=16" "tiled tile=32" "blocked" "pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 stages=4"; do
   run matmul --set M=4800 --set K=6400 --set N=3200 --variant "$rung"
 done
 
@@ -80,7 +80,7 @@ for rung in vector onepass; do run reduce --set cols=1048576 --variant "$rung th
 
 heading "filter"
 for rung in "naive weights_in=global" "naive weights_in=shared" "naive weights_in=constant" "naive image_in=texture" \
-  "naive image_in=array" "tiled" "strips block_x=32 block_y=1 vec=4 strip=8"; do
+  "naive image_in=array" "tiled" "strips block_x=64 block_y=2 vec=4 strip=8 resident=1024"; do
   run filter --variant "$rung"
 done
 
