@@ -6,7 +6,9 @@ __global__ void reduce_reference(${params}) {
   __shared__ y_t sums[256];
   const long long first = static_cast<long long>(blockIdx.x) * blockDim.x;
 //@ local function result_of(target)
+//@   if axis ~= "all" then
   const long long element = samples ? samples[${target}] : ${target};
+//@   end
 //@   if axis == "all" then
   const x_t *from = x;
   const long long count = rows * cols, stride = 1;

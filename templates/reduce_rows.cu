@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(threads) reduce(${params}) {
   result sums[vec];
 #pragma unroll
   for (int e = 0; e < vec; ++e) sums[e] = start;
-#pragma unroll 4
+#pragma unroll ${vec > 4 and 2 or 4}
   for (long long p = lane; p < packs; p += lanes) {
     const pack<x_t, vec> held = load_pack<vec>(from + head + p * vec);
 #pragma unroll

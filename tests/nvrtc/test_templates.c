@@ -426,7 +426,9 @@ static void test_reduce(void **state) {
     struct bench bench;
     bench_open(*state, "configs/reduce.lua", settings, 5, &targets[i % TARGETS], &bench);
     int64_t spilled = compile_named(&bench, rungs[i / 5][1]);
-    if (spilled) fail_msg("%s spills %lld bytes", rungs[i / 5][1], (long long)spilled);
+    if (spilled)
+      fail_msg("%s %s %s for %s spills %lld bytes", rungs[i / 5][1], settings[1], settings[2], bench.target->arch,
+               (long long)spilled);
     if (i % 5 == 0) compile_reference(&bench);
     bench_close(&bench);
   }

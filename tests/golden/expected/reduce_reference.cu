@@ -13,16 +13,13 @@ __global__ void reduce_reference(const x_t *__restrict__ x, y_t *__restrict__ y,
   constexpr long long plain = 8192, piece = 1024;
   __shared__ y_t sums[256];
   const long long first = static_cast<long long>(blockIdx.x) * blockDim.x;
-#line 23 "templates/reduce_reference.cu"
+#line 25 "templates/reduce_reference.cu"
   if (cols <= plain) {
     const long long t = first + threadIdx.x;
     if (t >= sample_count) return;
-#line 9 "templates/reduce_reference.cu"
+#line 10 "templates/reduce_reference.cu"
   const long long element = samples ? samples[t] : t;
-
-
-
-
+#line 16 "templates/reduce_reference.cu"
   const x_t *from = x + element * cols;
   const long long count = cols, stride = 1;
 
@@ -30,7 +27,7 @@ __global__ void reduce_reference(const x_t *__restrict__ x, y_t *__restrict__ y,
 
 
   const y_t start = ([&](auto __v_first) -> decltype(__v_first) { using __t = decltype(__v_first); return __t(0LL); }((y_t(from[0]))));
-#line 27 "templates/reduce_reference.cu"
+#line 29 "templates/reduce_reference.cu"
     y_t sum = start;
     for (long long i = 0; i < count; ++i) sum = ([&](auto __v_a, decltype(__v_a) __v_b) -> decltype(__v_a) { return __v_a + __v_b; }((sum), (y_t(from[i * stride]))));
     y[t] = sum;
@@ -38,12 +35,9 @@ __global__ void reduce_reference(const x_t *__restrict__ x, y_t *__restrict__ y,
   }
   const long long last = first + blockDim.x < sample_count ? first + blockDim.x : sample_count;
   for (long long t = first; t < last; ++t) {
-#line 9 "templates/reduce_reference.cu"
+#line 10 "templates/reduce_reference.cu"
   const long long element = samples ? samples[t] : t;
-
-
-
-
+#line 16 "templates/reduce_reference.cu"
   const x_t *from = x + element * cols;
   const long long count = cols, stride = 1;
 
@@ -51,7 +45,7 @@ __global__ void reduce_reference(const x_t *__restrict__ x, y_t *__restrict__ y,
 
 
   const y_t start = ([&](auto __v_first) -> decltype(__v_first) { using __t = decltype(__v_first); return __t(0LL); }((y_t(from[0]))));
-#line 35 "templates/reduce_reference.cu"
+#line 37 "templates/reduce_reference.cu"
     const long long stretch = (count + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * stretch;
     const long long end = begin + stretch < count ? begin + stretch : count;
     y_t sum = start;
