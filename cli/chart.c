@@ -3,6 +3,7 @@
    that they can be told apart. Where there is no roof, only rates are drawn. */
 #include "chart.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +69,23 @@ static void include(double value, double *least, double *most) {
   if (value > *most) *most = value;
 }
 
+/* Two problems of one kernel that differ in sizes alone: another type has another ceiling. */
+static bool is_alike(const char *a, const char *b) {
+  while (*a && *b) {
+    size_t name = strcspn(a, "= "), length = strcspn(a, " "), other = strcspn(b, " ");
+    bool same = length == other && strncmp(a, b, length) == 0,
+         size = isdigit((unsigned char)a[name + (a[name] == '=')]);
+    if (!same && !size) return false;
+    a += length, b += other;
+    a += *a == ' ', b += *b == ' ';
+  }
+  return !*a && !*b;
+}
+
 /* Other problems' best are shown where there is room for another intensity. */
 static bool is_other(const struct findings *f, const cugen_cache_set *set) {
-  return set->seconds > 0 && set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
+  return is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 && set->flops > 0 &&
+         set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
          (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
 }
 

@@ -148,7 +148,7 @@ static void write_caption(const struct page *p) {
         "implementation\u2019s "
         "best.",
         p->out);
-  if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other problems.", p->out);
+  if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other sizes.", p->out);
   fputs("</figcaption>\n", p->out);
 }
 
