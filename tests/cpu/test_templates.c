@@ -118,8 +118,8 @@ static void test_blocked_as_on_a_gpu(void **state) {
 
 /* Each product of a batch has its own operands and its own part of C, however they lie. */
 static void test_batch(void **state) {
-  static const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x", "tiled tile=16 pad=0",
-                                         "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 min_blocks=1", pipelined[0]};
+  const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x", "tiled tile=16 pad=0",
+                                  "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 min_blocks=1", pipelined[0]};
   for (unsigned i = 0; i < 8; i++) {
     const char *settings[] = {i & 1 ? "layout_a=col" : "layout_a=row",
                               i & 2 ? "layout_b=col" : "layout_b=row",
