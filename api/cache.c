@@ -94,7 +94,7 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
                      "cugen_cache_filter.size is %zu, should be %zu: start from CUGEN_CACHE_FILTER_INIT",
                      filter->size, sizeof *filter);
   if (is_blank(filter->config) || is_blank(filter->device) || is_blank(filter->problem))
-    return error_set(err, CUGEN_ERROR_USAGE, "an empty %s means no record",
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_cache_filter.%s is empty and means no record; NULL means all",
                      is_blank(filter->config)   ? "config"
                      : is_blank(filter->device) ? "device"
                                                 : "problem");
