@@ -4,7 +4,9 @@
 function(embed out file kind)
   set(path ${CMAKE_BINARY_DIR}/generated/${file})
   list(TRANSFORM ARGN REPLACE "^${CMAKE_SOURCE_DIR}/" "" OUTPUT_VARIABLE relative)
-  list(SORT relative)
+  if(NOT kind STREQUAL "shim") # whose order is its author's
+    list(SORT relative)
+  endif()
   list(JOIN relative "|" joined) # one argument: a list's semicolons do not survive the shell
   add_custom_command(OUTPUT ${path}
     COMMAND ${CMAKE_COMMAND} -DKIND=${kind} -DOUT=${path} -DROOT=${CMAKE_SOURCE_DIR} "-DFILES=${joined}"
@@ -34,10 +36,10 @@ macro(embed_pages out)
   embed(${out} pages.c pages ${pages})
 endmacro()
 
-# runtime/cpu/abi.h and cuda_shim.h, one after the other, as cpu_shim_text, cpu_shim_length.
+# runtime/cpu/abi.h and the parts of cuda_shim.h, one after the other in its order, as cpu_shim_text, cpu_shim_length.
 macro(embed_cpu_shim out)
-  file(GLOB shim CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)
-  if(shim)
-    embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
-  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h shim REGEX "^#include \"shim/")
+  list(TRANSFORM shim REPLACE "#include \"(.*)\"" "${CMAKE_SOURCE_DIR}/runtime/cpu/\\1")
+  embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
 endmacro()

@@ -29,6 +29,9 @@ static void check(int status, const cugen_error *err) {
 static const char *const compilers[] = {"g++", "clang++"};
 enum { COMPILERS = sizeof compilers / sizeof *compilers, MAX_ENTRIES = 4 };
 
+extern const char cpu_shim_text[]; /* embedded by the build */
+extern const size_t cpu_shim_length;
+
 struct fixture {
   struct text compiler; /* its path; empty when it is not here */
   struct text folder;
@@ -48,8 +51,7 @@ static void read_into(const char *path, struct text *out) {
 
 static void write_unit(const struct fixture *fixture, const char *name, const char *const *kernels) {
   struct text unit = {0}, path = {0}, source = {0};
-  read_into("runtime/cpu/abi.h", &unit);
-  read_into("runtime/cpu/cuda_shim.h", &unit);
+  text_add_n(&unit, cpu_shim_text, cpu_shim_length);
   text_addf(&path, "tests/cpu/%s.cu", name);
   read_into(text_get(&path), &source);
   text_addf(&unit, "\n#line 1 \"%s.cu\"\n", name);

@@ -1,0 +1,41 @@
+/* Part of cuda_shim.h: constants, and what stands behind the user's source. */
+/* clang-format off */
+/* ---- Constants of math_constants.h ----------------------------------------------------------------------------- */
+
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_INF   __builtin_inf()
+#define CUDART_NAN   __builtin_nan("")
+#define CUDART_PI_F  3.141592654f
+#define CUDART_PI    3.1415926535897931e+0
+
+/* ---- Entries: after the user's source, one for each kernel that is wanted -------------------------------------- */
+
+template <unsigned... index> struct cugen_indices {};
+template <unsigned count, unsigned... index>
+struct cugen_count_up : cugen_count_up<count - 1, count - 1, index...> {};
+template <unsigned... index> struct cugen_count_up<0, index...> {
+  typedef cugen_indices<index...> type;
+};
+template <class... Parameter, unsigned... index>
+static inline void cugen_call(void (*kernel)(Parameter...), void **parameters, cugen_indices<index...>) {
+  (void)parameters;
+  kernel(*static_cast<Parameter *>(parameters[index])...);
+}
+template <class... Parameter> static inline void cugen_launch(void (*kernel)(Parameter...), void **parameters) {
+  cugen_call(kernel, parameters, typename cugen_count_up<sizeof...(Parameter)>::type());
+}
+template <class... Parameter> static inline int cugen_describe(void (*)(Parameter...), int *sizes, int capacity) {
+  const int all[] = {0, (int)sizeof(Parameter)...};
+  for (int i = 0; i < (int)sizeof...(Parameter) && i < capacity; ++i) sizes[i] = all[i + 1];
+  return sizeof...(Parameter);
+}
+/* CUGEN_ENTRY(0, reduce<4>): runs one CUDA thread; parameters[i] points at the i-th parameter's value. Beside it, how
+   many parameters the kernel takes, and their sizes. */
+#define CUGEN_ENTRY(number, ...)                                                                                     \
+  extern "C" __attribute__((__visibility__("default"))) void cugen_entry_##number(void **cugen_parameters) {         \
+    cugen_launch(&__VA_ARGS__, cugen_parameters);                                                                    \
+  }                                                                                                                  \
+  extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *sizes, int capacity) { \
+    return cugen_describe(&__VA_ARGS__, sizes, capacity);                                                            \
+  }

@@ -1,0 +1,197 @@
+/* Part of cuda_shim.h: 16-bit floats. */
+/* clang-format off */
+/* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------------------------- */
+
+struct cugen_binary16 {
+  static unsigned short encode(float from) {
+#if defined(__F16C__)
+    typedef float four __attribute__((__vector_size__(16)));
+    typedef short eight __attribute__((__vector_size__(16)));
+    const eight packed = (eight)__builtin_ia32_vcvtps2ph((four){from, 0, 0, 0}, 0);
+    return (unsigned short)packed[0];
+#else
+    const unsigned bits = cugen_bits<unsigned>(from), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
+    if (size >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u); /* rounds to 2^16 or more */
+    if (size < 0x38800000u) { /* below 2^-14 the last place is 2^-24: adding 1.5 * 2^-1 rounds to it */
+      return (unsigned short)(sign | (cugen_bits<unsigned>(cugen_bits<float>(size) + 0.5f) - 0x3f000000u));
+    }
+    return (unsigned short)(sign | ((size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13));
+#endif
+  }
+  static float decode(unsigned short from) {
+#if defined(__F16C__)
+    typedef float four __attribute__((__vector_size__(16)));
+    typedef short eight __attribute__((__vector_size__(16)));
+    const four wide = (four)__builtin_ia32_vcvtph2ps((eight){(short)from, 0, 0, 0, 0, 0, 0, 0});
+    return wide[0];
+#else
+    const unsigned sign = (from & 0x8000u) << 16, size = from & 0x7fffu;
+    if (size >= 0x7c00u) return cugen_bits<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13);
+    /* As a float with the exponent too small by 112. Exact for subnormal numbers as well. */
+    return cugen_bits<float>(sign | cugen_bits<unsigned>(cugen_bits<float>(size << 13) * 0x1p+112f));
+#endif
+  }
+};
+struct cugen_brain16 {
+  static unsigned short encode(float from) {
+    const unsigned bits = cugen_bits<unsigned>(from);
+    if (from != from) return 0x7fff;
+    return (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  }
+  static float decode(unsigned short from) { return cugen_bits<float>((unsigned)from << 16); }
+};
+
+/* Friends inside the class are compiled only when they are used, and found for its arguments alone. */
+template <class Format> struct cugen_float16 {
+  unsigned short cugen_raw;
+  typedef cugen_float16 Self;
+
+  cugen_float16() = default;
+  cugen_float16(float x) : cugen_raw(Format::encode(x)) {}
+#define CUGEN_FROM(type)                                                                                             \
+  cugen_float16(type x) : cugen_raw(Format::encode((float)x)) {}
+  CUGEN_FROM(double)
+  CUGEN_FROM(short)
+  CUGEN_FROM(unsigned short)
+  CUGEN_FROM(int)
+  CUGEN_FROM(unsigned)
+  CUGEN_FROM(long)
+  CUGEN_FROM(unsigned long)
+  CUGEN_FROM(long long)
+  CUGEN_FROM(unsigned long long)
+#undef CUGEN_FROM
+  operator float() const { return Format::decode(cugen_raw); }
+  float cugen_get() const { return Format::decode(cugen_raw); }
+  static Self cugen_of(unsigned short raw) {
+    Self self;
+    self.cugen_raw = raw;
+    return self;
+  }
+
+#define CUGEN_BINARY(sign, name)                                                                                     \
+  friend Self operator sign(const Self &a, const Self &b) { return a.cugen_get() sign b.cugen_get(); }               \
+  friend Self &operator sign##=(Self &a, const Self &b) { return a = a sign b; }                                     \
+  friend Self name(Self a, Self b) { return a sign b; }                                                              \
+  friend Self name##_rn(Self a, Self b) { return a sign b; }
+  CUGEN_BINARY(+, __hadd)
+  CUGEN_BINARY(-, __hsub)
+  CUGEN_BINARY(*, __hmul)
+  CUGEN_BINARY(/, __hdiv)
+#undef CUGEN_BINARY
+#define CUGEN_COMPARE(sign, name)                                                                                    \
+  friend bool operator sign(const Self &a, const Self &b) { return a.cugen_get() sign b.cugen_get(); }               \
+  friend bool name(Self a, Self b) { return a sign b; }
+  CUGEN_COMPARE(==, __heq)
+  CUGEN_COMPARE(!=, __hne)
+  CUGEN_COMPARE(<, __hlt)
+  CUGEN_COMPARE(<=, __hle)
+  CUGEN_COMPARE(>, __hgt)
+  CUGEN_COMPARE(>=, __hge)
+#undef CUGEN_COMPARE
+#define CUGEN_UNARY(name, expression)                                                                                \
+  friend Self name(Self a) {                                                                                         \
+    const float x = a.cugen_get();                                                                                   \
+    return expression;                                                                                               \
+  }
+  CUGEN_UNARY(hsqrt, sqrtf(x))
+  CUGEN_UNARY(hrsqrt, 1.0f / sqrtf(x))
+  CUGEN_UNARY(hrcp, 1.0f / x)
+  CUGEN_UNARY(hexp, expf(x))
+  CUGEN_UNARY(hexp2, exp2f(x))
+  CUGEN_UNARY(hlog, logf(x))
+  CUGEN_UNARY(hlog2, log2f(x))
+  CUGEN_UNARY(hsin, sinf(x))
+  CUGEN_UNARY(hcos, cosf(x))
+  CUGEN_UNARY(htanh, tanhf(x))
+  CUGEN_UNARY(hfloor, floorf(x))
+  CUGEN_UNARY(hceil, ceilf(x))
+  CUGEN_UNARY(htrunc, truncf(x))
+  CUGEN_UNARY(hrint, rintf(x))
+#undef CUGEN_UNARY
+  friend Self operator-(const Self &a) { return cugen_of(a.cugen_raw ^ 0x8000u); }
+  friend Self operator+(const Self &a) { return a; }
+  friend Self &operator++(Self &a) { return a = a + Self(1.0f); }
+  friend Self &operator--(Self &a) { return a = a - Self(1.0f); }
+  friend Self __hneg(Self a) { return -a; }
+  friend Self __habs(Self a) { return cugen_of(a.cugen_raw & 0x7fffu); }
+  friend Self __hmin(Self a, Self b) { return min(a.cugen_get(), b.cugen_get()); }
+  friend Self __hmax(Self a, Self b) { return max(a.cugen_get(), b.cugen_get()); }
+  friend Self __hfma(Self a, Self b, Self c) { return fmaf(a.cugen_get(), b.cugen_get(), c.cugen_get()); }
+  friend bool __hisnan(Self a) { return a.cugen_get() != a.cugen_get(); }
+  friend int __hisinf(Self a) { return __builtin_isinf_sign(a.cugen_get()); }
+};
+
+template <class Format> struct __attribute__((__aligned__(4))) cugen_float16x2 {
+  typedef cugen_float16<Format> One;
+  typedef cugen_float16x2 Self;
+  One x, y;
+
+  cugen_float16x2() = default;
+  cugen_float16x2(const One &a, const One &b) : x(a), y(b) {}
+
+#define CUGEN_BINARY(sign, name)                                                                                     \
+  friend Self operator sign(const Self &a, const Self &b) { return Self(a.x sign b.x, a.y sign b.y); }               \
+  friend Self &operator sign##=(Self &a, const Self &b) { return a = a sign b; }                                     \
+  friend Self name(Self a, Self b) { return a sign b; }
+  CUGEN_BINARY(+, __hadd2)
+  CUGEN_BINARY(-, __hsub2)
+  CUGEN_BINARY(*, __hmul2)
+  CUGEN_BINARY(/, __h2div)
+#undef CUGEN_BINARY
+  friend Self operator-(const Self &a) { return Self(-a.x, -a.y); }
+  friend bool operator==(const Self &a, const Self &b) { return a.x == b.x && a.y == b.y; }
+  friend Self __hneg2(Self a) { return -a; }
+  friend Self __habs2(Self a) { return Self(__habs(a.x), __habs(a.y)); }
+  friend Self __hmin2(Self a, Self b) { return Self(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
+  friend Self __hmax2(Self a, Self b) { return Self(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
+  friend Self __hfma2(Self a, Self b, Self c) { return Self(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)); }
+  friend Self h2exp(Self a) { return Self(hexp(a.x), hexp(a.y)); }
+  friend Self h2sqrt(Self a) { return Self(hsqrt(a.x), hsqrt(a.y)); }
+  friend Self h2rsqrt(Self a) { return Self(hrsqrt(a.x), hrsqrt(a.y)); }
+  friend One __low2half(Self a) { return a.x; }
+  friend One __high2half(Self a) { return a.y; }
+  friend One __low2bfloat16(Self a) { return a.x; }
+  friend One __high2bfloat16(Self a) { return a.y; }
+  friend float __low2float(Self a) { return a.x; }
+  friend float __high2float(Self a) { return a.y; }
+  friend Self __low2half2(Self a) { return Self(a.x, a.x); }
+  friend Self __high2half2(Self a) { return Self(a.y, a.y); }
+  friend Self __lowhigh2highlow(Self a) { return Self(a.y, a.x); }
+  friend Self __lows2half2(Self a, Self b) { return Self(a.x, b.x); }
+  friend Self __highs2half2(Self a, Self b) { return Self(a.y, b.y); }
+};
+
+typedef cugen_float16<cugen_binary16> __half, half, nv_half;
+typedef cugen_float16x2<cugen_binary16> __half2, half2, nv_half2;
+typedef cugen_float16<cugen_brain16> __nv_bfloat16, nv_bfloat16;
+typedef cugen_float16x2<cugen_brain16> __nv_bfloat162, nv_bfloat162;
+
+#define CUGEN_FLOAT16(one, two, name)                                                                                \
+  static inline one __float2##name(float x) { return x; }                                                            \
+  static inline one __float2##name##_rn(float x) { return x; }                                                       \
+  static inline one __double2##name(double x) { return x; }                                                          \
+  static inline one __int2##name##_rn(int x) { return x; }                                                           \
+  static inline one __uint2##name##_rn(unsigned x) { return x; }                                                     \
+  static inline float __##name##2float(one x) { return x; }                                                          \
+  static inline int __##name##2int_rn(one x) { return __float2int_rn(x); }                                           \
+  static inline int __##name##2int_rz(one x) { return __float2int_rz(x); }                                           \
+  static inline unsigned short __##name##_as_ushort(one x) { return x.cugen_raw; }                                   \
+  static inline short __##name##_as_short(one x) { return (short)x.cugen_raw; }                                      \
+  static inline one __ushort_as_##name(unsigned short x) { return one::cugen_of(x); }                                \
+  static inline one __short_as_##name(short x) { return one::cugen_of((unsigned short)x); }                          \
+  static inline two __halves2##name##2(one x, one y) { return two(x, y); }                                           \
+  static inline two __##name##2##name##2(one x) { return two(x, x); }                                                \
+  static inline two __float2##name##2_rn(float x) { return two(x, x); }                                              \
+  static inline two __floats2##name##2_rn(float x, float y) { return two(x, y); }                                    \
+  static inline two __float22##name##2_rn(float2 x) { return two(x.x, x.y); }                                        \
+  static inline float2 __##name##22float2(two x) { return {x.x, x.y}; }                                              \
+  CUGEN_ATOMIC(atomicAdd, one, old + value)                                                                          \
+  CUGEN_ATOMIC(atomicAdd, two, old + value)
+CUGEN_FLOAT16(__half, __half2, half)
+CUGEN_FLOAT16(__nv_bfloat16, __nv_bfloat162, bfloat16)
+#undef CUGEN_FLOAT16
+#undef CUGEN_ATOMIC
+#undef CUGEN_ATOMIC_AS
+static inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
+static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }

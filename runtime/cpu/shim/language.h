@@ -1,0 +1,122 @@
+/* Part of cuda_shim.h: keywords, vector types, built-in variables. */
+/* clang-format off */
+/* The C library's own header: with the C++ library's wrapper around it the parse takes 0.1 s longer. It stays defined
+   so that the user's <math.h> is the same one. */
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1
+#include <math.h>
+#include <string.h>
+/* NVRTC knows these without a header, but no int64_t: sources that define their own must not meet another. */
+extern "C" {
+int printf(const char *format, ...);
+void *malloc(size_t bytes) noexcept;
+void free(void *memory) noexcept;
+int abs(int x) noexcept;
+long labs(long x) noexcept;
+long long llabs(long long x) noexcept;
+}
+
+#define __CUGEN_CPU__        1
+#define __CUDACC__           1
+#define __CUDA_ARCH__        800
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+
+/* ---- What the program that loads this exports and sets --------------------------------------------------------- */
+
+extern "C" {
+__attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;
+__attribute__((__visibility__("default"))) const struct cpu_hooks *cugen_hooks;
+/* The same under names that need no look-up in position-independent code. */
+extern __attribute__((__visibility__("hidden"), __alias__("cugen_builtins"))) struct cpu_builtins cugen_own_builtins;
+extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const struct cpu_hooks *cugen_own_hooks;
+}
+
+/* ---- Language -------------------------------------------------------------------------------------------------- */
+
+#define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
+#define __host__
+/* Variables are found by their names, which C++ leaves alone at file scope. A compiler flag hides all else. */
+#define __constant__ __attribute__((__visibility__("default")))
+#define __device__   __attribute__((__visibility__("default")))
+#define __managed__  __attribute__((__visibility__("default")))
+/* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#define __align__(bytes)      __attribute__((__aligned__(bytes)))
+#define __forceinline__       __inline__ __attribute__((__always_inline__))
+#define __noinline__          __attribute__((noinline))
+#define __nv_pure__           __attribute__((__pure__))
+#ifndef __clang__
+#define __builtin_assume(...) ((void)0)
+#endif
+#define __nv_loop_unroll(...)
+
+#define CUGEN_TEXT_OF(text) #text
+#define CUGEN_TEXT(text)    CUGEN_TEXT_OF(text)
+#undef assert
+#define assert(...)                                                                                                  \
+  ((__VA_ARGS__) ? (void)0                                                                                           \
+                 : cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": assertion failed: " #__VA_ARGS__))
+
+/* ---- Vector types, with CUDA's alignments ---------------------------------------------------------------------- */
+
+#define CUGEN_VECTORS(type, name, align2, align4)                                                                    \
+  struct name##1 {                                                                                                   \
+    type x;                                                                                                          \
+  };                                                                                                                 \
+  struct __attribute__((__aligned__(align2))) name##2 {                                                              \
+    type x, y;                                                                                                       \
+  };                                                                                                                 \
+  struct CUGEN_THREE(name);                                                                                          \
+  CUGEN_THREE_BODY(type, name)                                                                                       \
+  struct __attribute__((__aligned__(align4))) name##4 {                                                              \
+    type x, y, z, w;                                                                                                 \
+  };                                                                                                                 \
+  static inline name##1 make_##name##1(type x) { return {x}; }                                                       \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                                            \
+  static inline CUGEN_THREE(name) make_##name##3(type x, type y, type z) { return {x, y, z}; }                       \
+  static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+#define CUGEN_THREE(name) name##3
+#define CUGEN_THREE_BODY(type, name)                                                                                 \
+  struct name##3 {                                                                                                   \
+    type x, y, z;                                                                                                    \
+  };
+CUGEN_VECTORS(signed char, char, 2, 4)
+CUGEN_VECTORS(unsigned char, uchar, 2, 4)
+CUGEN_VECTORS(short, short, 4, 8)
+CUGEN_VECTORS(unsigned short, ushort, 4, 8)
+CUGEN_VECTORS(int, int, 8, 16)
+CUGEN_VECTORS(long, long, 16, 16)
+CUGEN_VECTORS(unsigned long, ulong, 16, 16)
+CUGEN_VECTORS(long long, longlong, 16, 16)
+CUGEN_VECTORS(unsigned long long, ulonglong, 16, 16)
+CUGEN_VECTORS(float, float, 8, 16)
+CUGEN_VECTORS(double, double, 16, 16)
+#undef CUGEN_THREE_BODY
+#define CUGEN_THREE_BODY(type, name) typedef cpu_dim3 uint3;
+#undef CUGEN_THREE
+#define CUGEN_THREE(name) cpu_dim3
+CUGEN_VECTORS(unsigned, uint, 8, 16)
+#undef CUGEN_VECTORS
+#undef CUGEN_THREE
+#undef CUGEN_THREE_BODY
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+/* ---- Built-in variables ---------------------------------------------------------------------------------------- */
+
+#define CUGEN_VARIABLE __attribute__((__unused__)) static constexpr
+CUGEN_VARIABLE const uint3 &threadIdx = cugen_own_builtins.thread;
+CUGEN_VARIABLE const uint3 &blockIdx = cugen_own_builtins.block;
+CUGEN_VARIABLE const uint3 &blockDim = cugen_own_builtins.block_size;
+CUGEN_VARIABLE const uint3 &gridDim = cugen_own_builtins.grid_size;
+CUGEN_VARIABLE int warpSize = 32;
+#undef CUGEN_VARIABLE

@@ -1,0 +1,163 @@
+/* Part of cuda_shim.h: functions of real numbers. */
+/* clang-format off */
+/* ---- min, max, abs: the overloads of CUDA ---------------------------------------------------------------------- */
+
+#define CUGEN_EXTREMES(result, first, second)                                                                        \
+  static inline result min(first a, second b) { return (result)b < (result)a ? (result)b : (result)a; }              \
+  static inline result max(first a, second b) { return (result)a < (result)b ? (result)b : (result)a; }
+#define CUGEN_EXTREMES_MIXED(type)                                                                                   \
+  CUGEN_EXTREMES(type, type, type)                                                                                   \
+  CUGEN_EXTREMES(unsigned type, unsigned type, unsigned type)                                                        \
+  CUGEN_EXTREMES(unsigned type, type, unsigned type)                                                                 \
+  CUGEN_EXTREMES(unsigned type, unsigned type, type)
+CUGEN_EXTREMES_MIXED(int)
+CUGEN_EXTREMES_MIXED(long)
+CUGEN_EXTREMES_MIXED(long long)
+#undef CUGEN_EXTREMES_MIXED
+#undef CUGEN_EXTREMES
+/* Of a number and a NaN, the number. */
+#define CUGEN_EXTREMES(result, first, second)                                                                        \
+  static inline result min(first a, second b) { return a != a || b < a ? b : a; }                                    \
+  static inline result max(first a, second b) { return a != a || a < b ? b : a; }
+CUGEN_EXTREMES(float, float, float)
+CUGEN_EXTREMES(double, double, double)
+CUGEN_EXTREMES(double, float, double)
+CUGEN_EXTREMES(double, double, float)
+#undef CUGEN_EXTREMES
+
+static inline long abs(long x) { return labs(x); }
+static inline long long abs(long long x) { return llabs(x); }
+static inline float abs(float x) { return fabsf(x); }
+static inline double abs(double x) { return fabs(x); }
+static inline int __abs(int x) { return abs(x); }
+
+/* ---- Mathematics: float overloads of the C library's names, and CUDA's own names. As for NVRTC, an integer or two
+   different types as arguments are ambiguous. -------------------------------------------------------------------- */
+
+#define CUGEN_FLOAT_1(name)                                                                                          \
+  static inline float name(float x) { return name##f(x); }
+CUGEN_FLOAT_1(sqrt)
+CUGEN_FLOAT_1(cbrt)
+CUGEN_FLOAT_1(exp)
+CUGEN_FLOAT_1(exp2)
+CUGEN_FLOAT_1(expm1)
+CUGEN_FLOAT_1(log)
+CUGEN_FLOAT_1(log2)
+CUGEN_FLOAT_1(log10)
+CUGEN_FLOAT_1(log1p)
+CUGEN_FLOAT_1(sin)
+CUGEN_FLOAT_1(cos)
+CUGEN_FLOAT_1(tan)
+CUGEN_FLOAT_1(asin)
+CUGEN_FLOAT_1(acos)
+CUGEN_FLOAT_1(atan)
+CUGEN_FLOAT_1(sinh)
+CUGEN_FLOAT_1(cosh)
+CUGEN_FLOAT_1(tanh)
+CUGEN_FLOAT_1(asinh)
+CUGEN_FLOAT_1(acosh)
+CUGEN_FLOAT_1(atanh)
+CUGEN_FLOAT_1(erf)
+CUGEN_FLOAT_1(erfc)
+CUGEN_FLOAT_1(lgamma)
+CUGEN_FLOAT_1(tgamma)
+CUGEN_FLOAT_1(floor)
+CUGEN_FLOAT_1(ceil)
+CUGEN_FLOAT_1(trunc)
+CUGEN_FLOAT_1(round)
+CUGEN_FLOAT_1(rint)
+CUGEN_FLOAT_1(nearbyint)
+CUGEN_FLOAT_1(fabs)
+#undef CUGEN_FLOAT_1
+#define CUGEN_FLOAT_2(name)                                                                                          \
+  static inline float name(float x, float y) { return name##f(x, y); }
+CUGEN_FLOAT_2(pow)
+CUGEN_FLOAT_2(atan2)
+CUGEN_FLOAT_2(fmod)
+CUGEN_FLOAT_2(remainder)
+CUGEN_FLOAT_2(hypot)
+CUGEN_FLOAT_2(copysign)
+CUGEN_FLOAT_2(fmin)
+CUGEN_FLOAT_2(fmax)
+CUGEN_FLOAT_2(fdim)
+CUGEN_FLOAT_2(nextafter)
+#undef CUGEN_FLOAT_2
+static inline float pow(float x, int y) { return powf(x, (float)y); }
+static inline double pow(double x, int y) { return pow(x, (double)y); }
+static inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
+static inline float ldexp(float x, int e) { return ldexpf(x, e); }
+static inline float frexp(float x, int *e) { return frexpf(x, e); }
+static inline float modf(float x, float *whole) { return modff(x, whole); }
+static inline void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
+static inline long lround(float x) { return lroundf(x); }
+static inline long lrint(float x) { return lrintf(x); }
+static inline long long llround(float x) { return llroundf(x); }
+static inline long long llrint(float x) { return llrintf(x); }
+
+#define CUGEN_REAL(name, expression_f, expression)                                                                   \
+  static inline float name##f(float x) { return expression_f; }                                                      \
+  static inline double name(double x) { return expression; }                                                         \
+  static inline float name(float x) { return name##f(x); }
+CUGEN_REAL(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
+CUGEN_REAL(rcbrt, 1.0f / cbrtf(x), 1.0 / cbrt(x))
+CUGEN_REAL(sinpi, (float)sin(3.14159265358979323846 * fmod((double)x, 2.0)),
+           sin(3.14159265358979323846 * fmod(x, 2.0)))
+CUGEN_REAL(cospi, (float)cos(3.14159265358979323846 * fmod((double)x, 2.0)),
+           cos(3.14159265358979323846 * fmod(x, 2.0)))
+CUGEN_REAL(normcdf, 0.5f * erfcf(-0.70710678118654752440f * x), 0.5 * erfc(-0.70710678118654752440 * x))
+CUGEN_REAL(erfcx, (float)(exp((double)x * x) * erfc((double)x)), exp(x * x) * erfc(x))
+#undef CUGEN_REAL
+static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+static inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
+static inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+static inline float fdividef(float x, float y) { return x / y; }
+
+static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f; }
+/* Macros, since the GNU C library declares functions of some of these names. */
+#define __expf    expf
+#define __exp10f  exp10f
+#define __logf    logf
+#define __log2f   log2f
+#define __log10f  log10f
+#define __sinf    sinf
+#define __cosf    cosf
+#define __tanf    tanf
+#define __tanhf   tanhf
+#define __sincosf sincosf
+#define __powf    powf
+static inline float __fdividef(float x, float y) { return x / y; }
+
+/* Rounded as they stand: the compiler may not make one instruction of a product and a sum. */
+#if defined(__x86_64__)
+#define CUGEN_ROUNDED(type, expression)                                                                              \
+  type result = expression;                                                                                          \
+  __asm__("" : "+x"(result));                                                                                        \
+  return result
+#elif defined(__aarch64__)
+#define CUGEN_ROUNDED(type, expression)                                                                              \
+  type result = expression;                                                                                          \
+  __asm__("" : "+w"(result));                                                                                        \
+  return result
+#else
+#define CUGEN_ROUNDED(type, expression)                                                                              \
+  volatile type result = expression;                                                                                 \
+  return result
+#endif
+static inline float __fadd_rn(float x, float y) { CUGEN_ROUNDED(float, x + y); }
+static inline float __fsub_rn(float x, float y) { CUGEN_ROUNDED(float, x - y); }
+static inline float __fmul_rn(float x, float y) { CUGEN_ROUNDED(float, x * y); }
+static inline double __dadd_rn(double x, double y) { CUGEN_ROUNDED(double, x + y); }
+static inline double __dsub_rn(double x, double y) { CUGEN_ROUNDED(double, x - y); }
+static inline double __dmul_rn(double x, double y) { CUGEN_ROUNDED(double, x * y); }
+#undef CUGEN_ROUNDED
+static inline float __fdiv_rn(float x, float y) { return x / y; }
+static inline float __frcp_rn(float x) { return 1.0f / x; }
+static inline float __fsqrt_rn(float x) { return sqrtf(x); }
+static inline float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
+static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline float __fmaf_ieee_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline double __ddiv_rn(double x, double y) { return x / y; }
+static inline double __drcp_rn(double x) { return 1.0 / x; }
+static inline double __dsqrt_rn(double x) { return sqrt(x); }
+static inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }

@@ -1,0 +1,77 @@
+/* Part of cuda_shim.h: loads and stores with hints, address spaces, atomics. */
+/* clang-format off */
+/* ---- Loads and stores with cache hints: plain ones ------------------------------------------------------------- */
+
+#define CUGEN_LOAD(name)                                                                                             \
+  template <class Value> static inline Value name(const Value *from) { return *from; }
+CUGEN_LOAD(__ldg)
+CUGEN_LOAD(__ldca)
+CUGEN_LOAD(__ldcg)
+CUGEN_LOAD(__ldcs)
+CUGEN_LOAD(__ldlu)
+CUGEN_LOAD(__ldcv)
+#undef CUGEN_LOAD
+template <class Value> struct cugen_same {
+  typedef Value type;
+};
+#define CUGEN_STORE(name)                                                                                            \
+  template <class Value> static inline void name(Value *to, typename cugen_same<Value>::type value) { *to = value; }
+CUGEN_STORE(__stwb)
+CUGEN_STORE(__stcg)
+CUGEN_STORE(__stcs)
+CUGEN_STORE(__stwt)
+#undef CUGEN_STORE
+
+static inline size_t __cvta_generic_to_shared(const void *at) { return reinterpret_cast<size_t>(at); }
+static inline size_t __cvta_generic_to_global(const void *at) { return reinterpret_cast<size_t>(at); }
+static inline void *__cvta_shared_to_generic(size_t at) { return reinterpret_cast<void *>(at); }
+
+/* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
+
+#define CUGEN_ATOMIC_AS(name, type, expression)                                                                      \
+  static inline type name(type *at, type value) {                                                                    \
+    const type old = *at;                                                                                            \
+    *at = (type)(expression);                                                                                        \
+    return old;                                                                                                      \
+  }
+#define CUGEN_ATOMIC(name, type, expression)                                                                         \
+  CUGEN_ATOMIC_AS(name, type, expression)                                                                            \
+  CUGEN_ATOMIC_AS(name##_block, type, expression)                                                                    \
+  CUGEN_ATOMIC_AS(name##_system, type, expression)
+#define CUGEN_ATOMIC_INTEGERS(name, expression)                                                                      \
+  CUGEN_ATOMIC(name, int, expression)                                                                                \
+  CUGEN_ATOMIC(name, unsigned, expression)                                                                           \
+  CUGEN_ATOMIC(name, unsigned long long, expression)
+CUGEN_ATOMIC(atomicAdd, int, (unsigned)old + (unsigned)value)
+CUGEN_ATOMIC(atomicAdd, unsigned, old + value)
+CUGEN_ATOMIC(atomicAdd, unsigned long long, old + value)
+CUGEN_ATOMIC(atomicAdd, float, old + value)
+CUGEN_ATOMIC(atomicAdd, double, old + value)
+CUGEN_ATOMIC(atomicSub, int, (unsigned)old - (unsigned)value)
+CUGEN_ATOMIC(atomicSub, unsigned, old - value)
+CUGEN_ATOMIC_INTEGERS(atomicExch, value)
+CUGEN_ATOMIC(atomicExch, float, value)
+CUGEN_ATOMIC_INTEGERS(atomicMin, value < old ? value : old)
+CUGEN_ATOMIC(atomicMin, long long, value < old ? value : old)
+CUGEN_ATOMIC_INTEGERS(atomicMax, old < value ? value : old)
+CUGEN_ATOMIC(atomicMax, long long, old < value ? value : old)
+CUGEN_ATOMIC_INTEGERS(atomicAnd, old & value)
+CUGEN_ATOMIC_INTEGERS(atomicOr, old | value)
+CUGEN_ATOMIC_INTEGERS(atomicXor, old ^ value)
+CUGEN_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
+CUGEN_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1u)
+#define CUGEN_CAS(name, type)                                                                                        \
+  static inline type name(type *at, type expected, type value) {                                                     \
+    const type old = *at;                                                                                            \
+    if (old == expected) *at = value;                                                                                \
+    return old;                                                                                                      \
+  }
+#define CUGEN_CAS_SCOPES(type)                                                                                       \
+  CUGEN_CAS(atomicCAS, type) CUGEN_CAS(atomicCAS_block, type) CUGEN_CAS(atomicCAS_system, type)
+CUGEN_CAS_SCOPES(int)
+CUGEN_CAS_SCOPES(unsigned)
+CUGEN_CAS_SCOPES(unsigned long long)
+CUGEN_CAS_SCOPES(unsigned short)
+#undef CUGEN_CAS_SCOPES
+#undef CUGEN_CAS
+#undef CUGEN_ATOMIC_INTEGERS
