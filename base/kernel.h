@@ -44,6 +44,7 @@ struct kernel_argument {
   enum address_kind address; /* of textures */
   enum fill_kind fill;
   double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
+  double norm;        /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
   struct value value; /* scalars */
   bool compiled_in;   /* scalars: a #define, not a parameter */
 };

@@ -1,4 +1,4 @@
--- C = A * B for any sizes, in single or double precision, every operand stored by rows or by columns, packed or
+-- C = A * B for any sizes, in half, single or double precision, every operand stored by rows or by columns, packed or
 -- with pitched rows, one product or a batch of them. Four rungs: naive, tiled through shared memory, blocked in
 -- registers, and with the tiles on their way while others are multiplied.
 
@@ -6,7 +6,8 @@ kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
   problem "N" (4096),                            -- columns of B and C
   problem "K" (4096),                            -- columns of A, rows of B
-  problem "dtype"      { "f32", "f64" },
+  problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32" }, -- tf32: f32 that tensor cores may round to 10 bits
+  problem "dtype_c"    { "default", "f32" },     -- of C: the operands' type, or f32 of halves
   problem "layout_a"   { "row", "col" },
   problem "layout_b"   { "row", "col" },
   problem "layout_c"   { "row", "col" },
@@ -23,33 +24,43 @@ kernel "matmul" {
   -- Sizes within a factor of two keep the tiles' order by and large.
   policy "nearest" { distance = 1 },
 
+  -- Types of what is stored and of the sums.
+  derive "operand"     "dtype == 'tf32' and 'f32' or dtype",
+  derive "accumulator" "dtype == 'f64' and 'f64' or 'f32'",
+  derive "result"      "dtype_c == 'f32' and 'f32' or operand",
+  where "dtype_c == 'default' or sizeof(operand) <= 2",
+
   -- Elements that lie side by side in memory: a row or a column, by the layout.
   derive "contiguous_a" "layout_a == 'row' and K or M",
   derive "contiguous_b" "layout_b == 'row' and N or K",
   derive "contiguous_c" "layout_c == 'row' and N or M",
 
   -- From one of them to the next, in elements.
-  derive "alignment" "device.pitch_alignment // sizeof(dtype)",
+  derive "alignment" "device.pitch_alignment // sizeof(operand)",
   derive "pitch_a" "pitched and round_up(contiguous_a, alignment) or contiguous_a",
   derive "pitch_b" "pitched and round_up(contiguous_b, alignment) or contiguous_b",
-  derive "pitch_c" "pitched and round_up(contiguous_c, alignment) or contiguous_c",
+  derive "pitch_c" "pitched and round_up(contiguous_c, device.pitch_alignment // sizeof(result)) or contiguous_c",
 
   -- The matrices of a batch stand below each other where they are stored by rows, else side by side.
   input "A" {
-    dtype = "dtype", shape = { "layout_a == 'row' and batch * M or M", "layout_a == 'row' and K or batch * K" },
+    dtype = "operand", shape = { "layout_a == 'row' and batch * M or M", "layout_a == 'row' and K or batch * K" },
     layout = "layout_a", pitch = "pitch_a", fill = "fill",
   },
   input "B" {
-    dtype = "dtype", shape = { "layout_b == 'row' and batch * K or K", "layout_b == 'row' and N or batch * N" },
+    dtype = "operand", shape = { "layout_b == 'row' and batch * K or K", "layout_b == 'row' and N or batch * N" },
     layout = "layout_b", pitch = "pitch_b", fill = "fill",
   },
   output "C" {
-    dtype = "dtype", shape = { "layout_c == 'row' and batch * M or M", "layout_c == 'row' and N or batch * N" },
+    dtype = "result", shape = { "layout_c == 'row' and batch * M or M", "layout_c == 'row' and N or batch * N" },
     layout = "layout_c", pitch = "pitch_c",
     -- A sum of K products of numbers in [-1, 1) that are rounded one after the other is off by K * eps / 15 as a
     -- rule (a random walk of partial sums of size sqrt(k) / 3, each rounded to eps / 2), and the worst of 1e8
-    -- elements by six times that. Five times more than this worst is still far below one product.
-    tolerance = "2 * K * eps(dtype)",
+    -- elements by six times that. Five times more than this worst is still far below one product. What is stored is
+    -- rounded once more. The operands of a tf32 product lose up to 2^-10 of themselves, which adds up like the sums.
+    tolerance = "2 * K * eps(accumulator) + eps(result) + (dtype == 'tf32' and sqrt(K) / 256 or 0)",
+    -- Over all of C these errors are 0.14 * sqrt(K) * eps where every sum is rounded, K * eps / 70 on tensor cores, which
+    -- cut sums off once for 16 products, a fifth of eps(result), and 7e-4 for tf32. One lost product is 1 / sqrt(K).
+    norm = "K * eps(accumulator) / 16 + eps(result) / 2 + (dtype == 'tf32' and 0.002 or 0)",
   },
   scalar "M" { dtype = "index", specialize = "specialize" },
   scalar "N" { dtype = "index", specialize = "specialize" },
@@ -60,7 +71,7 @@ kernel "matmul" {
 
   reference "matmul_reference.cu",
   flops "2 * M * N * K * batch",
-  bytes "(M * K + K * N + M * N) * batch * sizeof(dtype)", -- each operand once
+  bytes "((M * K + K * N) * sizeof(operand) + M * N * sizeof(result)) * batch", -- each operand once
 
   -- The third dimension of a grid counts the batch.
   where "batch <= 65535",
@@ -88,7 +99,7 @@ kernel "matmul" {
     tunable "tile" { 16, 8, 32 },
     tunable "pad"  { 0, 1, 2 },                  -- elements added to a tile's row in shared memory
     where "tile * tile <= device.max_threads_per_block",
-    where "2 * tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
+    where "2 * tile * (tile + pad) * sizeof(operand) <= device.shared_per_block",
     where "ceil_div(M, tile) <= 65535",
     grid  { "ceil_div(N, tile)", "ceil_div(M, tile)", "batch" },
     block { "tile", "tile" },
@@ -97,6 +108,7 @@ kernel "matmul" {
   -- Tiles in shared memory, TM x TN elements of C in the registers of each thread.
   implementation "blocked" {
     template "matmul_blocked.cu",
+    requires "dtype == 'f32' or dtype == 'f64'",
     tunable "BM" { 128, 64, 256 },               -- the block's tile of C
     tunable "BN" { 128, 64, 256 },
     tunable "BK" { 8, 16, 32 },                  -- how far along k a phase reaches
@@ -148,7 +160,7 @@ kernel "matmul" {
   -- several ahead of the one that is being multiplied.
   implementation "pipelined" {
     template "matmul_pipelined.cu",
-    requires "device.compute_capability >= 80",
+    requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')",
     tunable "BM" { 128, 64, 256 },               -- the block's tile of C
     tunable "BN" { 256, 128, 64 },
     tunable "BK" { 16, 8 },                      -- how far along k a tile reaches

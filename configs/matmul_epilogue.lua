@@ -16,6 +16,7 @@ kernel "matmul_epilogue" {
 
   -- What the templates know besides.
   derive "batch" "1",
+  derive "accumulator" "dtype",
   derive "contiguous_a" "layout_a == 'row' and K or M",
   derive "contiguous_b" "layout_b == 'row' and N or K",
   derive "pitch_a" "contiguous_a",

@@ -60,7 +60,7 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const struct expr *pitch;  /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
   struct config_word fill, memory;
   struct config_word access, address; /* inputs and constants; inputs */
-  const struct expr *tolerance;
+  const struct expr *tolerance, *norm;
   const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
   const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */
 };

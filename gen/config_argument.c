@@ -73,6 +73,10 @@ static int read_tolerance(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->tolerance);
 }
 
+static int read_norm(const struct reading *r) {
+  return read_expr(r->build, r->argument->line, r->what, &r->argument->norm);
+}
+
 static int read_scalar_value(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->value);
 }
@@ -98,6 +102,7 @@ static const struct attribute {
     {"access", INPUT | CONSTANT, read_access},
     {"address", INPUT, read_address},
     {"tolerance", OUTPUT | INOUT, read_tolerance},
+    {"norm", OUTPUT | INOUT, read_norm},
     {"value", SCALAR, read_scalar_value},
     {"specialize", SCALAR, read_specialize},
 };

@@ -155,10 +155,10 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   return check_texture(e, out);
 }
 
-static int evaluate_tolerance(const struct evaluation *e, struct kernel_argument *out) {
-  if (!e->argument->tolerance) return CUGEN_OK;
-  int status = prefix(e, expr_eval_float(e->argument->tolerance, e->slots, &out->tolerance, e->err), "tolerance");
-  if (!status && !(out->tolerance >= 0)) return fail(e, "tolerance", "is negative");
+static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what, double *out) {
+  if (!expr) return CUGEN_OK;
+  int status = prefix(e, expr_eval_float(expr, e->slots, out, e->err), what);
+  if (!status && !(*out >= 0)) return fail(e, what, "is negative");
   return status;
 }
 
@@ -181,7 +181,8 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   out->fill = (enum fill_kind)fill;
   status = lay_out(e, out);
   if (!status) status = evaluate_access(e, out);
-  return status ? status : evaluate_tolerance(e, out);
+  if (!status) status = evaluate_bound(e, e->argument->tolerance, "tolerance", &out->tolerance);
+  return status ? status : evaluate_bound(e, e->argument->norm, "norm", &out->norm);
 }
 
 /* ---- Scalars ---- */

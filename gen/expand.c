@@ -448,8 +448,10 @@ static void describe_argument(const struct kernel_argument *argument, struct tex
 static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
   text_addf(normal, "%s", x->proof.hex);
-  for (size_t i = 0; i < x->argument_count; i++)
+  for (size_t i = 0; i < x->argument_count; i++) {
     text_addf(normal, "\n%d %.17g", (int)x->arguments[i].fill, x->arguments[i].tolerance);
+    if (x->arguments[i].norm > 0) text_addf(normal, " %.17g", x->arguments[i].norm);
+  }
   for (size_t i = 0; i < x->config->problem_count; i++) {
     text_add_char(normal, '\n');
     value_print(x->config->problems[i].check, normal);

@@ -19,10 +19,13 @@ __global__ void __launch_bounds__(block_x * block_y) matmul_naive(${params}) {
 //@ end
   if (row >= M || col >= N) return;
 
-  const dtype *const a = ${of_batch("A", A_layout, "M", "K")};
-  const dtype *const b = ${of_batch("B", B_layout, "K", "N")};
-  dtype *const c = ${of_batch("C", C_layout, "M", "N")};
-  dtype sum = 0;
-  for (index_t k = 0; k < K; ++k) sum += a[row * A_stride0 + k * A_stride1] * b[k * B_stride0 + col * B_stride1];
-  c[row * C_stride0 + col * C_stride1] = ${stored("sum", "row", "col")};
+  const A_t *const a = ${of_batch("A", A_layout, "M", "K")};
+  const B_t *const b = ${of_batch("B", B_layout, "K", "N")};
+  C_t *const c = ${of_batch("C", C_layout, "M", "N")};
+  accumulator sum = 0;
+  for (index_t k = 0; k < K; ++k) {
+    sum += static_cast<accumulator>(a[row * A_stride0 + k * A_stride1]) *
+           static_cast<accumulator>(b[k * B_stride0 + col * B_stride1]);
+  }
+  c[row * C_stride0 + col * C_stride1] = static_cast<C_t>(${stored("sum", "row", "col")});
 }

@@ -17,7 +17,8 @@ __global__ void matmul_reference(${params}) {
 
   double sum = 0;
   for (long long k = 0; k < K; ++k) {
-    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) * b[k * B_stride0 + col * B_stride1];
+    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) *
+           static_cast<double>(b[k * B_stride0 + col * B_stride1]);
   }
   C[t] = ${epilogue("sum", "m", "n")};
 }

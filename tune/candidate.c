@@ -71,7 +71,8 @@ static bool same_arguments(const struct kernel_spec *a, const struct kernel_spec
     const struct kernel_argument *x = &a->arguments[i], *y = &b->arguments[i];
     bool same = x->rank == y->rank && x->dtype == y->dtype && x->column_major == y->column_major &&
                 x->elements == y->elements && x->memory == y->memory && x->fill == y->fill &&
-                x->tolerance == y->tolerance && memcmp(x->shape, y->shape, sizeof x->shape) == 0 &&
+                x->tolerance == y->tolerance && x->norm == y->norm &&
+                memcmp(x->shape, y->shape, sizeof x->shape) == 0 &&
                 memcmp(x->stride, y->stride, sizeof x->stride) == 0 && value_equal(x->value, y->value);
     if (!same) return false;
   }

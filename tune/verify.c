@@ -56,52 +56,109 @@ static double ratio(double got, double want, double tolerance) {
 
 struct tally {
   double worst;
-  int64_t wrong, first; /* first: index into the samples, -1 */
+  int64_t wrong, first;  /* first: index into the samples, -1 */
+  double errors, wanted; /* sums of squares; rows that are compared at a time have them only where there is a norm */
 };
 
 static void count_element(struct tally *tally, int64_t i, double got, double want, double tolerance) {
-  double r = ratio(got, want, tolerance);
+  double r = ratio(got, want, tolerance), difference = got == want ? 0.0 : got - want;
+  tally->errors += difference * difference;
+  tally->wanted += want * want;
   if (r > tally->worst) tally->worst = r;
   if (r <= 1.0) return;
   if (tally->wrong++ == 0) tally->first = i;
 }
 
-/* Rows of f32 and f64 that are contiguous are nearly every comparison of a tuning run, so these are written to be
-   vectorised; only a row that has something to look at falls back to the careful loop. */
-#define ROW_IS_CLOSE(name, type)                                                                                     \
-  static bool name(const void *got_row, const double *want, int64_t count, double tolerance, double *worst) {        \
+/* ---- Rows that are contiguous: nearly every comparison of a tuning run, so these are written to be vectorised; only
+   one that has something to look at falls back to the careful loop. ---- */
+
+static double float_of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+static double bf16_value(uint16_t bits) {
+  return float_of_bits((uint32_t)bits << 16);
+}
+
+/* As a float its exponent is too small by 112, subnormal numbers included; infinity and NaN have the largest. */
+static double f16_value(uint16_t bits) {
+  uint32_t size = (uint32_t)(bits & 0x7fffu) << 13;
+  double value = size < 0x7c00u << 13 ? float_of_bits(size) * 0x1p112 : float_of_bits(size | 0x7f800000u);
+  return bits & 0x8000u ? -value : value;
+}
+
+/* dtype, C type, value of got[i] */
+#define ROW_TYPES(X)                                                                                                 \
+  X(f32, float, (double)got[i])                                                                                      \
+  X(f64, double, got[i])                                                                                             \
+  X(f16, uint16_t, f16_value(got[i]))                                                                                \
+  X(bf16, uint16_t, bf16_value(got[i]))
+
+#define X(name, type, value)                                                                                         \
+  static bool name##_is_close(const void *got_row, const double *want, int64_t count, double tolerance,              \
+                              double *worst) {                                                                       \
     const type *got = got_row;                                                                                       \
     double most = 0.0;                                                                                               \
     int bad = 0;                                                                                                     \
     for (int64_t i = 0; i < count; i++) {                                                                            \
-      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0, error = fabs((double)got[i] - want[i]) / size;        \
+      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0, error = fabs(value - want[i]) / size;                 \
       bad |= !(error <= tolerance);                                                                                  \
       most = error > most ? error : most;                                                                            \
     }                                                                                                                \
     if (bad) return false;                                                                                           \
     if (most > *worst * tolerance) *worst = most / tolerance;                                                        \
     return true;                                                                                                     \
+  }                                                                                                                  \
+  static void name##_squares(const void *got_row, const double *want, int64_t count, double *errors,                 \
+                             double *wanted) {                                                                       \
+    const type *got = got_row;                                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                            \
+      double difference = value - want[i];                                                                           \
+      *errors += difference * difference;                                                                            \
+      *wanted += want[i] * want[i];                                                                                  \
+    }                                                                                                                \
   }
-ROW_IS_CLOSE(f32_row_is_close, float)
-ROW_IS_CLOSE(f64_row_is_close, double)
+ROW_TYPES(X)
+#undef X
+
+static const struct row_type {
+  const char *name;
+  bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance, double *worst);
+  void (*squares)(const void *got_row, const double *want, int64_t count, double *errors, double *wanted);
+} row_types[] = {
+#define X(name, type, value) {#name, name##_is_close, name##_squares},
+    ROW_TYPES(X)
+#undef X
+};
+
+static const struct row_type *find_row_type(const char *dtype) {
+  for (size_t i = 0; i < sizeof row_types / sizeof *row_types; i++)
+    if (strcmp(row_types[i].name, dtype) == 0) return &row_types[i];
+  return NULL;
+}
 
 static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want, int64_t first,
-                         int64_t count, double *worst) {
+                         int64_t count, struct tally *tally) {
+  const struct row_type *type = find_row_type(o->dtype->name);
   const char *row = (const char *)got + element_offset(o, first) * o->dtype->bytes;
   const double *want_row = (const double *)want + first;
-  if (strcmp(o->dtype->name, "f32") == 0) return f32_row_is_close(row, want_row, count, o->tolerance, worst);
-  if (strcmp(o->dtype->name, "f64") == 0) return f64_row_is_close(row, want_row, count, o->tolerance, worst);
-  return false;
+  if (!type || !type->is_close(row, want_row, count, o->tolerance, &tally->worst)) return false;
+  if (o->norm > 0) type->squares(row, want_row, count, &tally->errors, &tally->wanted);
+  return true;
 }
 
 static void compare_row(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
                         int64_t first, int64_t count, struct tally *tally) {
   bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
-  if (contiguous && row_is_close(o, got, want, first, count, &tally->worst)) return;
+  if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
   element_loader *load = element_load_of(o->dtype), *load_wide = element_load_of(wide);
   for (int64_t i = first; i < first + count; i++)
     count_element(tally, i, load(got, element_offset(o, i)), load_wide(want, i), o->tolerance);
 }
+
+/* ---- What to say ---- */
 
 static void print_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
   int64_t at[KERNEL_MAX_RANK];
@@ -125,6 +182,17 @@ static int describe_wrong(const struct kernel_argument *o, const struct tally *t
   return status;
 }
 
+/* NaN never passes here either. */
+static int check_norm(const struct kernel_argument *o, const struct tally *tally, double *error, cugen_error *err) {
+  double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);
+  if (o->norm <= 0 || wrong == 0.0) return CUGEN_OK;
+  if (!(r <= *error)) *error = isnan(r) ? (double)INFINITY : r;
+  if (r <= 1.0) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "%s is off as a whole: the norm of the error is %.3g of that of the result (norm %.3g)", o->name,
+                   wrong / wanted, o->norm);
+}
+
 int verify_output(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
                   double *error, cugen_error *err) {
   const struct dtype *wide = dtype_find(o->dtype->wide);
@@ -138,7 +206,7 @@ int verify_output(const struct kernel_argument *o, const void *got, const void *
     for (int64_t i = 0; i < samples->count; i += row) compare_row(o, got, want, wide, i, row, &tally);
   }
   if (tally.worst > *error) *error = tally.worst;
-  if (!tally.wrong) return CUGEN_OK;
+  if (!tally.wrong) return check_norm(o, &tally, error, err);
   int64_t flat = samples->flat ? samples->flat[tally.first] : tally.first;
   return describe_wrong(o, &tally, flat, element_load(o->dtype, got, element_offset(o, flat)),
                         element_load(wide, want, tally.first), samples->count, err);

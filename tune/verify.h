@@ -21,7 +21,8 @@ void samples_free(struct samples *samples);
 
 /* got: the output's whole buffer. want: the reference, in the wide dtype, one for each sample. *error gets the
    largest |got - want| / (tolerance * max(1, |want|)); infinity for a NaN or for any difference at tolerance 0.
-   CUGEN_ERROR_WRONG, with the first wrong element's coordinates and values, when it exceeds 1. */
+   CUGEN_ERROR_WRONG, with the first wrong element's coordinates and values, when it exceeds 1. Where the argument has
+   a norm, the same for the Euclidean norms of got - want and want. */
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 

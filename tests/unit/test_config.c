@@ -904,6 +904,7 @@ static void wrong_arguments(void **state) {
        "c.lua:3: address of \"A\" is repeat, which is none of clamp, border, wrap, mirror"},
       {"inout \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = \"-M\" }", "M=1",
        "c.lua:3: tolerance of \"A\" is negative"},
+      {"inout \"A\" { dtype = \"f32\", shape = { 1 }, norm = \"-M\" }", "M=1", "c.lua:3: norm of \"A\" is negative"},
       {"scalar \"s\" { dtype = \"i8\", value = \"M\" }", "M=128",
        "c.lua:3: value of \"s\" is 128, which is no number of dtype i8"},
       {"scalar \"s\" { dtype = \"u32\", value = \"M\" }", "M=-1", "c.lua:3: value of \"s\" is -1"},

@@ -172,6 +172,71 @@ static void tolerance_zero_means_equal(void **state) {
   assert_int_equal(verify(&a, near, want, &error, &err), CUGEN_ERROR_WRONG);
 }
 
+/* Half a tolerance too much everywhere: no element is wrong, but all of them together are. */
+static void a_norm_finds_what_no_element_shows(void **state) {
+  (void)state;
+  const char *const dtypes[] = {"f64", "f32", "f16", "bf16", "i32"};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    struct kernel_argument a = matrix(dtypes[d], 4, 8, 8);
+    double got[32], want[32], error;
+    int64_t want_integers[32];
+    cugen_error err;
+    bool whole = !a.dtype->floating;
+    for (int i = 0; i < 32; i++) {
+      want[i] = (i % 2 ? -8.0 : 8.0) * (whole ? 100.0 : 1.0), want_integers[i] = (int64_t)want[i];
+      element_store(a.dtype, got, i, want[i] * 1.25);
+    }
+    const void *wanted = whole ? (const void *)want_integers : want;
+    a.tolerance = 0.5;
+    assert_int_equal(verify(&a, got, wanted, &error, &err), CUGEN_OK);
+    assert_true(error == 0.5);
+    a.norm = 0.5;
+    assert_int_equal(verify(&a, got, wanted, &error, &err), CUGEN_OK);
+    assert_true(fabs(error - 0.5) < 1e-12);
+    a.norm = 0.125;
+    assert_int_equal(verify(&a, got, wanted, &error, &err), CUGEN_ERROR_WRONG);
+    assert_true(fabs(error - 2.0) < 1e-12);
+    assert_non_null(strstr(err.message, "C is off as a whole: the norm of the error is 0.25 of that of the result"));
+  }
+}
+
+/* Zero is wanted everywhere and the tolerance allows more: the norm does not. */
+static void a_norm_of_zero_allows_nothing_else(void **state) {
+  (void)state;
+  struct kernel_argument a = matrix("f32", 1, 2, 2);
+  const float zero[] = {0, -0.0f}, something[] = {0, 1e-30f};
+  const double want[] = {0, 0};
+  double error;
+  cugen_error err;
+  a.norm = 1;
+  assert_int_equal(verify(&a, zero, want, &error, &err), CUGEN_OK);
+  assert_int_equal(verify(&a, something, want, &error, &err), CUGEN_ERROR_WRONG);
+  assert_true(isinf(error));
+}
+
+/* The fast loops over rows read halves in their own way. */
+static void rows_of_every_half_are_right(void **state) {
+  (void)state;
+  const char *const dtypes[] = {"f16", "bf16"};
+  static uint16_t got[65536];
+  static double want[65536];
+  for (int d = 0; d < 2; d++) {
+    struct kernel_argument a = matrix(dtypes[d], 1, 65536, 65536);
+    double error;
+    cugen_error err;
+    for (int bits = 0; bits < 65536; bits++) {
+      uint16_t half = (uint16_t)bits;
+      want[bits] = element_load(a.dtype, &half, 0);
+      got[bits] = isfinite(want[bits]) ? half : 0;
+      if (!isfinite(want[bits])) want[bits] = 0;
+    }
+    a.tolerance = 1e-300;
+    assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_OK);
+    got[7] = 0x7c00 | 0x7f80 | 1;
+    assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
+  }
+}
+
 static void writing_into_the_padding_is_found(void **state) {
   (void)state;
   struct kernel_argument a = matrix("f32", 2, 3, 4);
@@ -386,6 +451,9 @@ int main(void) {
       cmocka_unit_test(a_wrong_element_is_named),
       cmocka_unit_test(nan_never_passes),
       cmocka_unit_test(tolerance_zero_means_equal),
+      cmocka_unit_test(a_norm_finds_what_no_element_shows),
+      cmocka_unit_test(a_norm_of_zero_allows_nothing_else),
+      cmocka_unit_test(rows_of_every_half_are_right),
       cmocka_unit_test(writing_into_the_padding_is_found),
       cmocka_unit_test(samples_hold_every_edge),
       cmocka_unit_test(every_strategy_gives_each_variant_once),

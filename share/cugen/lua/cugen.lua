@@ -139,6 +139,7 @@
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field memory? cugen.memory|string `device` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
+---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 
 ---@class cugen.inout_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
@@ -148,6 +149,7 @@
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field memory? cugen.memory|string `device` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
+---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 
 ---@class cugen.scratch_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
