@@ -107,6 +107,27 @@ static void test_naive_and_tiled(void **state) {
   for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, simple[i % 4]);
 }
 
+/* Halves are added in f32 and stored as halves or f32; tf32 is stored as f32. */
+static void test_matmul_types(void **state) {
+  static const char *const types[][2] = {{"dtype=f16", "dtype_c=default"},
+                                         {"dtype=f16", "dtype_c=f32"},
+                                         {"dtype=bf16", "dtype_c=default"},
+                                         {"dtype=bf16", "dtype_c=f32"},
+                                         {"dtype=tf32", "dtype_c=default"}};
+  for (unsigned i = 0; i < 10; i++) {
+    const char *settings[] = {types[i / 2][0],
+                              types[i / 2][1],
+                              i & 1 ? "layout_a=col" : "layout_a=row",
+                              i & 2 ? "layout_b=col" : "layout_b=row",
+                              i % 3 ? "layout_c=col" : "layout_c=row",
+                              i & 4 ? "pitched=true" : "pitched=false",
+                              "K=77"};
+    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 7);
+    run_variant(kernel, simple[i % 4]);
+    cugen_kernel_close(kernel);
+  }
+}
+
 /* The tiles and threads that are fast on a GPU, at a size where every block lies inside. */
 static void test_blocked_as_on_a_gpu(void **state) {
   const char *settings[] = {"M=256", "N=256", "K=48"};
@@ -194,6 +215,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocked),         cmocka_unit_test(test_pipelined),
       cmocka_unit_test(test_batch),           cmocka_unit_test(test_epilogue),
+      cmocka_unit_test(test_matmul_types),
       cmocka_unit_test(test_naive_and_tiled), cmocka_unit_test(test_blocked_as_on_a_gpu),
       cmocka_unit_test(test_identity),        cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),

@@ -258,6 +258,23 @@ static void test_matmul_sample(void **state) {
   }
 }
 
+/* Types that are added in another one. */
+static void test_matmul_types(void **state) {
+  static const char *const settings[][2] = {{"dtype=f16", "dtype_c=default"},
+                                            {"dtype=bf16", "dtype_c=default"},
+                                            {"dtype=bf16", "dtype_c=f32"},
+                                            {"dtype=tf32", "dtype_c=default"}};
+  uint64_t random = 1;
+  for (size_t i = 0; i < 4; i++) {
+    struct bench bench;
+    bench_open(*state, "configs/matmul.lua", settings[i], 2, &targets[i % TARGETS], &bench);
+    compile_variant(&bench, random_variant(&bench, "naive", NULL, &random));
+    compile_variant(&bench, random_variant(&bench, "tiled", NULL, &random));
+    compile_reference(&bench);
+    bench_close(&bench);
+  }
+}
+
 /* The variants one expects to be fast keep everything in registers. */
 static void test_matmul_does_not_spill(void **state) {
   static const struct {
@@ -483,6 +500,7 @@ static void test_planted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_matmul_sample),
+      cmocka_unit_test(test_matmul_types),
       cmocka_unit_test(test_matmul_does_not_spill),
       cmocka_unit_test(test_peaks),
       cmocka_unit_test(test_reader),

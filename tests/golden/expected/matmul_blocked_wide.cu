@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1
-// M=65536 N=65536 K=65536 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=65536 N=65536 K=65536 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = long long;
 using dtype = float;
 #define BM 128

@@ -1,5 +1,5 @@
 // matmul: reference
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform batch=1
 using index_t = int;
 using A_t = float;
 #define A_stride0 1
@@ -29,7 +29,8 @@ __global__ void matmul_reference(const A_t *__restrict__ A, const B_t *__restric
 
   double sum = 0;
   for (long long k = 0; k < K; ++k) {
-    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) * b[k * B_stride0 + col * B_stride1];
+    sum += static_cast<double>(a[row * A_stride0 + k * A_stride1]) *
+           static_cast<double>(b[k * B_stride0 + col * B_stride1]);
   }
   C[t] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (m), (n)));
 }

@@ -1,12 +1,12 @@
 // matmul: tiled tile=16 pad=1
-// M=4096 N=4096 K=4096 dtype=f64 layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
 using index_t = int;
 #define M 4096
 #define N 4096
 #define K 4096
-using dtype = double;
 #define tile 16
 #define pad 1
+using accumulator = double;
 using A_t = double;
 #define A_stride0 1
 #define A_stride1 4096
@@ -27,19 +27,19 @@ using C_t = double;
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
-  __shared__ dtype tile_a[tile][tile + pad];
-  __shared__ dtype tile_b[tile][tile + pad];
+  __shared__ A_t tile_a[tile][tile + pad];
+  __shared__ B_t tile_b[tile][tile + pad];
 
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
   const index_t block_col = static_cast<index_t>(blockIdx.x) * tile;
 
-  const dtype *const a = A;
-  const dtype *const b = B;
-  dtype *const c = C;
+  const A_t *const a = A;
+  const B_t *const b = B;
+  C_t *const c = C;
 
-  dtype sum = 0;
+  accumulator sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
     // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
     // the matrix a zero adds nothing.
@@ -48,11 +48,11 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
 
     const bool inside_a = x < M - block_row && y < K - k0;
-    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : dtype(0);
+    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : A_t(0);
 
 
     const bool inside_b = y < K - k0 && x < N - block_col;
-    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : dtype(0);
+    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : B_t(0);
 
 
 
@@ -61,10 +61,10 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
 #pragma unroll
 
-    for (int k = 0; k < tile; ++k) sum += tile_a[y][k] * tile_b[k][x];
-
-
-
+    for (int k = 0; k < tile; ++k) {
+      sum += static_cast<accumulator>(tile_a[y][k]) * static_cast<accumulator>(tile_b[k][x]);
+    }
+#line 52 "templates/matmul_tiled.cu"
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
 
@@ -78,6 +78,6 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
   if (row < M - block_row && col < N - block_col) {
     c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
-        ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col)));
+        static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col))));
   }
 }
