@@ -213,11 +213,15 @@ static void test_features(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_blocked),         cmocka_unit_test(test_pipelined),
-      cmocka_unit_test(test_batch),           cmocka_unit_test(test_epilogue),
+      cmocka_unit_test(test_blocked),
+      cmocka_unit_test(test_pipelined),
+      cmocka_unit_test(test_batch),
+      cmocka_unit_test(test_epilogue),
       cmocka_unit_test(test_matmul_types),
-      cmocka_unit_test(test_naive_and_tiled), cmocka_unit_test(test_blocked_as_on_a_gpu),
-      cmocka_unit_test(test_identity),        cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_naive_and_tiled),
+      cmocka_unit_test(test_blocked_as_on_a_gpu),
+      cmocka_unit_test(test_identity),
+      cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
