@@ -1,0 +1,91 @@
+#include "cases.h"
+
+#include <cmath>
+#include <cstring>
+#include <deque>
+
+const char *const peer_names[PEER_KINDS] = {"cudaMemcpyAsync", "cugen's copy", "cuBLAS geam", "CUB",
+                                            "cuBLASLt",        "layouts"};
+
+static const char *keep(const std::string &text) {
+  static std::deque<std::string> kept; // strings stay where they are
+  kept.push_back(text);
+  return kept.back().c_str();
+}
+
+const char *set(const char *name, double value) {
+  return keep(std::string(name) + "=" + std::to_string((long long)value));
+}
+
+const char *set(const char *name, const char *value) {
+  return keep(std::string(name) + "=" + value);
+}
+
+// Proving and filling the largest problems takes longer than timing their variants: a smaller one lends its best.
+static Case copy(double mib) {
+  double n = mib * (1 << 18);
+  Case c = {"copy", "copy", {set("width", n)}, MEMCPY, 4, 8 * n, 0, 0, {"vector"}};
+  if (mib > 1024) c.lender = {set("width", 1 << 28)};
+  return c;
+}
+
+static Case transpose(double n, Peer peer, const char *dtype = "f32") {
+  double bytes = 2 * n * n * (double)type_bytes(dtype);
+  Case c = {"transpose", "transpose", {set("rows", n), set("cols", n)}, peer, 6, bytes, 0, 0, {"vector"}};
+  if (n <= 1024) c.implementations.push_back("registers");
+  if (std::strcmp(dtype, "f32")) c.settings.push_back(set("dtype", dtype));
+  if (peer != GEAM) c.tolerance = -1;
+  return c;
+}
+
+static Case reduce(double n, const char *dtype = "f32", const char *op = "sum") {
+  Case c = {"reduce", "reduce", {set("cols", n)}, CUB, 5, n * (double)type_bytes(dtype), 0, 0, {"vector", "onepass"}};
+  if (std::strcmp(dtype, "f32")) c.settings.push_back(set("dtype", dtype));
+  if (std::strcmp(op, "sum"))
+    c.settings.push_back(set("op", op));
+  else if (std::strcmp(dtype, "i32"))
+    c.tolerance = (std::strcmp(dtype, "f64") ? 5.7e-6 : 1.1e-14) * std::sqrt(n);
+  if (n > 1 << 28) c.lender = {set("cols", 1 << 28)};
+  return c;
+}
+
+static Case matmul(const char *dtype, double m, double n, double k) {
+  double size = (double)type_bytes(dtype);
+  Case c = {"matmul",
+            "matmul",
+            {set("dtype", dtype), set("M", m), set("N", n), set("K", k)},
+            CUBLASLT,
+            12,
+            size * (m * k + k * n + m * n),
+            2 * m * n * k,
+            size == 4 ? 2e-7 * k : 4e-16 * k};
+  if (m > 8000) c.lender = {c.settings[0], set("M", 4096), set("N", 4096), set("K", 4096)};
+  return c;
+}
+
+static Case filter(double size, Peer peer) {
+  return {"filter", "filter",  {"rows=8192", "cols=8192", set("size", size)}, peer, 6, 8.0 * 8192 * 8192, 0,
+          -1,       {"strips"}};
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases = {copy(64), copy(256), copy(1024), copy(4096)};
+  for (double n : {1024.0, 4096.0, 8192.0, 10000.0, 16384.0}) cases.push_back(transpose(n, GEAM));
+  for (double n : {8192.0, 10000.0, 16384.0}) cases.push_back(transpose(n, OWN_COPY));
+  for (const char *dtype : {"f64", "f16", "u8"}) {
+    if (!std::strcmp(dtype, "f64")) cases.push_back(transpose(8192, GEAM, dtype));
+    cases.push_back(transpose(8192, OWN_COPY, dtype));
+  }
+  for (double n : {1048576.0, 16777216.0, 1e8, 1073741824.0}) cases.push_back(reduce(n));
+  for (const char *dtype : {"f64", "f16", "bf16", "i32"}) cases.push_back(reduce(1e8, dtype));
+  for (const char *op : {"min", "max"}) cases.push_back(reduce(1e8, "f32", op));
+  for (const char *dtype : {"f32", "f64"}) {
+    for (double n : {1024.0, 2048.0, 4096.0, 8192.0}) cases.push_back(matmul(dtype, n, n, n));
+    cases.push_back(matmul(dtype, 4095, 4097, 4099));
+    cases.push_back(matmul(dtype, 4800, 3200, 6400));
+  }
+  for (double size : {3.0, 5.0, 9.0, 15.0}) cases.push_back(filter(size, MEMCPY));
+  cases.push_back(filter(5, OWN_COPY));
+  cases.push_back({"particles", "particles", {"n=16777216"}, LAYOUTS, 4, 0, 0, -1});
+  return cases;
+}

@@ -1,0 +1,33 @@
+// The table: what is measured beside what.
+#pragma once
+#include <vector>
+
+#include "ours.h"
+
+enum Peer {
+  MEMCPY,   // cudaMemcpyAsync of as many bytes as the case reads and writes
+  OWN_COPY, // cugen's copy of as many bytes, tuned for them
+  GEAM,     // cuBLAS, transposing
+  CUB,      // its one-call reduction with the same accumulator
+  CUBLASLT, // the best algorithm that its heuristics offer
+  LAYOUTS,  // no peer: cugen's own best of each layout
+  PEER_KINDS
+};
+extern const char *const peer_names[PEER_KINDS];
+
+struct Case {
+  const char *family, *config;
+  Settings settings;
+  Peer peer;
+  double seconds;      // of tuning that it should have when the time is enough; else what there is is shared alike
+  double bytes, flops; // of one run; what the rate counts is flops, else bytes
+  double tolerance;    // of the comparison with the peer, relative to max(1, |wanted|); < 0: they differ by nature
+  std::vector<const char *> implementations = {}; // to tune; empty: all
+  Settings lender = {};                           // the problem that lends its best variant; empty: this one
+};
+
+std::vector<Case> all_cases();
+
+// "name=value", kept until the program ends.
+const char *set(const char *name, double value);
+const char *set(const char *name, const char *value);

@@ -1,0 +1,133 @@
+#include "race.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "peers.h"
+
+static std::string settings_text(const Case &c) {
+  std::string text;
+  for (const char *setting : c.settings) text += std::string(text.empty() ? "" : " ") + setting;
+  return text;
+}
+
+static std::string show_time(const Times &t) {
+  double scale = t.median < 1e-3 ? 1e6 : 1e3;
+  char text[96];
+  std::snprintf(text, sizeof text, "%.2f %s (%.2f, %.2f..%.2f)", t.median * scale, scale > 1e3 ? "us" : "ms",
+                t.least * scale, t.p20 * scale, t.p80 * scale);
+  return text;
+}
+
+static void print_row(const Case &c, const char *how, const Times &ours, const Times &theirs) {
+  double work = c.flops > 0 ? c.flops * 1e-12 : c.bytes * 1e-9;
+  std::string what = settings_text(c) + how;
+  say("%-9s  %-44s  %-22s  %-30s  %8.2f  %-30s  %8.2f  %-7s  %6.3f  %s\n", c.family, what.c_str(), peer_names[c.peer],
+      show_time(ours).c_str(), work / ours.median, show_time(theirs).c_str(), work / theirs.median,
+      c.flops > 0 ? "TFLOP/s" : "GB/s", theirs.median / ours.median, device_state().c_str());
+}
+
+void print_columns() {
+  say("%-9s  %-44s  %-22s  %-30s  %8s  %-30s  %8s  %-7s  %6s  %s\n", "family", "problem", "peer", "cugen", "rate",
+      "peer", "rate", "", "ratio", "state");
+}
+
+static void compare(const Case &c, Ours &ours, Rival &rival, Stopwatch &watch) {
+  if (!rival.result()) return;
+  Buffer &got = ours.sets[0][ours.output];
+  got.poison();
+  CHECK(cudaDeviceSynchronize()); // the stream does not wait for the default one
+  ours.launch(0, watch.stream);
+  rival.run(0, watch.stream);
+  CHECK(cudaStreamSynchronize(watch.stream));
+  unsigned long long differing = count_differing(got, *rival.result(), ours.output_type().c_str(), c.tolerance);
+  if (differing) throw std::to_string(differing) + " results differ from " + peer_names[c.peer] + "'s";
+}
+
+// Short ones once more without the host's part in a launch.
+static void race_graphs(Program &program, const Case &c, Racer &a, Racer &b, Stopwatch &watch) {
+  a.repeats = b.repeats = std::max(a.repeats, b.repeats);
+  Racer first, second;
+  first.run = as_graph(watch, a), second.run = as_graph(watch, b);
+  if (!first.run || !second.run) return;
+  watch.race(first, second, program.rounds);
+  for (auto *racer : {&first, &second})
+    for (double &seconds : racer->times) seconds /= a.repeats;
+  print_row(c, " as a graph", first.summary(), second.summary());
+}
+
+static std::unique_ptr<Rival> make_rival(Program &program, const Case &c, Ours &ours, Stopwatch &watch) {
+  switch (c.peer) {
+  case MEMCPY: return make_memcpy(c, ours);
+  case OWN_COPY: return make_own_copy(program, c, ours);
+  case GEAM: return make_geam(ours);
+  case CUB: return make_cub(c, ours);
+  case CUBLASLT: return make_lt(ours, watch);
+  default: throw std::string("no peer");
+  }
+}
+
+static void run_race(Program &program, const Case &c, Stopwatch &watch) {
+  Ours ours(program, c.config, c.settings, c.lender, c.implementations);
+  std::unique_ptr<Rival> rival = make_rival(program, c, ours, watch);
+  compare(c, ours, *rival, watch);
+  size_t at = 0;
+  Racer a = ours.racer(), b;
+  b.run = [&](cudaStream_t stream) { rival->run(at++ % ours.sets.size(), stream); };
+  watch.race(a, b, program.rounds);
+  Times mine = a.summary(), theirs = b.summary();
+  print_row(c, "", mine, theirs);
+  if (std::min(mine.median, theirs.median) < 100e-6) race_graphs(program, c, a, b, watch);
+  const cugen_plan_info &about = ours.about();
+  std::string remark = rival->remark();
+  say("           %s%s%s%s\n", about.variant, about.choice == CUGEN_PLAN_DEFAULT ? " (not tuned)" : "",
+      remark.empty() ? "" : "; peer: ", remark.c_str());
+}
+
+// The best of each layout, measured once more one after the other, beside the first layout of the list.
+static void run_layouts(Program &program, const Case &c) {
+  static const struct {
+    const char *name, *tunable;
+  } layouts[] = {{"AoS", "group=1"},         {"AoSoA 4", "group=4"},   {"AoSoA 8", "group=8"},
+                 {"AoSoA 16", "group=16"},   {"AoSoA 32", "group=32"}, {"AoSoA 64", "group=64"},
+                 {"AoSoA 128", "group=128"}, {"SoA", "group=0"}};
+  Kernel kernel = open_kernel(program, c.config, c.settings);
+  cugen_error error;
+  double first = 0;
+  tune(program, kernel, c.implementations);
+  for (const auto &layout : layouts) {
+    std::string wanted = std::string(" ") + layout.tunable + " ";
+    for (size_t i = 0; i < cugen_kernel_records(kernel.get()); i++) {
+      cugen_record record, again;
+      fail_if(cugen_kernel_record(kernel.get(), i, &record, &error), error);
+      if (record.outcome != CUGEN_OUTCOME_OK ||
+          !std::strstr((record.variant + std::string(" ")).c_str(), wanted.c_str()))
+        continue;
+      std::string variant = record.variant;
+      fail_if(cugen_kernel_run(kernel.get(), variant.c_str(), 0, &again, &error), error);
+      if (first <= 0) first = again.seconds;
+      say("%-9s  %-44s  %-22s  %-30s  %8.2f  %-30s  %8s  %-7s  %6.3f  %d MHz %d W\n           %s\n", c.family,
+          settings_text(c).c_str(), layout.name,
+          show_time({again.seconds, again.seconds_min, again.seconds_p20, again.seconds_p80}).c_str(),
+          again.bytes * 1e-9 / again.seconds, "", "", "GB/s", first / again.seconds, again.clock_mhz,
+          again.power_watts, variant.c_str());
+      break;
+    }
+  }
+}
+
+void run_case(Program &program, const Case &c, Stopwatch &watch) {
+  if (program.left() < 2) {
+    say("%-9s  %-44s  skipped: no time left\n", c.family, settings_text(c).c_str());
+    return;
+  }
+  try {
+    if (c.peer == LAYOUTS)
+      run_layouts(program, c);
+    else
+      run_race(program, c, watch);
+  } catch (const std::string &why) {
+    say("%-9s  %-44s  skipped: %s\n", c.family, settings_text(c).c_str(), why.c_str());
+  }
+}
