@@ -12,27 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
-#include "cugen.h"
-
-static cugen *lib;
-
-static int set_up(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error;
-  options.device = "cpu";
-  options.cache = "none";
-  int status = cugen_open(&options, &lib, &error);
-  if (status) print_error("%s\n", error.message);
-  return status;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  cugen_close(lib);
-  return 0;
-}
+#include "kernels.h"
 
 /* ---- Against the references ---- */
 
@@ -42,26 +22,10 @@ struct row {
   const char *settings[SETTINGS], *variants[4];
 };
 
-static cugen_kernel *open_kernel(const char *config, const char *const *settings) {
-  cugen_error error;
-  cugen_kernel *kernel;
-  size_t count = 0;
-  while (count < SETTINGS && settings[count]) count++;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
-}
-
-static void run_rows(const char *config, const struct row *rows, size_t count) {
+static void run_rows(cugen *lib, const char *config, const struct row *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    cugen_kernel *kernel = open_kernel(config, rows[i].settings);
-    for (size_t v = 0; v < 4 && rows[i].variants[v]; v++) {
-      cugen_error error;
-      cugen_record record;
-      if (cugen_kernel_run(kernel, rows[i].variants[v], 60, &record, &error))
-        fail_msg("%s, %s: %s", rows[i].variants[v], cugen_kernel_problem(kernel), error.message);
-      if (record.outcome != CUGEN_OUTCOME_OK)
-        fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
-    }
+    cugen_kernel *kernel = open_kernel(lib, config, rows[i].settings, SETTINGS);
+    for (size_t v = 0; v < 4 && rows[i].variants[v]; v++) run_variant(kernel, rows[i].variants[v]);
     cugen_kernel_close(kernel);
   }
 }
@@ -92,8 +56,7 @@ static void test_filter(void **state) {
       {{"rows=97", "cols=101", "dtype=f64", "size=9", "boundary=zero", "pitched=true"},
        {"naive", "tiled weights_in=global", "strips vec=2 strip=4 unrolled=false", NULL}},
   };
-  (void)state;
-  run_rows("filter", rows, sizeof rows / sizeof *rows);
+  run_rows(*state, "filter", rows, sizeof rows / sizeof *rows);
 }
 
 static void test_particles(void **state) {
@@ -105,95 +68,10 @@ static void test_particles(void **state) {
       {{"n=1"}, {"plain group=0", "plain group=1", "wide group=128", "wide group=1 vec=2"}},
       {{"n=515", "fields=7"}, {"plain group=1", "wide group=8 vec=4", "plain group=0 per_thread=4", NULL}},
   };
-  (void)state;
-  run_rows("particles", rows, sizeof rows / sizeof *rows);
+  run_rows(*state, "particles", rows, sizeof rows / sizeof *rows);
 }
 
-/* ---- Refused ---- */
-
-static void test_no_elements(void **state) {
-  static const struct {
-    const char *config, *setting, *message;
-  } cases[] = {
-      {"filter", "rows=0", "shape of \"image\" has the extent 0 (rows): it must be 1 or more"},
-      {"filter", "cols=-1", "shape of \"image\" has the extent -1 (cols): it must be 1 or more"},
-      {"particles", "n=0", "shape of \"state\" has the extent 0 (groups): it must be 1 or more"},
-  };
-  (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const char *settings[SETTINGS] = {cases[i].setting};
-    cugen_kernel *kernel = open_kernel(cases[i].config, settings);
-    cugen_argument_info info;
-    cugen_error error;
-    assert_int_equal(cugen_kernel_argument(kernel, 0, &info, &error), CUGEN_ERROR_CONFIG);
-    if (!strstr(error.message, cases[i].message)) fail_msg("%s", error.message);
-    cugen_kernel_close(kernel);
-  }
-}
-
-/* ---- Through plans: a config cut down to one variant, which a plan then takes ---- */
-
-static void replace(struct text *in, const char *from, const char *to) {
-  struct text out = {0};
-  const char *at = strstr(text_get(in), from);
-  if (!at) fail_msg("no %s", from);
-  text_add_n(&out, text_get(in), (size_t)(at - text_get(in)));
-  text_add(&out, to);
-  text_add(&out, at + strlen(from));
-  text_free(in);
-  *in = out;
-}
-
-/* The value first among the tunable's; of the implementation's part, where one is named. */
-static void put_first(struct text *config, const char *tunable, const char *value, const char *implementation) {
-  struct text declaration = {0}, out = {0};
-  text_addf(&declaration, "tunable \"%s\"", tunable);
-  const char *start = text_get(config), *at = implementation ? strstr(start, implementation) : start;
-  at = at ? strstr(at, text_get(&declaration)) : NULL;
-  if (!at) fail_msg("no %s", tunable);
-  text_add_n(&out, start, (size_t)(at - start));
-  text_addf(&out, "%s { %s }", text_get(&declaration), value);
-  text_add(&out, strchr(at, '}') + 1);
-  text_free(config);
-  text_free(&declaration);
-  *config = out;
-}
-
-static cugen_plan *open_plan(const char *name, struct text *config, const char *const *settings) {
-  cugen_error error;
-  cugen_plan *plan;
-  if (cugen_add_file(lib, name, text_get(config), config->length, &error)) fail_msg("%s", error.message);
-  text_free(config);
-  cugen_kernel *kernel = open_kernel(name, settings);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
-  cugen_kernel_close(kernel);
-  return plan;
-}
-
-static struct text read_config(const char *path) {
-  struct text config = {0};
-  cugen_error error;
-  if (file_read(path, &config, &error)) fail_msg("%s", error.message);
-  return config;
-}
-
-/* implementation: "naive", "tiled" or "strips". */
-static cugen_plan *open_filter(const char *implementation, const char *weights_in, const char *image_in,
-                               const char *const *settings) {
-  static const char *const all[] = {"naive", "tiled", "strips"};
-  struct text config = read_config("configs/filter.lua");
-  put_first(&config, "weights_in", weights_in, NULL);
-  put_first(&config, "image_in", image_in, NULL);
-  for (size_t i = 0; i < 3; i++) {
-    struct text from = {0}, to = {0};
-    text_addf(&from, "template \"filter_%s.cu\"", all[i]);
-    text_addf(&to, "requires \"%d == 1\", %s", strcmp(all[i], implementation) == 0, text_get(&from));
-    replace(&config, text_get(&from), text_get(&to));
-    text_free(&from);
-    text_free(&to);
-  }
-  return open_plan("one_filter.lua", &config, settings);
-}
+/* ---- Through plans ---- */
 
 enum { ROWS = 70, COLS = 96, SIZE = 5, REACH = SIZE / 2, MOST = ROWS * COLS + 8 };
 
@@ -242,26 +120,22 @@ static void expect_picture(const struct picture *p, const float *image, const fl
                  (double)wanted(p, image, r, c));
 }
 
-static const struct {
-  const char *implementation, *weights_in, *image_in;
-} plans[] = {
-    {"naive", "\"constant\"", "\"global\""}, {"naive", "\"global\"", "\"texture\""},
-    {"tiled", "\"shared\"", "\"array\""},    {"strips", "\"constant\"", "\"global\""},
-    {"strips", "\"shared\"", "\"global\""},  {"naive", "\"global\"", "\"array\""},
+static const struct choice plans[] = {
+    {"configs/filter.lua", "naive", "weights_in = 'constant', image_in = 'global'"},
+    {"configs/filter.lua", "naive", "weights_in = 'global', image_in = 'texture'"},
+    {"configs/filter.lua", "tiled", "weights_in = 'shared', image_in = 'array'"},
+    {"configs/filter.lua", "strips", "weights_in = 'constant', image_in = 'global'"},
+    {"configs/filter.lua", "strips", "weights_in = 'shared', image_in = 'global'"},
+    {"configs/filter.lua", "naive", "weights_in = 'global', image_in = 'array'"},
 };
 
 enum { PLANS = sizeof plans / sizeof *plans };
 
-static cugen_plan *open_one(size_t i) {
-  return open_filter(plans[i].implementation, plans[i].weights_in, plans[i].image_in, settings);
-}
-
 /* A NaN in the image is in the results whose filter covers it, and in no other. */
 static void test_nan_stays_in_the_footprint(void **state) {
   static struct picture p;
-  (void)state;
   for (size_t i = 0; i < PLANS; i++) {
-    cugen_plan *plan = open_one(i);
+    cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
     fill(&p);
     p.image[33 * COLS + 40] = NAN;
     p.image[0] = INFINITY;
@@ -282,10 +156,9 @@ static void test_nan_stays_in_the_footprint(void **state) {
 /* An address that no wide load may start at: one element at a time, and as right. */
 static void test_unaligned(void **state) {
   static struct picture p;
-  (void)state;
   for (size_t i = 0; i < PLANS; i++)
     for (int shift = 0; shift < 4; shift++) {
-      cugen_plan *plan = open_one(i);
+      cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
       fill(&p);
       float *image = p.image + shift, *result = p.result + (shift ^ 1);
       cugen_call *call = bind(plan, &p, image, result);
@@ -301,9 +174,8 @@ static void test_unaligned(void **state) {
 /* Every launch sees the image as it is then, an array too; the weights are those at bind, wherever they are read from. */
 static void test_what_changes_between_launches(void **state) {
   static struct picture p;
-  (void)state;
   for (size_t i = 0; i < PLANS; i++) {
-    cugen_plan *plan = open_one(i);
+    cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
     fill(&p);
     cugen_call *call = bind(plan, &p, p.image, p.result);
     struct picture *bound = malloc(sizeof *bound);
@@ -311,10 +183,10 @@ static void test_what_changes_between_launches(void **state) {
     memcpy(bound, &p, sizeof p);
     memset(p.weights, 0, sizeof p.weights);
     launch(call);
-    expect_picture(bound, p.image, p.result, plans[i].image_in);
+    expect_picture(bound, p.image, p.result, plans[i].tunables);
     for (int k = 0; k < MOST; k++) p.image[k] = (float)(k * 53 % 89);
     launch(call);
-    expect_picture(bound, p.image, p.result, plans[i].image_in);
+    expect_picture(bound, p.image, p.result, plans[i].tunables);
     free(bound);
     cugen_call_close(call);
     cugen_plan_close(plan);
@@ -325,16 +197,11 @@ static void test_what_changes_between_launches(void **state) {
 
 enum { FIELDS = 16, COUNT = 200 };
 
-static cugen_plan *open_particles(const char *group, const char *vec, int64_t shape[3]) {
+static cugen_plan *open_particles(cugen *lib, const char *tunables, int64_t shape[3]) {
   static const char *const sizes[SETTINGS] = {"n=200"};
-  struct text config = read_config("configs/particles.lua");
+  const struct choice choice = {"configs/particles.lua", strstr(tunables, "vec") ? "wide" : "plain", tunables};
   cugen_argument_info info;
-  put_first(&config, "group", group, NULL);
-  if (strcmp(vec, "1") != 0) {
-    replace(&config, "template \"particles.cu\"", "requires \"0 == 1\", template \"particles.cu\"");
-    put_first(&config, "vec", vec, "\"wide\"");
-  }
-  cugen_plan *plan = open_plan("one_particles.lua", &config, sizes);
+  cugen_plan *plan = open_choice(lib, &choice, sizes, SETTINGS);
   assert_int_equal(cugen_plan_argument(plan, 0, &info, NULL), CUGEN_OK);
   memcpy(shape, info.shape, 3 * sizeof *shape);
   return plan;
@@ -352,34 +219,30 @@ static float number(int64_t p, int64_t f) {
 /* An application lays its particles out by the plan's shape, and every layout moves them alike, from any address. */
 static void test_layouts_agree(void **state) {
   static const struct {
-    const char *group, *vec;
+    const char *tunables;
     int64_t lanes;
-  } layouts[] = {{"1", "1", 1}, {"0", "1", 200}, {"32", "1", 32}, {"1", "4", 1}, {"0", "4", 200}, {"32", "4", 32}};
+  } layouts[] = {{"group = 1", 1},          {"group = 0", 200},          {"group = 32", 32},
+                 {"group = 1, vec = 4", 1}, {"group = 0, vec = 4", 200}, {"group = 32, vec = 4", 32}};
   static _Alignas(64) float in[FIELDS * 256], out[6 * 256], first[COUNT][6];
-  (void)state;
   for (size_t i = 0; i < 2 * sizeof layouts / sizeof *layouts; i++) {
     int64_t shape[3], shift = (int64_t)(i % 2);
-    cugen_plan *plan = open_particles(layouts[i / 2].group, layouts[i / 2].vec, shape);
+    cugen_plan *plan = open_particles(*state, layouts[i / 2].tunables, shape);
     assert_int_equal(shape[2], layouts[i / 2].lanes);
     assert_int_equal(shape[1], FIELDS);
     memset(in, 0, sizeof in);
     float *from = in + shift, *to = out + shift;
     for (int64_t p = 0; p < COUNT; p++)
       for (int64_t f = 0; f < FIELDS; f++) from[place(shape, FIELDS, p, f)] = number(p, f);
-    cugen_call *call;
-    cugen_error error;
     void *arguments[] = {from, to, NULL, NULL};
-    if (cugen_call_bind(plan, arguments, 4, &call, &error)) fail_msg("%s", error.message);
-    launch(call);
+    launch_once(plan, arguments, 4);
     for (int64_t p = 0; p < COUNT; p++)
       for (int64_t f = 0; f < 6; f++) {
         float got = to[place(shape, 6, p, f)];
         if (i == 0) first[p][f] = got;
         if (!(fabsf(got - first[p][f]) <= 1e-6f))
-          fail_msg("group %s vec %s: number %d of particle %d is %g, not %g", layouts[i / 2].group,
-                   layouts[i / 2].vec, (int)f, (int)p, (double)got, (double)first[p][f]);
+          fail_msg("%s: number %d of particle %d is %g, not %g", layouts[i / 2].tunables, (int)f, (int)p, (double)got,
+                   (double)first[p][f]);
       }
-    cugen_call_close(call);
     cugen_plan_close(plan);
   }
   /* Inside the box, without a wall: v = 0 + dt * (w * -drag * v - g), by hand for one of them. */
@@ -391,10 +254,12 @@ static void test_layouts_agree(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_filter),        cmocka_unit_test(test_particles),
-      cmocka_unit_test(test_no_elements),   cmocka_unit_test(test_nan_stays_in_the_footprint),
-      cmocka_unit_test(test_unaligned),     cmocka_unit_test(test_what_changes_between_launches),
+      cmocka_unit_test(test_filter),
+      cmocka_unit_test(test_particles),
+      cmocka_unit_test(test_nan_stays_in_the_footprint),
+      cmocka_unit_test(test_unaligned),
+      cmocka_unit_test(test_what_changes_between_launches),
       cmocka_unit_test(test_layouts_agree),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -11,40 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
-
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
-static void run_variant(cugen_kernel *kernel, const char *variant) {
-  cugen_error error = {0};
-  cugen_record record;
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error))
-    fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
-  if (record.outcome != CUGEN_OUTCOME_OK)
-    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), cugen_outcome_text((int)record.outcome),
-             record.reason);
-}
-
-static cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings, size_t count) {
-  cugen_error error = {0};
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
-}
+#include "kernels.h"
 
 /* Every rung where its axis allows it; several blocks a segment, and loads wider and narrower than some rows allow. */
 static const struct {
@@ -106,42 +73,7 @@ static void test_reduce_sizes(void **state) {
   }
 }
 
-/* ---- Configs made from the shipped one ---- */
-
-static char *read_text(const char *path) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  char *text = calloc(1, 1 << 16);
-  assert_non_null(text);
-  assert_in_range(fread(text, 1, (1 << 16) - 1, file), 1, (1 << 16) - 2);
-  fclose(file);
-  return text;
-}
-
-/* The first `from` after `after` becomes `to`; text has room. */
-static void replace(char *text, const char *after, const char *from, const char *to) {
-  char *at = strstr(strstr(text, after), from);
-  assert_non_null(at);
-  size_t old = strlen(from), new = strlen(to);
-  memmove(at + new, at + old, strlen(at + old) + 1);
-  memcpy(at, to, new);
-}
-
-/* Takes all implementations but one out of the config. */
-static void keep_only(char *config, const char *implementation) {
-  static const char begin[] = "\n  implementation \"", end[] = "\n  },\n";
-  for (char *at = strstr(config, begin); at;) {
-    char *name = at + strlen(begin), *rest = strstr(at, end) + strlen(end) - 1;
-    bool keep = strncmp(name, implementation, strlen(implementation)) == 0 && name[strlen(implementation)] == '"';
-    if (!keep) memmove(at, rest, strlen(rest) + 1);
-    at = strstr(keep ? rest : at, begin);
-  }
-}
-
-static void add_file(cugen *lib, const char *name, const char *text) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
-}
+/* ---- Through plans ---- */
 
 /* An application's call of one implementation, with its first values; buffers are the application's. */
 struct application {
@@ -153,13 +85,8 @@ static struct application bind(cugen *lib, const char *implementation, const cha
                                const void *x, void *y) {
   struct application app;
   cugen_error error;
-  char *text = read_text("configs/reduce.lua");
-  keep_only(text, implementation);
-  add_file(lib, "one.lua", text);
-  free(text);
-  cugen_kernel *kernel = open_kernel(lib, "one.lua", settings, count);
-  if (cugen_plan_open(kernel, NULL, &app.plan, &error)) fail_msg("%s: %s", implementation, error.message);
-  cugen_kernel_close(kernel);
+  const struct choice choice = {"configs/reduce.lua", implementation, NULL};
+  app.plan = open_choice(lib, &choice, settings, count);
   void *arguments[6] = {(void *)(uintptr_t)x, y};
   if (cugen_call_bind(app.plan, arguments, 6, &app.call, &error)) fail_msg("%s: %s", implementation, error.message);
   return app;
@@ -268,32 +195,14 @@ static void test_repeats(void **state) {
   }
 }
 
-/* ---- What is refused, what is found ---- */
-
-/* At the setting, or when the arguments are evaluated. */
-static void expect_refusal(cugen *lib, const char *setting, int status, const char *want) {
-  cugen_error error;
-  cugen_kernel *kernel;
-  cugen_record record;
-  int got = cugen_kernel_open(lib, "configs/reduce.lua", &setting, 1, &kernel, &error);
-  if (!got) got = cugen_kernel_run(kernel, "shuffle", 60, &record, &error);
-  assert_int_equal(got, status);
-  if (!strstr(error.message, want)) fail_msg("got %s, want %s", error.message, want);
-  cugen_kernel_close(kernel);
-}
-
-static void test_refused(void **state) {
-  expect_refusal(*state, "cols=0", CUGEN_ERROR_CONFIG, "has the extent 0 (cols): it must be 1 or more");
-  expect_refusal(*state, "dtype=i8", CUGEN_ERROR_USAGE, "dtype is one of f32, f64, f16, bf16, i32");
-  expect_refusal(*state, "op=prod", CUGEN_ERROR_USAGE, "op is one of sum, min, max, largest");
-}
+/* ---- What is found ---- */
 
 /* Runs the config with the template in memory; the variant must be wrong, with these words. */
-static void expect_wrong(cugen *lib, const char *config, const char *const *settings, size_t count,
+static void expect_wrong(cugen *lib, const struct text *config, const char *const *settings, size_t count,
                          const char *variant, const char *words) {
   cugen_error error = {0};
   cugen_record record;
-  add_file(lib, "wrong.lua", config);
+  add_text(lib, "wrong.lua", config);
   cugen_kernel *kernel = open_kernel(lib, "wrong.lua", settings, count);
   if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_WRONG || !strstr(record.reason, words))
@@ -303,10 +212,10 @@ static void expect_wrong(cugen *lib, const char *config, const char *const *sett
 
 /* a - b is not associative: in another order than the reference's it gives another number, which is said. */
 static void test_not_associative(void **state) {
-  char *text = read_text("configs/reduce.lua");
-  replace(text, "formula \"combine(a, b)\"", "\"op == 'sum' and a + b", "\"op == 'sum' and a - b");
-  for (size_t i = 0; i < 6; i++) expect_wrong(*state, text, NULL, 0, contiguous[i], "y[0] is ");
-  free(text);
+  struct text text = read_text("configs/reduce.lua");
+  replace(&text, "formula \"combine(a, b)\"", "\"op == 'sum' and a + b", "\"op == 'sum' and a - b");
+  for (size_t i = 0; i < 6; i++) expect_wrong(*state, &text, NULL, 0, contiguous[i], "y[0] is ");
+  text_free(&text);
 }
 
 /* The barrier in the loop, removed: threads run one after the other here, up to a barrier, so that one reads what another
@@ -316,36 +225,36 @@ static void test_no_barrier(void **state) {
                                          {"templates/reduce_shared.cu", "static"},
                                          {"templates/reduce_shared.cu", "dynamic"}};
   for (size_t i = 0; i < 3; i++) {
-    char *template = read_text(trees[i][0]), *config = read_text("configs/reduce.lua");
-    replace(template, "reach /= 2", "__syncthreads();", "");
-    add_file(*state, "planted.cu", template);
-    keep_only(config, trees[i][1]);
-    replace(config, "implementation", strrchr(trees[i][0], '/') + 1, "planted.cu");
-    expect_wrong(*state, config, NULL, 0, trees[i][1], "y[0] is ");
-    free(template);
-    free(config);
+    struct text template = read_text(trees[i][0]), config = read_text("configs/reduce.lua"), from = {0};
+    replace(&template, "reach /= 2", "__syncthreads();", "");
+    add_text(*state, "planted.cu", &template);
+    text_addf(&from, "implementation \"%s\"", trees[i][1]);
+    replace(&config, text_get(&from), strrchr(trees[i][0], '/') + 1, "planted.cu");
+    expect_wrong(*state, &config, NULL, 0, trees[i][1], "y[0] is ");
+    text_free(&template);
+    text_free(&config);
+    text_free(&from);
   }
 }
 
 /* A ticket that is not given back would make the next launch wrong. */
 static void test_no_reset(void **state) {
   static const char *const settings[] = {"axis=col", "rows=501"};
-  char *template = read_text("templates/reduce_columns.cu"), *config = read_text("configs/reduce.lua");
-  replace(template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
-  add_file(*state, "planted.cu", template);
-  replace(config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
-  expect_wrong(*state, config, settings, 2, "columns",
+  struct text template = read_text("templates/reduce_columns.cu"), config = read_text("configs/reduce.lua");
+  replace(&template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
+  add_text(*state, "planted.cu", &template);
+  replace(&config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
+  expect_wrong(*state, &config, settings, 2, "columns",
                "scratch 'tickets' (fill = \"zero\") is not zero after the launch");
-  free(template);
-  free(config);
+  text_free(&template);
+  text_free(&config);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reduce),   cmocka_unit_test(test_reduce_sizes),    cmocka_unit_test(test_nan),
-      cmocka_unit_test(test_infinity), cmocka_unit_test(test_unaligned),       cmocka_unit_test(test_repeats),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_not_associative), cmocka_unit_test(test_no_barrier),
-      cmocka_unit_test(test_no_reset),
+      cmocka_unit_test(test_reduce),          cmocka_unit_test(test_reduce_sizes), cmocka_unit_test(test_nan),
+      cmocka_unit_test(test_infinity),        cmocka_unit_test(test_unaligned),    cmocka_unit_test(test_repeats),
+      cmocka_unit_test(test_not_associative), cmocka_unit_test(test_no_barrier),   cmocka_unit_test(test_no_reset),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -8,42 +8,9 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "cugen.h"
+#include "kernels.h"
 
 enum { SETTINGS = 9 };
-
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
-static void run_variant(cugen_kernel *kernel, const char *variant) {
-  cugen_error error = {0};
-  cugen_record record;
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error))
-    fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
-  if (record.outcome != CUGEN_OUTCOME_OK)
-    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), cugen_outcome_text((int)record.outcome),
-             record.reason);
-}
-
-static cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings, size_t count) {
-  cugen_error error = {0};
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
-}
 
 /* ---- matmul ---- */
 
@@ -224,5 +191,5 @@ int main(void) {
       cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

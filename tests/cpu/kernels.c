@@ -1,0 +1,113 @@
+/* Running the shipped kernels; see kernels.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "kernels.h"
+
+int open_library(void **state) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  *state = lib;
+  return 0;
+}
+
+int close_library(void **state) {
+  cugen_close(*state);
+  return 0;
+}
+
+cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings, size_t most) {
+  cugen_error error = {0};
+  cugen_kernel *kernel;
+  size_t count = 0;
+  while (count < most && settings[count]) count++;
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+double run_variant(cugen_kernel *kernel, const char *variant) {
+  cugen_error error = {0};
+  cugen_record record;
+  if (cugen_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
+  if (record.outcome != CUGEN_OUTCOME_OK)
+    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), cugen_outcome_text((int)record.outcome),
+             record.reason);
+  return record.error;
+}
+
+struct text read_text(const char *path) {
+  struct text text = {0};
+  cugen_error error;
+  if (file_read(path, &text, &error)) fail_msg("%s", error.message);
+  return text;
+}
+
+void replace(struct text *text, const char *after, const char *from, const char *to) {
+  struct text out = {0};
+  const char *start = text_get(text), *at = strstr(start, after);
+  at = at ? strstr(at, from) : NULL;
+  if (!at) {
+    fail_msg("no %s behind %s", from, after);
+    return;
+  }
+  text_add_n(&out, start, (size_t)(at - start));
+  text_add(&out, to);
+  text_add(&out, at + strlen(from));
+  text_free(text);
+  *text = out;
+}
+
+void add_text(cugen *lib, const char *name, const struct text *text) {
+  cugen_error error;
+  assert_false(text->failed);
+  if (cugen_add_file(lib, name, text_get(text), text->length, &error)) fail_msg("%s", error.message);
+}
+
+/* Configs are Lua: names of their own before the file's first line stand for what declares tunables and implementations. */
+void add_choice(cugen *lib, const struct choice *choice) {
+  struct text config = {0}, shipped = read_text(choice->config);
+  text_addf(&config,
+            "local tunables, only = tunable, { %s } local function tunable(name) return function(values) "
+            "return tunables(name)(only[name] ~= nil and { only[name] } or values) end end ",
+            choice->tunables ? choice->tunables : "");
+  if (choice->implementation)
+    text_addf(&config,
+              "local all = implementation local function implementation(name) return function(parts) "
+              "if name ~= \"%s\" then parts[#parts + 1] = requires \"false\" end return all(name)(parts) end end ",
+              choice->implementation);
+  text_add(&config, text_get(&shipped));
+  add_text(lib, "chosen.lua", &config);
+  text_free(&config);
+  text_free(&shipped);
+}
+
+cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings, size_t most) {
+  cugen_error error;
+  cugen_plan *plan;
+  add_choice(lib, choice);
+  cugen_kernel *kernel = open_kernel(lib, "chosen.lua", settings, most);
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s: %s", choice->config, error.message);
+  cugen_kernel_close(kernel);
+  const char *wanted = choice->implementation ? choice->implementation : "";
+  assert_memory_equal(cugen_plan_about(plan)->variant, wanted, strlen(wanted));
+  return plan;
+}
+
+void launch_once(cugen_plan *plan, void *const *arguments, size_t count) {
+  cugen_call *call;
+  cugen_error error;
+  if (cugen_call_bind(plan, arguments, count, &call, &error)) fail_msg("%s", error.message);
+  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  cugen_call_close(call);
+}
