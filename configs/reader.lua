@@ -16,6 +16,8 @@ kernel "reader" {
   -- Managed memory moves to the device when it is first touched and is then the device's own; the rest stays.
   tunable "memory_kind" { "device", "managed", "pinned", "mapped" },
 
+  where "passes >= 1",
+  where "chunk >= 1",
   derive "chunks" "ceil_div(n, chunk)",
   derive "shift"  "max(chunks // passes, 1)",    -- a block's next pass reads a chunk that no cache holds any more
 

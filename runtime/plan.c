@@ -217,12 +217,25 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
   return CUGEN_OK;
 }
 
+/* A device traps at an element that is not aligned to its own size. Wider accesses are the template's to ask for. */
+static int check_address(const struct kernel_argument *argument, const void *address, cugen_error *err) {
+  size_t past = (size_t)((uintptr_t)address % (uintptr_t)argument->dtype->bytes);
+  if (!address) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
+  if (!past) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "argument '%s' was given %p, which is %zu bytes past a multiple of %d: its elements are %s and begin at "
+      "multiples of their size",
+      argument->name, address, past, argument->dtype->bytes, argument->dtype->name);
+}
+
 static int bind_argument(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                          cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
     return bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
-  if (!memory->device) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
+  int status = check_address(argument, memory->device, err);
+  if (status) return status;
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, call, index, memory, err);
   if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
   call->addresses[index] = memory->device;

@@ -138,8 +138,8 @@ struct sizes {
   int failed;
 };
 
-MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z, long long block_x,
-                                long long block_y, long long block_z, long long shared) {
+MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z,
+                                long long block_x, long long block_y, long long block_z, long long shared) {
   s->launches[s->launch_count++] =
       (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1};
 }
@@ -582,7 +582,8 @@ static int check(const struct driver *driver, int result, const char *call, bund
               text ? text : "");
 }
 
-#define CALL(driver, member, arguments, error) check(driver, (driver)->member arguments, symbols[DRIVER_##member], error)
+#define CALL(driver, member, arguments, error)                                                                       \
+  check(driver, (driver)->member arguments, symbols[DRIVER_##member], error)
 
 /* ---- The library ----------------------------------------------------------------------------------------------------- */
 
@@ -833,6 +834,10 @@ static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error
   if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
   if (!given)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
+  if ((uintptr_t)given % (uintptr_t)call->plan->sizes.arguments[at].bytes)
+    return fail(error, BUNDLE_ERROR_USAGE,
+                "@name: argument '%s' was given %p, which is no multiple of its element's %d bytes",
+                arguments_of_kernel[at].name, given, call->plan->sizes.arguments[at].bytes);
   if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
   call->values[at].pointer = (address)(uintptr_t)given;
   return BUNDLE_OK;

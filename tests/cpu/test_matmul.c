@@ -1,4 +1,4 @@
-/* What a tuning run of matmul does not meet: operands whose base is not aligned for wide copies, NaN and infinity. */
+/* What a tuning run of the products does not meet, for each implementation: operands whose base is not aligned for wide copies, NaN and infinity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,84 +9,58 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/system.h"
-#include "base/text.h"
-#include "cugen.h"
+#include "kernels.h"
 
 enum { M = 72, N = 68, K = 37, MOST = M * N + 8 };
 
 struct operands {
-  _Alignas(512) float a[MOST], b[MOST], c[MOST];
+  _Alignas(512) float a[MOST], b[MOST], c[MOST], d[MOST], bias[MOST];
 };
 
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
+/* All but the arguments' number is alike: D, bias, alpha and beta stand before M, N and K in matmul_epilogue. */
+static const struct choice plans[] = {
+    {"configs/matmul.lua", "naive", NULL},          {"configs/matmul.lua", "tiled", NULL},
+    {"configs/matmul.lua", "blocked", NULL},        {"configs/matmul.lua", "pipelined", NULL},
+    {"configs/matmul_epilogue.lua", "tiled", NULL}, {"configs/matmul_epilogue.lua", "pipelined", NULL},
+};
+
+enum { PLANS = sizeof plans / sizeof *plans };
+
+static bool has_epilogue(size_t plan) {
+  return strstr(plans[plan].config, "epilogue") != NULL;
 }
 
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
-/* The first variant of `pipelined` alone: the other implementations are renamed out of reach by a requirement. */
-static void only_pipelined(cugen *lib) {
-  static const char *const others[] = {"naive", "tiled", "blocked"};
-  struct text config = {0};
-  cugen_error error;
-  if (file_read("configs/matmul.lua", &config, &error)) fail_msg("%s", error.message);
-  for (size_t i = 0; i < 3; i++) {
-    struct text from = {0}, out = {0};
-    text_addf(&from, "template \"matmul_%s.cu\"", others[i]);
-    const char *start = text_get(&config), *at = strstr(start, text_get(&from));
-    assert_non_null(at);
-    text_add_n(&out, start, (size_t)(at - start));
-    text_addf(&out, "requires \"M == 0\", %s", at);
-    text_free(&from);
-    text_free(&config);
-    config = out;
-  }
-  if (cugen_add_file(lib, "pipelined.lua", text_get(&config), config.length, &error)) fail_msg("%s", error.message);
-  text_free(&config);
-}
-
-static cugen_plan *open_plan(cugen *lib) {
+static cugen_plan *open_plan(cugen *lib, size_t i) {
   static const char *const settings[] = {"M=72", "N=68", "K=37", "layout_a=col"};
-  cugen_error error;
-  cugen_kernel *kernel;
-  cugen_plan *plan;
-  only_pipelined(lib);
-  if (cugen_kernel_open(lib, "pipelined.lua", settings, 4, &kernel, &error)) fail_msg("%s", error.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
-  cugen_kernel_close(kernel);
-  return plan;
+  return open_choice(lib, &plans[i], settings, 4);
 }
 
 static void fill(struct operands *o) {
   for (int i = 0; i < MOST; i++) {
     o->a[i] = (float)(i * 37 % 11 - 5);
     o->b[i] = (float)(i * 53 % 13 - 6);
+    o->d[i] = (float)(i * 29 % 7 * 4);
+    o->bias[i] = (float)(i % 5);
   }
   memset(o->c, 0xff, sizeof o->c);
 }
 
-static void launch(cugen_plan *plan, float *a, float *b, float *c) {
-  cugen_call *call;
-  cugen_error error;
-  void *arguments[] = {a, b, c, NULL, NULL, NULL};
-  if (cugen_call_bind(plan, arguments, 6, &call, &error)) fail_msg("%s", error.message);
-  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
-  cugen_call_close(call);
+/* shift: floats from an aligned address to D and the bias. */
+static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, float *b, float *c, int shift) {
+  void *plain[] = {a, b, c, NULL, NULL, NULL};
+  void *epilogue[] = {a, b, o->d + shift, o->bias + shift, c, NULL, NULL, NULL, NULL, NULL};
+  launch_once(plan, has_epilogue(i) ? epilogue : plain, has_epilogue(i) ? 10 : 6);
 }
 
-/* Whole numbers, so that it is exact. A is stored by columns. */
-static float wanted(const float *a, const float *b, int m, int n) {
+/* Of an element of the sum, as the configs' formulas: whole numbers and quarters, so that it is exact. */
+static float after(size_t plan, const struct operands *o, float sum, int m, int n, int shift) {
+  if (!has_epilogue(plan)) return sum;
+  float value = 0.5f * sum + 0.25f * o->d[shift + m * N + n] + o->bias[shift + n];
+  return value < 0 ? 0 : value;
+}
+
+/* A is stored by columns. */
+static float product(const float *a, const float *b, int m, int n) {
   float sum = 0;
   for (int k = 0; k < K; k++) sum += a[k * M + m] * b[k * N + n];
   return sum;
@@ -95,39 +69,71 @@ static float wanted(const float *a, const float *b, int m, int n) {
 /* Each base by itself at an address that no wide access may start at. */
 static void test_unaligned(void **state) {
   static struct operands o;
-  cugen_plan *plan = open_plan(*state);
-  for (int shifted = 0; shifted < 8; shifted++) {
-    fill(&o);
-    float *a = o.a + (shifted & 1), *b = o.b + (shifted & 2), *c = o.c + (shifted & 4 ? 3 : 0);
-    launch(plan, a, b, c);
-    for (int i = 0; i < M * N; i++)
-      if (c[i] != wanted(a, b, i / N, i % N))
-        fail_msg("shifted %d: C[%d, %d] is %g, should be %g", shifted, i / N, i % N, (double)c[i],
-                 (double)wanted(a, b, i / N, i % N));
-    assert_true(isnan(c[M * N]));
-    if (c > o.c) assert_true(isnan(c[-1]));
+  for (size_t p = 0; p < PLANS; p++) {
+    cugen_plan *plan = open_plan(*state, p);
+    for (int shifted = 0; shifted < 8; shifted++) {
+      fill(&o);
+      float *a = o.a + (shifted & 1), *b = o.b + (shifted & 2), *c = o.c + (shifted & 4 ? 3 : 0);
+      launch(p, plan, &o, a, b, c, shifted % 4);
+      for (int i = 0; i < M * N; i++) {
+        float want = after(p, &o, product(a, b, i / N, i % N), i / N, i % N, shifted % 4);
+        if (c[i] != want)
+          fail_msg("%s, shifted %d: C[%d, %d] is %g, should be %g", plans[p].implementation, shifted, i / N, i % N,
+                   (double)c[i], (double)want);
+      }
+      assert_true(isnan(c[M * N]));
+      if (c > o.c) assert_true(isnan(c[-1]));
+    }
+    cugen_plan_close(plan);
   }
-  cugen_plan_close(plan);
 }
 
 /* A NaN in A is in its row of C, an infinity in B in its column, and neither anywhere else. */
 static void test_nan_and_infinity(void **state) {
   static struct operands o;
-  cugen_plan *plan = open_plan(*state);
-  fill(&o);
-  for (int k = 0; k < K; k++)
-    for (int m = 0; m < M; m++) o.a[k * M + m] = o.a[k * M + m] + 6; /* never 0: 0 * infinity is NaN */
-  o.a[7 * M + 66] = NAN;
-  o.b[36 * N + 67] = INFINITY;
-  launch(plan, o.a, o.b, o.c);
-  for (int i = 0; i < M * N; i++) {
-    bool right = i / N == 66 ? isnan(o.c[i]) : i % N == 67 ? isinf(o.c[i]) : o.c[i] == wanted(o.a, o.b, i / N, i % N);
-    if (!right) fail_msg("C[%d, %d] is %g", i / N, i % N, (double)o.c[i]);
+  for (size_t p = 0; p < PLANS; p++) {
+    cugen_plan *plan = open_plan(*state, p);
+    fill(&o);
+    for (int k = 0; k < K; k++)
+      for (int m = 0; m < M; m++) o.a[k * M + m] = o.a[k * M + m] + 6; /* never 0: 0 * infinity is NaN */
+    o.a[7 * M + 66] = NAN;
+    o.b[36 * N + 67] = INFINITY;
+    launch(p, plan, &o, o.a, o.b, o.c, 0);
+    for (int i = 0; i < M * N; i++) {
+      bool right = i / N == 66   ? isnan(o.c[i])
+                   : i % N == 67 ? isinf(o.c[i])
+                                 : o.c[i] == after(p, &o, product(o.a, o.b, i / N, i % N), i / N, i % N, 0);
+      if (!right) fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
+    }
+    cugen_plan_close(plan);
   }
-  cugen_plan_close(plan);
+}
+
+/* In what else an epilogue reads they reach the elements that read them; relu leaves NaN as it is. */
+static void test_nan_in_an_epilogue(void **state) {
+  static struct operands o;
+  for (size_t p = 0; p < PLANS; p++) {
+    if (!has_epilogue(p)) continue;
+    cugen_plan *plan = open_plan(*state, p);
+    fill(&o);
+    o.d[3 * N + 5] = NAN;
+    o.bias[67] = NAN;
+    o.bias[66] = -INFINITY;
+    launch(p, plan, &o, o.a, o.b, o.c, 0);
+    for (int i = 0; i < M * N; i++) {
+      bool nan = i == 3 * N + 5 || i % N == 67;
+      if (isnan(o.c[i]) != nan || (i % N == 66 && o.c[i] != 0))
+        fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
+    }
+    cugen_plan_close(plan);
+  }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_unaligned), cmocka_unit_test(test_nan_and_infinity)};
-  return cmocka_run_group_tests_name("matmul", tests, set_up, tear_down);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_unaligned),
+      cmocka_unit_test(test_nan_and_infinity),
+      cmocka_unit_test(test_nan_in_an_epilogue),
+  };
+  return cmocka_run_group_tests_name("matmul", tests, open_library, close_library);
 }

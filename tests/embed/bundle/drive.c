@@ -57,6 +57,21 @@ static int use(rows_error *error) {
   return status;
 }
 
+/* A buffer that begins between two of its elements. */
+static int refused(rows_error *error) {
+  rows_problem problem = ROWS_PROBLEM_INIT;
+  rows_library *library;
+  rows_plan *plan = NULL;
+  rows_call *call = NULL;
+  void *arguments[] = {(char *)x + 1, y, NULL, factors, NULL, NULL, NULL};
+  int status = rows_open(NULL, &library, error);
+  if (!status) status = rows_pick(library, &problem, &plan, error);
+  if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
+  rows_drop(plan);
+  rows_close(library);
+  return status == ROWS_ERROR_USAGE && strstr(error->message, "argument 'x' was given 0x") && !call;
+}
+
 #define EXPECT(what)                                                                                                 \
   if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
 
@@ -66,6 +81,7 @@ int main(void) {
   fake = handle ? dlsym(handle, "fake_cuda") : NULL;
   if (!fake) return printf("no fake driver\n"), 1;
   fake->run = watch;
+  EXPECT(refused(&error));
   if (use(&error)) return printf("%s\n", error.message), 1;
   /* wide vec=4 threads=128: see the records that the test plants */
   EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);

@@ -1,0 +1,224 @@
+/* Unusual input, for every family of kernels that ships: sizes, pitches, types and pointers that are refused, in which words;
+   sizes of one element and primes; NaN and infinity where no arithmetic is expected to meet them. docs/kernels.md says what
+   happens; other files of this folder have what concerns one family alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+enum { SETTINGS = 6 };
+
+/* ---- What is refused ---- */
+
+struct refusal {
+  const char *config, *setting, *message;
+};
+
+/* At the setting, for want of a valid variant, or when the arguments are evaluated. */
+static void expect_refusal(cugen *lib, const struct refusal *row) {
+  cugen_error error = {0};
+  cugen_kernel *kernel = NULL;
+  cugen_record record = {.reason = ""};
+  int status = cugen_kernel_open(lib, row->config, &row->setting, 1, &kernel, &error);
+  if (!status) status = cugen_kernel_run(kernel, NULL, 60, &record, &error);
+  if (!status) assert_int_equal(record.outcome, CUGEN_OUTCOME_LAUNCH);
+  const char *said = status ? error.message : record.reason;
+  if (!strstr(said, row->message)) fail_msg("%s %s: %s", row->config, row->setting, said);
+  cugen_kernel_close(kernel);
+}
+
+static void test_no_elements(void **state) {
+  static const struct refusal rows[] = {
+      {"copy", "width=0", "shape of \"x\" has the extent 0 (width): it must be 1 or more"},
+      {"copy", "height=-1", "has the extent -1 (height): it must be 1 or more"},
+      {"copy", "depth=0", "it must be 1 or more"},
+      {"access", "n=0", "shape of \"x\" has the extent 0 (n + load_offset): it must be 1 or more"},
+      {"transpose", "rows=0", "shape of \"A\" has the extent 0 (rows): it must be 1 or more"},
+      {"transpose", "cols=0", "it must be 1 or more"},
+      {"transpose", "batch=0", "it must be 1 or more"},
+      {"reduce", "rows=0", "it must be 1 or more"},
+      {"reduce", "cols=0", "shape of \"x\" has the extent 0 (cols): it must be 1 or more"},
+      {"matmul", "M=0", "shape of \"A\" has the extent 0"},
+      {"matmul", "N=-5", "shape of \"B\" has the extent -5"},
+      {"matmul", "K=0", "it must be 1 or more"},
+      {"matmul", "batch=0", "it must be 1 or more"},
+      {"matmul_epilogue", "M=0", "it must be 1 or more"},
+      {"matmul_epilogue", "N=0", "it must be 1 or more"},
+      {"matmul_epilogue", "K=-1", "it must be 1 or more"},
+      {"filter", "rows=0", "shape of \"image\" has the extent 0 (rows): it must be 1 or more"},
+      {"filter", "cols=-1", "shape of \"image\" has the extent -1 (cols): it must be 1 or more"},
+      {"particles", "n=0", "shape of \"state\" has the extent 0 (groups): it must be 1 or more"},
+      {"reader", "n=0", "shape of \"x\" has the extent 0 (n): it must be 1 or more"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
+}
+
+static void test_pitch_below_a_row(void **state) {
+  static const struct refusal rows[] = {
+      {"copy", "pitch_x=30010", "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
+      {"copy", "pitch_y=-1", "pitch of \"y\" is -1, but the contiguous dimension has 30011 elements"},
+      {"access", "load_stride=0", "pitch of \"x\" is 0, but the contiguous dimension has 1 elements"},
+      {"access", "store_stride=-1", "pitch of \"y\" is -1, but the contiguous dimension has 1 elements"},
+      {"transpose", "pitch_a=390", "pitch of \"A\" is 390, but the contiguous dimension has 391 elements"},
+      {"transpose", "pitch_b=267", "pitch of \"B\" is 267, but the contiguous dimension has 268 elements"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
+}
+
+static void test_no_path(void **state) {
+  static const struct refusal rows[] = {
+      {"copy", "dtype=f8", "dtype is one of f32, f64, f16,"},
+      {"access", "dtype=c64", "dtype is one of f32, f64, f16,"},
+      {"transpose", "dtype=f128", "dtype is one of f32, f64, f16,"},
+      {"reduce", "dtype=i8", "dtype is one of f32, f64, f16, bf16, i32"},
+      {"reduce", "op=prod", "op is one of sum, min, max, largest"},
+      {"matmul", "dtype=u64", "dtype is one of f32, f64"},
+      {"matmul", "layout_a=cow", "layout_a is one of row, col; nearest 'row'"},
+      {"matmul_epilogue", "dtype=u64", "dtype is one of f32, f64"},
+      {"filter", "dtype=bf16", "dtype is one of f32, f16, f64"},
+      {"filter", "size=4", "size is one of 5, 3, 7, 9, 11, 13, 15"},
+      {"filter", "boundary=periodic", "boundary is one of clamp, zero, mirror, wrap"},
+      {"particles", "dtype=f16", "dtype is one of f32, f64"},
+      {"reader", "dtype=i32", "dtype is one of f32, f64"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
+}
+
+/* What a restriction of the config rules out. */
+static void test_no_variant(void **state) {
+  static const struct refusal rows[] = {
+      {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
+      {"matmul", "batch=65536", "where \"batch <= 65535\" rules out"},
+      {"particles", "fields=6", "where \"fields >= 7\" rules out"},
+      {"reader", "passes=0", "where \"passes >= 1\" rules out"},
+      {"reader", "chunk=-4", "where \"chunk >= 1\" rules out"},
+  };
+  static const char *const scattered[] = {"scattered=true", "n=1000"};
+  cugen_error error = {0};
+  cugen_kernel *kernel = open_kernel(*state, "access", scattered, 2);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &(cugen_plan *){NULL}, &error), CUGEN_ERROR_EMPTY);
+  assert_non_null(strstr(error.message, "where \"not scattered or is_pow2(n)\" rules out"));
+  cugen_kernel_close(kernel);
+}
+
+/* ---- Pointers that lie between elements ---- */
+
+static void test_between_elements(void **state) {
+  static const char *const settings[] = {"width=8", "height=1", "depth=1"};
+  static _Alignas(16) float x[12], y[12];
+  const struct choice choice = {"configs/copy.lua", "vector", NULL};
+  cugen_plan *plan = open_choice(*state, &choice, settings, 3);
+  cugen_call *call;
+  cugen_error error = {0};
+  void *arguments[] = {x, (char *)y + 2, NULL, NULL, NULL};
+  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "argument 'y' was given 0x"));
+  assert_non_null(strstr(error.message, "which is 2 bytes past a multiple of 4: its elements are f32"));
+  assert_null(call);
+  cugen_plan_close(plan);
+}
+
+/* ---- One element, primes ---- */
+
+static const struct {
+  const char *config, *settings[SETTINGS], *variants[7];
+} sizes[] = {
+    {"matmul", {"M=1", "N=1", "K=1"}, {"naive", "tiled", "blocked", "pipelined"}},
+    {"matmul", {"M=1", "N=1", "K=1009"}, {"naive", "tiled", "blocked", "pipelined"}},
+    {"matmul", {"M=211", "N=1", "K=13", "layout_a=col"}, {"naive", "tiled", "blocked", "pipelined"}},
+    {"matmul_epilogue", {"M=1", "N=1", "K=1"}, {"tiled", "pipelined"}},
+    {"matmul_epilogue", {"M=17", "N=101", "K=37", "layout_c=col"}, {"tiled", "pipelined"}},
+    {"reduce", {"rows=1", "cols=1"}, {"global", "static", "dynamic", "vector"}},
+    {"filter", {"rows=1", "cols=1", "size=3", "boundary=mirror"}, {"naive", "tiled", "strips"}},
+    {"filter", {"rows=53", "cols=37", "size=3"}, {"naive", "tiled", "strips"}},
+    {"reader", {"n=1", "passes=1"}, {"stream"}},
+    {"reader", {"n=7919", "passes=7", "chunk=13"}, {"stream", "stream loads=1"}},
+};
+
+static void test_sizes(void **state) {
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    cugen_kernel *kernel = open_kernel(*state, sizes[i].config, sizes[i].settings, SETTINGS);
+    for (size_t v = 0; sizes[i].variants[v]; v++) run_variant(kernel, sizes[i].variants[v]);
+    cugen_kernel_close(kernel);
+  }
+}
+
+/* ---- NaN and infinity, and wide loads from anywhere ---- */
+
+enum { FIELDS = 16, PARTICLES = 61 };
+
+/* A NaN or infinity in one particle spoils that particle and no other, in every layout. */
+static void test_particles_apart(void **state) {
+  static const struct choice choices[] = {
+      {"configs/particles.lua", "plain", "group = 1"},
+      {"configs/particles.lua", "wide", "group = 1"},
+      {"configs/particles.lua", "wide", "group = 32"},
+      {"configs/particles.lua", "plain", "group = 0"},
+  };
+  static const char *const settings[] = {"n=61"};
+  static _Alignas(64) float in[FIELDS * 96], out[6 * 96];
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    cugen_argument_info shape;
+    cugen_plan *plan = open_choice(*state, &choices[i], settings, 1);
+    assert_int_equal(cugen_plan_argument(plan, 0, &shape, NULL), CUGEN_OK);
+    int lanes = (int)shape.shape[2];
+    for (int k = 0; k < FIELDS * 96; k++) in[k] = (float)(k % 64) / 64;
+    in[(17 / lanes * FIELDS + 1) * lanes + 17 % lanes] = NAN;      /* y of particle 17 */
+    in[(40 / lanes * FIELDS + 3) * lanes + 40 % lanes] = INFINITY; /* x's velocity of particle 40 */
+    void *arguments[] = {in, out, NULL, NULL};
+    launch_once(plan, arguments, 4);
+    for (int p = 0; p < PARTICLES; p++)
+      for (int f = 0; f < 6; f++) {
+        float got = out[(p / lanes * 6 + f) * lanes + p % lanes];
+        bool nan = p == 17 && f % 3 == 1, infinite = p == 40 && f % 3 == 0;
+        if (nan ? !isnan(got) : infinite ? isfinite(got) : !isfinite(got))
+          fail_msg("%s: number %d of particle %d is %g", choices[i].tunables, f, p, (double)got);
+      }
+    cugen_plan_close(plan);
+  }
+}
+
+enum { COUNT = 1003, CHUNK = 100, CHUNKS = 11 };
+
+/* A NaN is in its chunk's sum, and sums are right wherever the first element lies. */
+static void test_reader_from_anywhere(void **state) {
+  static const char *const settings[] = {"n=1003", "passes=1", "chunk=100"};
+  static const char *const tunables[] = {"vec = 4", "vec = 4, loads = 1, memory_kind = 'mapped'", "vec = 1"};
+  static _Alignas(64) float x[COUNT + 8], sums[CHUNKS];
+  for (size_t i = 0; i < 3; i++) {
+    const struct choice choice = {"configs/reader.lua", "stream", tunables[i]};
+    cugen_plan *plan = open_choice(*state, &choice, settings, 3);
+    for (int shift = 0; shift < 4; shift++) {
+      float *from = x + shift;
+      for (int k = 0; k < COUNT; k++) from[k] = (float)(k % 7);
+      from[CHUNK * 3 + 99] = NAN;
+      from[CHUNK * 5] = -INFINITY;
+      void *arguments[] = {from, sums, NULL, NULL};
+      launch_once(plan, arguments, 4);
+      for (int c = 0; c < CHUNKS; c++) {
+        float want = 0;
+        for (int k = c * CHUNK; k < (c + 1) * CHUNK && k < COUNT; k++) want += from[k];
+        if (isnan(want) ? !isnan(sums[c]) : sums[c] != want)
+          fail_msg("%s, shift %d: sum %d is %g, should be %g", tunables[i], shift, c, (double)sums[c], (double)want);
+      }
+    }
+    cugen_plan_close(plan);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_elements),      cmocka_unit_test(test_pitch_below_a_row),
+      cmocka_unit_test(test_no_path),          cmocka_unit_test(test_no_variant),
+      cmocka_unit_test(test_between_elements), cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_particles_apart),  cmocka_unit_test(test_reader_from_anywhere),
+  };
+  return cmocka_run_group_tests_name("unusual", tests, open_library, close_library);
+}
