@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
-const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array"};
+const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array", "tensor"};
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
 

@@ -17,10 +17,11 @@ enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, 
    coordinates are equal), "index" (the logical flat index), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
 
-/* The memory space through which a kernel reads an argument: its address, a __constant__ symbol, a texture over the
-   buffer itself, or a texture over a CUDA array that the buffer is copied into before each launch. */
-enum access_kind { ACCESS_GLOBAL, ACCESS_CONSTANT, ACCESS_TEXTURE, ACCESS_ARRAY, ACCESS_KIND_COUNT };
-/* "global", "constant", "texture", "array" */
+/* How a kernel gets at an argument: by its address, as a __constant__ symbol, through a texture over the buffer itself,
+   through a texture over a CUDA array that the buffer is copied into before each launch, or through a tensor map, which is
+   an implementation's to say (tensor). */
+enum access_kind { ACCESS_GLOBAL, ACCESS_CONSTANT, ACCESS_TEXTURE, ACCESS_ARRAY, ACCESS_TENSOR, ACCESS_KIND_COUNT };
+/* "global", "constant", "texture", "array", "tensor" */
 extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
 /* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, the texture reflected with its
@@ -42,6 +43,8 @@ struct kernel_argument {
   enum memory_kind memory;
   enum access_kind access;
   enum address_kind address; /* of textures */
+  int box[KERNEL_MAX_RANK];  /* of tensor maps: elements that one copy moves, as shape */
+  int swizzle; /* of tensor maps: bytes over which 16-byte parts are exchanged, 32, 64 or 128; 0: none */
   enum fill_kind fill;
   double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
   double norm;        /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */

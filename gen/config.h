@@ -95,6 +95,13 @@ struct
   const struct expr *carveout;           /* NULL: -1, the driver decides */
 };
 
+struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
+  size_t argument;
+  int line;
+  const struct expr *box[KERNEL_MAX_RANK];
+  const struct expr *swizzle; /* NULL: 0 */
+};
+
 struct config_implementation {
   const char *name;
   int line;
@@ -109,6 +116,8 @@ struct config_implementation {
   size_t derived_count;
   const struct config_restriction *restrictions; /* shared ones first */
   size_t restriction_count;
+  const struct config_tensor *tensors;
+  size_t tensor_count;
   const struct config_launch *launches;
   size_t launch_count;
 };
@@ -191,6 +200,11 @@ void config_slots(const struct config *config, const struct problem *problem, co
    extent past 2^62 bytes is an error with the argument's line. */
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
+
+/* Makes the arguments that the implementation wants as tensor maps such; slots also hold its tunables. A box or a buffer
+   that no tensor map can have is an error with the tensor's line. */
+int config_tensors(const struct config *config, const struct config_implementation *implementation,
+                   const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
 /* A scalar of dtype "index": it has index_t. */
 bool config_is_index(const struct config_argument *argument);

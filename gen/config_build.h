@@ -114,6 +114,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+/* config_tensor.c */
+int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
 /* config_formula.c */
 int read_formulas(struct build *build, const struct list *list);
 /* config_policy.c */

@@ -140,7 +140,7 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
 static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
-  int status = find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_KIND_COUNT,
+  int status = find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_TENSOR,
                          constant ? ACCESS_CONSTANT : ACCESS_GLOBAL, &access);
   if (!status)
     status = find_word(e, "address", &e->argument->address, address_kind_names, ADDRESS_KIND_COUNT, ADDRESS_CLAMP,

@@ -109,7 +109,7 @@ static const char *const lua_keywords[] = {"elseif", "end",    "function", "in",
 
 static const char *const expression_functions[] = {"ceil_div", "eps", "is_pow2", "round_up"};
 
-static const char *const cugen_names[] = {"device", "index_t", "params", "sample_count", "samples"};
+static const char *const cugen_names[] = {"device", "index_t", "params", "sample_count", "samples", "tensor_map"};
 
 static const char *const cuda_names[] = {
     "blockDim", "blockIdx",  "clock64",  "clusterDim", "clusterIdx", "cooperative_groups",

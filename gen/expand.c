@@ -93,6 +93,8 @@ static void make_direct(struct kernel_argument *argument) {
 static int fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
+  if (!x->reference) status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
+  if (status) return status;
   x->argument_count = x->config->argument_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -110,6 +112,8 @@ static void add_parameter(struct text *out, const struct kernel_argument *argume
   if (out->length) text_add(out, ", ");
   if (kernel_argument_textured(argument)) {
     text_addf(out, "cudaTextureObject_t %s", argument->name);
+  } else if (argument->access == ACCESS_TENSOR) {
+    text_addf(out, "const __grid_constant__ tensor_map %s", argument->name);
   } else if (is_buffer(argument)) {
     bool read = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
     const char *qualifier = read ? "const " : "";
@@ -433,6 +437,11 @@ static void describe_launch(const struct kernel_launch *launch, struct text *out
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
 }
 
+static void describe_tensor(const struct kernel_argument *argument, struct text *out) {
+  text_addf(out, " tensor %d", argument->swizzle);
+  for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64 " %d", argument->shape[i], argument->box[i]);
+}
+
 /* What of an argument makes another launch though the source is the same. */
 static void describe_argument(const struct kernel_argument *argument, struct text *out) {
   text_addf(out, "argument %d %s %s %" PRId64, (int)argument->kind, argument->dtype->name,
@@ -441,6 +450,7 @@ static void describe_argument(const struct kernel_argument *argument, struct tex
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(argument->value, out);
   if (kernel_argument_textured(argument))
     text_addf(out, " %s %s", access_kind_names[argument->access], address_kind_names[argument->address]);
+  if (argument->access == ACCESS_TENSOR) describe_tensor(argument, out);
   text_add_char(out, '\n');
 }
 

@@ -84,6 +84,7 @@ static void add_all(struct names *names) {
   const struct config *config = in->config;
   struct name slot = {.kind = NAME_SLOT, .index = config->first_problem, .scalar = -1};
   add(names, (struct name){.kind = NAME_INDEX_T, .scalar = -1}, "index_t");
+  add(names, (struct name){.kind = NAME_TENSOR_MAP, .scalar = -1}, "tensor_map");
   for (size_t i = 0; i < config->problem_count; i++, slot.index++) add(names, slot, config->problems[i].name);
   slot.index = config->first_tunable;
   for (size_t i = 0; i < in->tunable_count; i++, slot.index++) add(names, slot, in->tunables[i].name);
@@ -103,7 +104,7 @@ static void fill_buckets(struct names *names) {
 static bool allocate(struct names *names) {
   const struct names_input *in = &names->in;
   /* An argument makes at most a type, a stride for each dimension, a pitch and a layout. */
-  names->capacity = 1 + in->config->problem_count + in->tunable_count + in->derived_count +
+  names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
                     in->config->argument_count * (KERNEL_MAX_RANK + 3);
   names->bucket_count = 64;
   while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
@@ -162,6 +163,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   const struct names_input *in = &names->in;
   switch (name->kind) {
   case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
+  case NAME_TENSOR_MAP: break;
   case NAME_SLOT: *out = in->slots[name->index]; break;
   case NAME_DERIVED: return derived_value(names, name, out, err);
   case NAME_SCALAR: *out = in->arguments[name->index].value; break;
@@ -391,6 +393,10 @@ int names_define(const struct names *names, const struct name *name, struct text
   if (names_parameter(names, name)) return CUGEN_OK;
   switch (name->kind) {
   case NAME_INDEX_T: define_type(name, dtype_find(in->wide_index ? "i64" : "i32"), out, type); break;
+  case NAME_TENSOR_MAP:
+    /* The driver's CUtensorMap, whose header NVRTC cannot take. */
+    text_add(out, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n");
+    break;
   case NAME_SLOT:
     if (name->scalar >= 0)
       define_scalar(names, name, out, type);
@@ -437,7 +443,8 @@ static void read_scalar(const struct names *names, int argument, bool *reads) {
 static void read_name(const struct names *names, const struct name *name, bool known_only, bool *reads) {
   const struct config *config = names->in.config;
   switch (name->kind) {
-  case NAME_INDEX_T: break;
+  case NAME_INDEX_T:
+  case NAME_TENSOR_MAP: break;
   case NAME_SLOT:
     if (name->scalar >= 0 && known_only) read_scalar(names, name->scalar, reads);
     if (!known_only || names->known[name->index]) reads[name->index] = true;

@@ -1,5 +1,5 @@
 /* The names that a template may use and what each stands for: in `//@` lines a value, in CUDA text a line of the
-   prologue. In declaration order: index_t, the problem, tunables, derived names, then for each argument NAME_t,
+   prologue. In declaration order: index_t, tensor_map, the problem, tunables, derived names, then for each argument NAME_t,
    NAME_strideI, NAME_pitch, NAME_layout, and the scalars themselves. */
 #ifndef GEN_NAMES_H
 #define GEN_NAMES_H
@@ -7,8 +7,9 @@
 #include "config.h"
 
 enum name_kind {
-  NAME_INDEX_T, /* the type of offsets */
-  NAME_SLOT,    /* a problem value or tunable */
+  NAME_INDEX_T,    /* the type of offsets */
+  NAME_TENSOR_MAP, /* the type of a tensor map */
+  NAME_SLOT,       /* a problem value or tunable */
   NAME_DERIVED,
   NAME_SCALAR, /* a scalar argument that is no slot */
   NAME_TYPE,   /* A_t */
@@ -58,7 +59,7 @@ int names_open(const struct names_input *in, struct names *out, cugen_error *err
 void names_close(struct names *names);
 
 struct name *names_find(const struct names *names, const char *text, size_t length);
-/* What Lua sees: a number, string or boolean; VALUE_NIL for what exists in CUDA text only (index_t, A_t). */
+/* What Lua sees: a number, string or boolean; VALUE_NIL for what exists in CUDA text only (index_t, tensor_map, A_t). */
 int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err);
 /* A string that is no dtype: it has no form in CUDA text. */
 bool names_only_lua(const struct names *names, const struct name *name);

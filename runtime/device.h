@@ -2,7 +2,7 @@
    (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from any thread at once and need no open device. An open device
-   belongs to one thread, but for alloc, free, copy_2d, symbol, texture_*, parameters and launch_on, which may be called from
+   belongs to one thread, but for alloc, free, copy_2d, symbol, texture_*, tensor_make, parameters and launch_on, which may be called from
    several at once. A GPU that failed with a sticky error (illegal address, trap) stays failed; its process is
    expected to end. */
 #ifndef RUNTIME_DEVICE_H
@@ -74,6 +74,13 @@ struct texture {
   const struct kernel_argument *argument;
   void *buffer;
   void *array; /* the row's own: what the buffer is copied into; NULL: the buffer itself is read */
+};
+
+/* ---- Tensor maps ---- */
+
+/* What a kernel hands to the tensor memory accelerator, passed by value: the driver's CUtensorMap. */
+struct tensor_map {
+  _Alignas(64) unsigned char bytes[128];
 };
 
 /* ---- Clocks ---- */
@@ -164,6 +171,9 @@ struct device_ops {
   void (*texture_free)(struct device *device, struct texture *texture);
   /* The buffer into the array, before a launch on the same stream; stream NULL: the device's own, as for launch. */
   int (*texture_update)(struct device *device, const struct texture *texture, void *const *stream, cugen_error *err);
+  /* argument, whose access is tensor, over a buffer: host work only, nothing to give back. NULL: no such thing. */
+  int (*tensor_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
+                     struct tensor_map *out, cugen_error *err);
 
   /* Blocks of that many threads that fit on one multiprocessor, by the driver's own answer; 0: not applicable. */
   int (*active_blocks)(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);

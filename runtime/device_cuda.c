@@ -8,6 +8,7 @@
 #include "driver.h"
 #include "nvml.h"
 #include "nvrtc.h"
+#include "tensor.h"
 #include "texture.h"
 
 struct cuda_device {
@@ -512,6 +513,13 @@ static int cuda_texture_update(struct device *device, const struct texture *text
   return status ? status : leave(cuda, texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
 }
 
+static int cuda_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                            struct tensor_map *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, tensor_encode(cuda->driver, argument, buffer, out, err));
+}
+
 /* ---- Images and kernels -------------------------------------------------------------------------------------- */
 
 struct entry {
@@ -805,6 +813,7 @@ const struct device_ops cuda_device_ops = {
     .texture_make = cuda_texture_make,
     .texture_free = cuda_texture_free,
     .texture_update = cuda_texture_update,
+    .tensor_make = cuda_tensor_make,
     .active_blocks = cuda_active_blocks,
     .launch = cuda_launch,
     .launch_on = cuda_launch_on,

@@ -8,7 +8,7 @@
 #include "toolkit.h"
 
 /* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
-   the header's macros mean. What is not required came with CUDA 12.0 (context-independent loading), or is not there in
+   the header's macros mean. What is not required came with CUDA 12.0 (context-independent loading, tensor maps), or is not there in
    every driver (prefetching). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
@@ -54,6 +54,10 @@
   X(texture_create, cuTexObjectCreate, true,                                                                         \
     (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *))         \
   X(texture_destroy, cuTexObjectDestroy, true, (CUtexObject))                                                        \
+  X(tensor_encode, cuTensorMapEncodeTiled, false,                                                                    \
+    (CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,                 \
+     const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,      \
+     CUtensorMapFloatOOBfill))                                                                                       \
   X(set_8, cuMemsetD8Async, true, (CUdeviceptr, unsigned char, size_t, CUstream))                                    \
   X(set_16, cuMemsetD16Async, true, (CUdeviceptr, unsigned short, size_t, CUstream))                                 \
   X(module_load, cuModuleLoadData, true, (CUmodule *, const void *))                                                 \

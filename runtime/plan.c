@@ -24,6 +24,7 @@ struct call {
   struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
   size_t arrays[KERNEL_MAX_ARGUMENTS];           /* which textures are to be filled before each launch */
   size_t array_count;
+  struct tensor_map *maps; /* one an argument; NULL: no argument has one */
   union {
     int64_t align;
     unsigned char bytes[8];
@@ -192,6 +193,17 @@ static int make_texture(struct plan *plan, struct call *call, size_t index, cons
   return status;
 }
 
+static int make_map(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
+                    cugen_error *err) {
+  struct device *device = plan->device;
+  const struct kernel_argument *argument = &plan->spec->arguments[index];
+  if (device->ops->tensor_make)
+    return device->ops->tensor_make(device, argument, memory->device, &call->maps[index], err);
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "argument '%s' is reached through a tensor map, which the device %s has not", argument->name,
+                   device->description.id);
+}
+
 static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
   struct text value = {0};
   value_print(argument->value, &value);
@@ -238,6 +250,7 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
   if (status) return status;
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, call, index, memory, err);
   if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
+  if (argument->access == ACCESS_TENSOR) return make_map(plan, call, index, memory, err);
   call->addresses[index] = memory->device;
   return CUGEN_OK;
 }
@@ -245,6 +258,7 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
 /* Where the value of a parameter lies. */
 static void *parameter_place(const struct kernel_argument *argument, struct call *call, size_t index) {
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;
+  if (argument->access == ACCESS_TENSOR) return &call->maps[index];
   return kernel_argument_textured(argument) ? (void *)&call->textures[index].object : (void *)&call->addresses[index];
 }
 
@@ -284,6 +298,11 @@ static int refuse_size(const struct plan *plan, size_t launch, const struct kern
       plan->spec->launches[launch].entry, argument->name, takes, passed);
 }
 
+static int parameter_bytes(const struct kernel_argument *argument) {
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR) return argument->dtype->bytes;
+  return (int)(argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *));
+}
+
 /* A kernel that takes other parameters than it is passed would read what is not there. */
 static int check_parameters(const struct plan *plan, size_t launch, size_t passed, cugen_error *err) {
   enum { CAPACITY = 2 * KERNEL_MAX_ARGUMENTS };
@@ -296,10 +315,22 @@ static int check_parameters(const struct plan *plan, size_t launch, size_t passe
   for (size_t i = 0; i < plan->spec->argument_count; i++) {
     const struct kernel_argument *argument = &plan->spec->arguments[i];
     if (!kernel_argument_passed(argument)) continue;
-    int bytes = argument->kind == CUGEN_ARGUMENT_SCALAR ? argument->dtype->bytes : (int)sizeof(void *);
+    int bytes = parameter_bytes(argument);
     if (sizes[at++] != bytes) return refuse_size(plan, launch, argument, sizes[at - 1], bytes, err);
   }
   return CUGEN_OK;
+}
+
+/* Maps are aligned more than calloc's memory is. */
+static int allocate(const struct plan *plan, struct call *call, size_t parameters, cugen_error *err) {
+  const struct kernel_spec *spec = plan->spec;
+  size_t i = 0;
+  call->parameters = calloc(parameters + 1, sizeof *call->parameters);
+  if (!call->parameters) return error_memory(err);
+  while (i < spec->argument_count && spec->arguments[i].access != ACCESS_TENSOR) i++;
+  if (i == spec->argument_count) return CUGEN_OK;
+  call->maps = aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
+  return call->maps ? CUGEN_OK : error_memory(err);
 }
 
 static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
@@ -321,8 +352,8 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   call->launches = plan->spec->launches;
   call->launch_count = plan->spec->launch_count;
   call->entries = plan->entries;
-  call->parameters = calloc(plan->spec->argument_count + extra_count + 1, sizeof *call->parameters);
-  int status = call->parameters ? bind_all(plan, call, memory, extra, extra_count, err) : error_memory(err);
+  int status = allocate(plan, call, plan->spec->argument_count + extra_count, err);
+  if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
   if (status) {
     call_free(call);
     return status;
@@ -338,6 +369,7 @@ void call_free(struct call *call) {
     if (call->textures[i].object) device->ops->texture_free(device, &call->textures[i]);
     if (call->copies[i].base) device->ops->free(device, &call->copies[i]);
   }
+  free(call->maps);
   free(call->parameters);
   free(call);
 }

@@ -459,6 +459,27 @@ CUresult cuTexObjectDestroy(CUtexObject object) {
   GIVE_BACK(textures);
 }
 
+/* ---- Tensor maps: what was asked for, in the map's 128 bytes ----------------------------------------------------- */
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                const cuuint64_t *shape, const cuuint64_t *stride, const cuuint32_t *box,
+                                const cuuint32_t *step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill out_of_bounds) {
+  MAY_FAIL;
+  (void)promotion;
+  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave || out_of_bounds)
+    return CUDA_ERROR_INVALID_VALUE;
+  struct fake_tensor made = {.address = address, .rank = (int)rank, .type = (int)type, .swizzle = (int)swizzle};
+  for (cuuint32_t i = 0; i < rank && i < 4; i++) {
+    if (step[i] != 1 || box[i] > 256 || (i && stride[i - 1] % 16)) return CUDA_ERROR_INVALID_VALUE;
+    made.shape[i] = (long)shape[i];
+    made.box[i] = (int)box[i];
+    if (i) made.stride[i - 1] = (long)stride[i - 1];
+  }
+  memcpy(map, &made, sizeof made);
+  return CUDA_SUCCESS;
+}
+
 /* ---- Images, kernels, launches --------------------------------------------------------------------------------- */
 
 /* What a function is of; made once for each. */

@@ -22,6 +22,14 @@ struct fake_texture {
   unsigned flags;
 };
 
+/* What a tensor map of the fake driver holds: the contiguous dimension first, strides in bytes from the second on. */
+struct fake_tensor {
+  const void *address;
+  long shape[4], stride[3];
+  int box[4];
+  int rank, type, swizzle; /* a CUtensorMapDataType, a CUtensorMapSwizzle */
+};
+
 struct fake_cuda {
   /* Set by the test. */
   int version;                                   /* CUDA version it supports; 0: 13000 */

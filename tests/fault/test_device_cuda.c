@@ -565,6 +565,47 @@ static void test_texture_over_a_buffer(void **state) {
   device->ops->free(device, &memory);
 }
 
+static void test_tensor_map(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_argument argument = {.name = "A",
+                                     .rank = 2,
+                                     .shape = {96, 40},
+                                     .stride = {48, 1},
+                                     .box = {64, 32},
+                                     .swizzle = 64,
+                                     .dtype = dtype_find("bf16"),
+                                     .access = ACCESS_TENSOR};
+  struct memory memory;
+  struct tensor_map map;
+  struct fake_tensor seen;
+  cugen_error err;
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 16384, false, &memory, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL), CUGEN_OK);
+  memcpy(&seen, &map, sizeof seen);
+  assert_ptr_equal(seen.address, memory.device);
+  assert_int_equal(seen.type, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  assert_int_equal(seen.swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
+  const long by_rows[] = {40, 96, 96, 32, 64};
+  const long got[] = {seen.shape[0], seen.shape[1], seen.stride[0], seen.box[0], seen.box[1]};
+  assert_memory_equal(got, by_rows, sizeof got);
+  argument.column_major = true;
+  argument.stride[0] = 1, argument.stride[1] = 112;
+  argument.dtype = dtype_find("i8");
+  argument.swizzle = 0;
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL), CUGEN_OK);
+  memcpy(&seen, &map, sizeof seen);
+  assert_int_equal(seen.type, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+  assert_int_equal(seen.shape[0], 96);
+  assert_int_equal(seen.box[0], 64);
+  argument.stride[1] = 104;
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "tensor map of 'A': cuTensorMapEncodeTiled: "));
+  assert_int_equal(device->ops->tensor_make(device, &argument, (char *)memory.device + 8, &map, &err),
+                   CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "its address must be a multiple of 16 bytes"));
+  device->ops->free(device, &memory);
+}
+
 /* Packed from a pitched buffer by columns, on the stream that is given, as often as asked. */
 static void test_texture_over_an_array(void **state) {
   struct device *device = ((struct opened *)*state)->device;
@@ -651,6 +692,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),

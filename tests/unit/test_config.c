@@ -613,6 +613,32 @@ static void wrong_expressions(void **state) {
   expect_parts_error("template \"t\",\nlaunch { grd = { 1 }, block { 1 } }", "c.lua:3: launch has no 'grd'");
 }
 
+static void wrong_tensors(void **state) {
+  (void)state;
+  static const char rest[] = ", template \"t\", grid { 1 }, block { 1 }";
+  static const struct {
+    const char *tensor, *want;
+  } cases[] = {
+      {"tensor \"B\" { box = { 8 } }", "c.lua:2: tensor names 'B', which is no argument of this kernel"},
+      {"tensor \"s\" { box = { 8 } }", "c.lua:2: tensor \"s\": a scalar has no tensor map, only buffers have"},
+      {"tensor \"A\" { swizzle = 128 }", "c.lua:2: tensor \"A\" has no box: tensor \"A\" { box = "},
+      {"tensor \"A\" { box = { 8 } }", "c.lua:2: tensor \"A\" has a box of 1 dimensions, the argument has 2"},
+      {"tensor \"A\" { box = { 8, 8 }, fill = 0 }", "c.lua:2: unknown attribute 'fill' of tensor \"A\""},
+      {"tensor \"A\" (8)", "c.lua:2: tensor \"A\" needs its attributes in braces"},
+      {"tensor \"A\" { box = { 8, 8 } },\ntensor \"A\" { box = { 8, 8 } }",
+       "c.lua:3: tensor \"A\" stands at line 2 already"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text content = {0};
+    text_addf(&content,
+              "kernel \"k\" { output \"A\" { dtype = \"f32\", shape = { 8, 8 } }, scalar \"s\" { value = 1 },\n"
+              "implementation \"i\" { %s%s }, reference \"none\" }",
+              cases[i].tensor, rest);
+    expect_error(text_get(&content), cases[i].want);
+    text_free(&content);
+  }
+}
+
 static void wrong_attributes(void **state) {
   (void)state;
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = 0 },",
@@ -950,6 +976,7 @@ int main(void) {
       cmocka_unit_test(wrong_values),
       cmocka_unit_test(wrong_expressions),
       cmocka_unit_test(wrong_attributes),
+      cmocka_unit_test(wrong_tensors),
       cmocka_unit_test(attacks_end),
       cmocka_unit_test(amplification_is_bounded),
       cmocka_unit_test(problems_are_set),

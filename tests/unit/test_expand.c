@@ -641,6 +641,71 @@ static void test_hashes(void **state) {
   assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel), true, true);
 }
 
+#define TENSOR(attributes, tensor)                                                                                   \
+  "problem 'bm' (64), problem 'how' { 'global', 'array' }, reference 'none',"                                        \
+  "input 'A' { dtype = 'bf16', shape = { 96, 40 }" attributes " }, output 'C' { dtype = 'f32', shape = { 8 } },"     \
+  "scalar 'bm' {}, implementation 'a' { tensor 'A' { " tensor " }, template 't.cu', grid { 1 }, block { 32 } }"
+
+static void test_tensor(void **state) {
+  (void)state;
+  struct bench *bench = bench_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
+  add_template(bench, "t.cu", "__global__ void f(${params}) { g(&A, A_stride0); }\n");
+  struct kernel_spec spec = expand(bench, 0);
+  assert_non_null(strstr(spec.source, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n"));
+  assert_non_null(
+      strstr(spec.source, "void f(const __grid_constant__ tensor_map A, C_t *__restrict__ C, index_t bm) {"));
+  assert_non_null(strstr(spec.source, "#define A_stride0 40\n"));
+  assert_int_equal(spec.arguments[0].access, ACCESS_TENSOR);
+  assert_int_equal(spec.arguments[0].box[0], 64);
+  assert_int_equal(spec.arguments[0].box[1], 64);
+  assert_int_equal(spec.arguments[0].swizzle, 128);
+  kernel_spec_free(&spec);
+  bench_close(bench);
+}
+
+/* Another box, or another swizzle, is another launch of the same source. */
+static void test_a_tensor_is_part_of_the_launch(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      TENSOR("", "box = { 'bm', 64 }, swizzle = 128"), TENSOR("", "box = { 32, 64 }, swizzle = 128"),
+      TENSOR("", "box = { 'bm', 64 }"), TENSOR("", "box = { 'bm', 32 }, swizzle = 128")};
+  struct hash seen[4];
+  for (int i = 0; i < 4; i++) {
+    struct bench *bench = bench_open(bodies[i], NULL, 0);
+    add_template(bench, "t.cu", "__global__ void f(${params}) {}\n");
+    struct kernel_spec spec = expand(bench, 0);
+    seen[i] = spec.arguments_hash;
+    for (int other = 0; other < i; other++) assert_string_not_equal(seen[i].hex, seen[other].hex);
+    kernel_spec_free(&spec);
+    bench_close(bench);
+  }
+}
+
+static void test_tensor_errors(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *want;
+  } cases[] = {
+      {TENSOR("", "box = { 0, 64 }"), "an extent of the box is 0: it must be 1 to 256"},
+      {TENSOR("", "box = { '8 * bm', 64 }"), "an extent of the box is 512: it must be 1 to 256"},
+      {TENSOR("", "box = { 'bm', 64 }, swizzle = 100"), "swizzle is 100: it must be 0, 32, 64 or 128 bytes"},
+      {TENSOR("", "box = { 'bm', 4 }"),
+       "the box's bytes along the contiguous dimension are 8: it must be a multiple of 16"},
+      {TENSOR("", "box = { 'bm', 128 }, swizzle = 128"),
+       "the box's bytes along the contiguous dimension are 256: it must be at most the swizzle's"},
+      {TENSOR(", pitch = 44", "box = { 'bm', 64 }"),
+       "its rows' distance in bytes is 88: it must be a multiple of 16"},
+      {TENSOR(", layout = 'col', pitch = 100", "box = { 'bm', 64 }"),
+       "its rows' distance in bytes is 200: it must be a multiple of 16"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text want = {0};
+    text_addf(&want, "k.lua:2: tensor \"A\": %s\n  in variant 'a'", cases[i].want);
+    assert_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG, text_get(&want));
+    text_free(&want);
+  }
+}
+
 static void test_memory_kind_is_part_of_the_launch(void **state) {
   (void)state;
 #define WITH(kind)                                                                                                   \
@@ -741,6 +806,9 @@ int main(void) {
       cmocka_unit_test(test_spec),
       cmocka_unit_test(test_hashes),
       cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
+      cmocka_unit_test(test_tensor),
+      cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
+      cmocka_unit_test(test_tensor_errors),
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_reference_errors),
   };

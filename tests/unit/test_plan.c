@@ -126,6 +126,17 @@ static int record_texture_update(struct device *device, const struct texture *te
   return CUGEN_OK;
 }
 
+static int record_tensor_make(struct device *device, const struct kernel_argument *argument, void *place,
+                              struct tensor_map *out, cugen_error *err) {
+  (void)device;
+  if (record.fail_texture) return error_set(err, CUGEN_ERROR_USAGE, "no map");
+  assert_int_equal(argument->access, ACCESS_TENSOR);
+  assert_int_equal((uintptr_t)out % 64, 0);
+  memset(out, 0x5a, sizeof *out);
+  memcpy(out->bytes, &place, sizeof place);
+  return CUGEN_OK;
+}
+
 static int record_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                           size_t width, size_t rows, cugen_error *err) {
   (void)device;
@@ -161,6 +172,7 @@ static const struct device_ops record_ops = {.kind = "record",
                                              .texture_make = record_texture_make,
                                              .texture_free = record_texture_free,
                                              .texture_update = record_texture_update,
+                                             .tensor_make = record_tensor_make,
                                              .copy_2d = record_copy_2d,
                                              .launch = record_launch,
                                              .parameters = record_parameters};
@@ -301,6 +313,41 @@ static void test_order(void **state) {
   assert_ptr_equal(parameters[3], &count);
   assert_null(parameters[4]);
   unbind(plan, call);
+}
+
+/* Passed by value, made at bind. */
+static void test_tensor_maps(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), buffer("B"), scalar("n", "i32", value_int(7)), buffer("C")};
+  arguments[1].access = arguments[3].access = ACCESS_TENSOR;
+  struct kernel_spec spec = spec_of(arguments, 4);
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  record.takes = 4;
+  record.sizes[0] = 8, record.sizes[1] = 128, record.sizes[2] = 4, record.sizes[3] = 128;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  void **parameters = record.parameters[0];
+  assert_ptr_equal(*(void **)parameters[0], memory[0].device);
+  assert_ptr_equal(*(void **)parameters[1], memory[1].device);
+  assert_int_equal(((unsigned char *)parameters[1])[127], 0x5a);
+  assert_int_equal(*(int32_t *)parameters[2], 7);
+  assert_ptr_equal(*(void **)parameters[3], memory[3].device);
+  unbind(plan, call);
+  record.sizes[1] = 8;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_non_null(strstr(err.message, "its parameter for 'B' has 8 bytes, the config's argument 128"));
+  plan_close(plan);
+  record.takes = -1;
+  record.fail_texture = true;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_USAGE);
+  assert_null(call);
+  plan_close(plan);
+  assert_int_equal(plan_open(&bare, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "argument 'B' is reached through a tensor map"));
+  plan_close(plan);
 }
 
 /* The i-th scalar's bytes, as a kernel would find them. */
@@ -600,6 +647,7 @@ int main(void) {
       cmocka_unit_test_setup(test_a_failed_open_owes_nothing, reset),
       cmocka_unit_test_setup(test_launching_stops_at_a_failure, reset),
       cmocka_unit_test_setup(test_order, reset),
+      cmocka_unit_test_setup(test_tensor_maps, reset),
       cmocka_unit_test_setup(test_scalars, reset),
       cmocka_unit_test_setup(test_scalars_that_do_not_fit, reset),
       cmocka_unit_test_setup(test_parameter_lists_must_agree, reset),

@@ -36,6 +36,7 @@
 ---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.where: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.requires: cugen.in_implementation
+---@class cugen.tensor: cugen.in_implementation
 ---@class cugen.template: cugen.in_implementation
 ---@class cugen.launch: cugen.in_implementation
 ---@class cugen.grid: cugen.in_implementation, cugen.in_launch
@@ -174,6 +175,10 @@
 
 ---@class cugen.nearest_attributes
 ---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
+
+---@class cugen.tensor_attributes
+---@field box cugen.expression[] what one copy moves: an extent for each dimension of the argument, 1 to 256
+---@field swizzle? cugen.expression 0, the default, 32, 64 or 128 bytes
 
 ---The parts of a launch; they may also stand as declarations.
 ---@class cugen.launch_attributes
@@ -357,6 +362,15 @@ function requires(expression) end
 ---@param file string
 ---@return cugen.template
 function template(file) end
+
+---A buffer that the implementation reaches through a tensor map, for the tensor memory accelerator: the kernel's parameter is
+---`const __grid_constant__ tensor_map A`.
+---```lua
+---tensor "A" { box = { "BM", 64 }, swizzle = 128 }
+---```
+---@param name string of the argument
+---@return fun(attributes: cugen.tensor_attributes): cugen.tensor
+function tensor(name) end
 
 ---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout` and `entry`.
 ---```lua

@@ -1,0 +1,73 @@
+/* Tensor maps of the driver; see tensor.h. */
+#include "tensor.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "what the kernel is passed");
+
+/* Outside of its bounds a tensor reads as zero in every type, so that only the size of an element matters, but for
+   what a copy may add up. */
+static CUtensorMapDataType data_type(const struct dtype *dtype) {
+  static const struct {
+    const char *name;
+    CUtensorMapDataType type;
+  } types[] = {{"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64}, {"f32", CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
+               {"f16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16}, {"bf16", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16},
+               {"i32", CU_TENSOR_MAP_DATA_TYPE_INT32},   {"i64", CU_TENSOR_MAP_DATA_TYPE_INT64}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i].name, dtype->name) == 0) return types[i].type;
+  switch (dtype->bytes) {
+  case 1: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  case 2: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+  case 4: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  default: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  }
+}
+
+static CUtensorMapSwizzle swizzle_mode(int bytes) {
+  switch (bytes) {
+  case 32: return CU_TENSOR_MAP_SWIZZLE_32B;
+  case 64: return CU_TENSOR_MAP_SWIZZLE_64B;
+  case 128: return CU_TENSOR_MAP_SWIZZLE_128B;
+  default: return CU_TENSOR_MAP_SWIZZLE_NONE;
+  }
+}
+
+/* As the driver counts: the contiguous dimension first, distances in bytes and from the second one on. */
+struct tensor_extent {
+  cuuint64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK];
+  cuuint32_t box[KERNEL_MAX_RANK], step[KERNEL_MAX_RANK];
+};
+
+static struct tensor_extent tensor_extent(const struct kernel_argument *argument) {
+  struct tensor_extent out = {{0}, {0}, {0}, {0}};
+  for (int i = 0; i < argument->rank; i++) {
+    int at = argument->column_major ? i : argument->rank - 1 - i;
+    out.shape[i] = (cuuint64_t)argument->shape[at];
+    if (i) out.stride[i - 1] = (cuuint64_t)(argument->stride[at] * argument->dtype->bytes);
+    out.box[i] = (cuuint32_t)argument->box[at];
+    out.step[i] = 1;
+  }
+  return out;
+}
+
+int tensor_encode(const struct driver *driver, const struct kernel_argument *argument, void *buffer,
+                  struct tensor_map *out, cugen_error *err) {
+  struct tensor_extent extent = tensor_extent(argument);
+  if (!driver->tensor_encode)
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "argument '%s' is reached through a tensor map, and this driver makes none: it supports CUDA "
+                     "%d.%d, tensor maps came with 12.0",
+                     argument->name, driver->version / 1000, driver->version % 1000 / 10);
+  if ((uintptr_t)buffer % 16)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+                     argument->name);
+  int status = DRIVER_CALL(driver, err, tensor_encode,
+                           ((CUtensorMap *)(void *)out, data_type(argument->dtype), (cuuint32_t)argument->rank,
+                            buffer, extent.shape, extent.stride, extent.box, extent.step,
+                            CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  if (status) error_prefix(err, "tensor map of '%s'", argument->name);
+  return status;
+}
