@@ -7,7 +7,7 @@
 #include "print.h"
 #include "records.h"
 
-static const char *const dtypes[] = {"f32", "f64"};
+static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 static const double longest = 20; /* seconds that one ceiling may take; all variants are tried well before */

@@ -2,22 +2,27 @@
 -- best variant is the ceiling for what is bound by arithmetic, and 'cugen roofline' measures it.
 
 kernel "peak_fma" {
-  problem "dtype" { "f32", "f64" },
+  problem "dtype" { "f32", "f64", "f16", "bf16" }, -- the last two by pairs, as hardware has them
   problem "rounds" (1 << 15),                    -- a chain's length: 2 * rounds operations for each element moved
   check { rounds = 37 },
 
+  derive "width" "sizeof(dtype) == 2 and 2 or 1", -- elements of one instruction
+
   -- One chain an element, as many as fill every multiprocessor with eight chains a thread.
-  derive "n" "device.sm_count * 2048 * 8",
+  derive "n" "device.sm_count * 2048 * 8 * width",
+
+  -- Chains walk by -(1 - 1 / steps), so that the numbers stay alive: none of their bits settles down.
+  derive "steps" "dtype == 'f16' and 256 or dtype == 'bf16' and 32 or 8192",
+  derive "factor_type" "width == 2 and 'f32' or dtype",
 
   input  "x" { dtype = "dtype", shape = { "n" } },
   output "y" {
     dtype = "dtype", shape = { "n" },
-    -- Each step rounds to eps / 2 and shrinks what came before by 1 - 2^-13: the errors of 2^13 steps add up.
-    tolerance = "8192 * eps(dtype)",
+    -- Each step rounds to eps / 2 and shrinks what came before by 1 - 1 / steps: the errors of that many add up.
+    tolerance = "steps * eps(dtype)",
   },
-  -- Close to -1, so that the numbers stay alive: none of their bits settles down.
-  scalar "factor" { dtype = "dtype", value = "-(1 - 1.0 / 8192)" },
-  scalar "addend" { dtype = "dtype", value = "0.6180339887498949" },
+  scalar "factor" { dtype = "factor_type", value = "-(1 - 1.0 / steps)" },
+  scalar "addend" { dtype = "factor_type", value = "0.6180339887498949" },
   scalar "rounds" { dtype = "i32" },
 
   reference "peak_fma_reference.cu",
@@ -28,7 +33,7 @@ kernel "peak_fma" {
     tunable "threads" { 256, 512 },
     tunable "chains" { 8, 4, 16 },               -- a thread's; each hides the latency of the others
     tunable "unroll" { 16, 8, 32 },
-    grid  { "n // (threads * chains)" },
+    grid  { "n // (threads * chains * width)" },
     block { "threads" },
   },
 }

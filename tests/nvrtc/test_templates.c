@@ -304,11 +304,11 @@ static void test_matmul_does_not_spill(void **state) {
 
 /* What spills would measure something else. */
 static void test_peaks(void **state) {
-  static const char *const configs[] = {"configs/peak_copy.lua", "configs/peak_fma.lua", "configs/peak_fma.lua"};
-  static const char *const dtype = "dtype=f64";
-  for (size_t i = 0; i < 3; i++) {
+  static const char *const dtypes[] = {NULL, "dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16"};
+  for (size_t i = 0; i < 5; i++) {
     struct bench bench;
-    bench_open(*state, configs[i], &dtype, i == 2, &targets[i % TARGETS], &bench);
+    bench_open(*state, i ? "configs/peak_fma.lua" : "configs/peak_copy.lua", &dtypes[i], i > 0, &targets[i % TARGETS],
+               &bench);
     for (uint64_t v = 0; v < space_valid(bench.space); v++) assert_int_equal(compile_variant(&bench, v), 0);
     compile_reference(&bench);
     bench_close(&bench);
