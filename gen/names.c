@@ -1,6 +1,7 @@
 /* A template's names, their values and their lines of the prologue; see names.h. */
 #include "names.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,6 +367,14 @@ static int put_product(const struct names *names, const struct product *product,
   return CUGEN_OK;
 }
 
+/* As wide as offsets are: a row that is counted by an int times a plain number would be an int. */
+static void define_stride(const struct names *names, const struct name *name, int64_t stride, struct text *out) {
+  if (names->in.wide_index && stride > 1)
+    text_addf(out, "#define %s ((index_t)%" PRId64 ")\n", name->text, stride);
+  else
+    define_number(name, value_int(stride), out);
+}
+
 static int define_distance(const struct names *names, const struct name *name, int dimension, struct text *out,
                            cugen_error *err) {
   const struct config_argument *declared = &names->in.config->arguments[name->index];
@@ -381,7 +390,7 @@ static int define_distance(const struct names *names, const struct name *name, i
   else if (!status && factors.length)
     text_addf(out, "#define %s ((index_t)%s)\n", name->text, text_get(&factors));
   else if (!status)
-    define_number(name, value_int(names->in.arguments[name->index].stride[dimension]), out);
+    define_stride(names, name, names->in.arguments[name->index].stride[dimension], out);
   text_free(&factors);
   return status;
 }
