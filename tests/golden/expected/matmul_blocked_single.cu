@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=8 min_blocks=1
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=true specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 layout_a=col layout_b=col layout_c=col pitched=true specialize=false fill=uniform batch=1
 using index_t = int;
 using dtype = float;
 #define BM 128
@@ -18,7 +18,7 @@ using dtype = float;
 #define warps_n 2
 #define buffers 1
 using A_t = float;
-#define A_stride0 ((index_t)((((long long)K) + 128LL - 1) / 128LL * 128LL))
+#define A_stride1 ((index_t)((((long long)M) + 128LL - 1) / 128LL * 128LL))
 using B_t = float;
 #define B_stride1 ((index_t)((((long long)K) + 128LL - 1) / 128LL * 128LL))
 using C_t = float;
@@ -129,7 +129,7 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
 
 
 
-using tile_a = staged_tile<dtype, BM, BK, BM + pad, vec, threads, 1>;
+using tile_a = staged_tile<dtype, BM, BK, BM + pad, vec, threads, 0>;
 using tile_b = staged_tile<dtype, BN, BK, BN + pad, vec, threads, 1>;
 
 // A thread's elements of one k: `count` of them in slices that are `step` apart.
@@ -176,11 +176,12 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
 
   // Packs may be used for a tile that lies inside the matrix in an operand that is aligned for them. All threads
   // of the block agree on it, so the question costs one branch a tile.
+#line 79 "templates/matmul_blocked.cu"
+  const index_t line_a = A_stride1;
+  const dtype *from_a = A + row0;
+  const index_t step_a = line_a;
 
-  const index_t line_a = A_stride0;
-  const dtype *from_a = A + row0 * line_a;
-  const index_t step_a = 1;
-#line 84 "templates/matmul_blocked.cu"
+
   const index_t line_b = B_stride1;
   const dtype *from_b = B + col0 * line_b;
   const index_t step_b = 1;

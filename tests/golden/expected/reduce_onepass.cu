@@ -1,4 +1,4 @@
-// reduce: onepass threads=256 bytes_at_once=16 items=2 per_sm=8 loads=streaming
+// reduce: onepass threads=256 bytes_at_once=16 items=2 per_sm=8 loads=plain
 // rows=1 cols=16777216 axis=all op=max dtype=f32 fill=uniform
 using index_t = int;
 #define threads 256
@@ -63,15 +63,8 @@ template <int block> __device__ __forceinline__ result merge_block(result value)
 
 // A pack of `vec` elements; streaming: marked to be evicted first, since nothing is read twice.
 __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
-
-
-  union {
-    uint4 word;
-    pack<x_t, vec> elements;
-  } both = {__ldcs(reinterpret_cast<const uint4 *>(from))};
-  return both.elements;
-
-
+#line 13 "templates/reduce_vector.cu"
+  return load_pack<vec>(from);
 
 }
 

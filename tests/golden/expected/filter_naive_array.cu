@@ -1,0 +1,65 @@
+// filter: naive weights_in=constant image_in=array block_x=32 block_y=8
+// rows=8192 cols=8192 size=5 dtype=f32 boundary=clamp pitched=false
+using index_t = int;
+#define size 5
+#define block_x 32
+#define block_y 8
+#define radius 2
+using weights_t = float;
+using result_t = float;
+#define result_stride0 ((index_t)(cols))
+
+#line 1 "templates/lib/image.cuh"
+
+// An image whose elements can be asked for by any row and column, also outside of it: there it goes on by `boundary`. Wants
+// the problem's dtype and boundary, an argument `image` and the tunable image_in.
+
+// Where an index past the edge is read from; negative: nowhere, there is zero. What lies further out than once the image's
+// size is reflected or repeated again.
+__device__ __forceinline__ index_t inside(index_t i, index_t count) {
+
+  return min(max(i, static_cast<index_t>(0)), count - 1);
+#line 20 "templates/lib/image.cuh"
+}
+
+struct image_view {
+
+
+
+
+  cudaTextureObject_t texture;
+
+  index_t height, width;
+
+  // Rows of -1 (and columns) are zero.
+  __device__ __forceinline__ weights_t at(index_t row, index_t col) const {
+#line 45 "templates/lib/image.cuh"
+    return tex2D<float>(texture, static_cast<float>(col) + 0.5f, static_cast<float>(row) + 0.5f);
+
+  }
+};
+#line 1 "templates/lib/weights.cuh"
+
+// The filter's weights where weights_in says, by rows. `weight` is the name to read them by; stage_weights, for the whole
+// block, brings them to shared memory.
+
+
+__constant__ weights_t weights[size * size];
+#line 3 "templates/filter_naive.cu"
+
+// One thread an element. Neighbouring threads read neighbouring columns, and what one has read the next finds in the cache.
+__global__ void __launch_bounds__(block_x * block_y) filter_naive(cudaTextureObject_t image, result_t *__restrict__ result, index_t rows, index_t cols) {
+
+  const index_t col = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
+  const index_t row = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
+  const image_view view = {image, rows, cols};
+  if (row >= rows || col >= cols) return;
+
+  weights_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < size; ++i) {
+#pragma unroll
+    for (int j = 0; j < size; ++j) sum += weights[i * size + j] * view.at(row + i - radius, col + j - radius);
+  }
+  result[row * result_stride0 + col] = static_cast<result_t>(sum);
+}

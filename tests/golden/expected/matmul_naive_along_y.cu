@@ -1,0 +1,45 @@
+// matmul: naive block_x=16 block_y=16 columns_along=y
+// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+using index_t = int;
+using dtype = float;
+#define block_x 16
+#define block_y 16
+using A_t = float;
+#define A_stride0 ((index_t)(K))
+#define A_stride1 1
+using B_t = float;
+#define B_stride0 ((index_t)(N))
+#define B_stride1 1
+using C_t = float;
+#define C_stride0 ((index_t)(N))
+#define C_stride1 1
+
+#line 1 "templates/matmul_naive.cu"
+// C = A * B, one thread for one element of C: the first rung of the ladder.
+//
+// Every thread reads a whole row of A and a whole column of B from global memory: 2 * K loads for 2 * K operations,
+// an arithmetic intensity of 0.25 FLOP/B in f32. What saves it from being worse is that the threads of a warp share
+// a row or a column, and whether their loads and stores coalesce: columns_along says which thread index runs along
+// C's columns. Neighbours in a warp differ in threadIdx.x first.
+
+
+
+__global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+  const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
+  const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
+
+
+
+
+  const index_t row = global_x;
+  const index_t col = global_y;
+
+  if (row >= M || col >= N) return;
+
+  const dtype *const a = A;
+  const dtype *const b = B;
+  dtype *const c = C;
+  dtype sum = 0;
+  for (index_t k = 0; k < K; ++k) sum += a[row * A_stride0 + k * A_stride1] * b[k * B_stride0 + col * B_stride1];
+  c[row * C_stride0 + col * C_stride1] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row), (col)));
+}
