@@ -1,7 +1,7 @@
 /* Expanded sources, byte for byte: tests/golden/expected/NAME.cu is what the case NAME expands to.
    After a deliberate change of a template, or of expansion, write them anew and read the difference:
-   (golden/coverage tells which branches of which templates no case reaches; a case that reaches none of its own is one too many.)
-   CUGEN_GOLDEN=write ctest --test-dir build -R golden/expansions && git diff tests/golden */
+   CUGEN_GOLDEN=write ctest --test-dir build -R golden/expansions && git diff tests/golden
+   golden/coverage tells which branches of the templates no case reaches; add cases for these alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

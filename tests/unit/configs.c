@@ -1,0 +1,59 @@
+/* Configs for tests; see configs.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "configs.h"
+
+struct config *parse(const char *text) {
+  struct config *config;
+  cugen_error err;
+  if (config_parse("c.lua", text, strlen(text), &config, &err)) fail_msg("%s", err.message);
+  assert_non_null(config);
+  return config;
+}
+
+void expect_error(const char *text, const char *want) {
+  struct config *config;
+  cugen_error err;
+  if (config_parse("c.lua", text, strlen(text), &config, &err) == CUGEN_OK) fail_msg("no error: %.300s", text);
+  assert_null(config);
+  assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
+  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%.300s\n got: %s\nwant: %s", text, err.message, want);
+  assert_int_equal(config_parse("c.lua", text, strlen(text), &config, NULL), CUGEN_ERROR_CONFIG);
+}
+
+/* The parts of a config that the test does not speak of. Line 1 opens the kernel, `body` begins at line 2. */
+static char *with_rest(const char *body) {
+  struct text text = {0};
+  size_t end = strlen(body);
+  while (end && (body[end - 1] == ' ' || body[end - 1] == '\n')) end--;
+  text_addf(&text, "kernel \"k\" {\n%s%s\n", body, end && body[end - 1] == ',' ? "" : ",");
+  if (!strstr(body, "output")) text_add(&text, "output \"C\" { dtype = \"f32\", shape = { 8 } },\n");
+  if (!strstr(body, "reference")) text_add(&text, "reference \"none\",\n");
+  if (!strstr(body, "implementation"))
+    text_add(&text, "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } },\n");
+  text_add(&text, "}\n");
+  char *result = text_take(&text);
+  assert_non_null(result);
+  return result;
+}
+
+struct config *parse_body(const char *body) {
+  char *text = with_rest(body);
+  struct config *config = parse(text);
+  free(text);
+  return config;
+}
+
+void expect_body_error(const char *body, const char *want) {
+  char *text = with_rest(body);
+  expect_error(text, want);
+  free(text);
+}

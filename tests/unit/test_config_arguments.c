@@ -1,0 +1,185 @@
+/* Arguments: every attribute evaluated for a problem. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "configs.h"
+
+static const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
+
+static struct value *slots_of(const struct config *config, const struct problem *problem) {
+  struct value *slots = calloc(config_slot_count(config, NULL) + 1, sizeof *slots);
+  assert_non_null(slots);
+  config_slots(config, problem, &facts, slots);
+  for (size_t i = 0; i < config->shared_tunable_count; i++)
+    slots[(size_t)config->first_tunable + i] = config->shared_tunables[i].values[0];
+  return slots;
+}
+
+static int evaluate(const struct config *config, const char *const *settings, size_t count,
+                    struct kernel_argument *out, cugen_error *err) {
+  struct problem problem;
+  int status = problem_set(config, settings, count, false, &problem, err);
+  if (status) return status;
+  struct value *slots = slots_of(config, &problem);
+  status = config_arguments(config, slots, out, err);
+  free(slots);
+  problem_free(&problem);
+  return status;
+}
+
+static void expect_dtype(const struct kernel_argument *argument, const char *want) {
+  assert_ptr_equal(argument->dtype, dtype_find(want));
+}
+
+static void arguments_are_laid_out(void **state) {
+  (void)state;
+  struct config *c = parse_body(
+      "problem \"M\" (3), problem \"N\" (5), problem \"where_to\" { \"row\", \"col\" }, tunable \"t\" { 7 },\n"
+      "input \"A\" { dtype = \"f64\", shape = { \"M\", \"N\" }, layout = \"where_to\", pitch = 8, fill = "
+      "\"identity\" },\n"
+      "scratch \"W\" { dtype = \"i8\", shape = { 2, \"M\", \"N\", \"t\" }, memory = \"pinned\" },\n"
+      "output \"C\" { dtype = \"f16\", shape = { \"M\", \"N\", 2 }, layout = \"col\", tolerance = \"4 * eps('f16')\" "
+      "},\n"
+      "scalar \"M\" {}, scalar \"t\" { dtype = \"u8\", specialize = true }, scalar \"b\" { dtype = \"f32\", value = "
+      "2.5 },\n"
+      "constant \"K\" { dtype = \"f32\", shape = { 9 }, fill = \"index\" },");
+  struct kernel_argument a[7] = {0};
+  cugen_error err;
+  assert_int_equal(c->argument_count, 7);
+  assert_int_equal(evaluate(c, NULL, 0, a, &err), CUGEN_OK);
+  assert_int_equal(a[0].stride[0], 8);
+  assert_int_equal(a[0].stride[1], 1);
+  assert_int_equal(a[0].elements, 24);
+  assert_false(a[0].column_major);
+  assert_int_equal(a[0].fill, FILL_IDENTITY);
+  assert_int_equal(a[1].stride[0], 105);
+  assert_int_equal(a[1].stride[1], 35);
+  assert_int_equal(a[1].stride[2], 7);
+  assert_int_equal(a[1].stride[3], 1);
+  assert_int_equal(a[1].elements, 210);
+  assert_int_equal(a[1].memory, MEMORY_PINNED);
+  assert_int_equal(a[2].stride[0], 1);
+  assert_int_equal(a[2].stride[1], 3);
+  assert_int_equal(a[2].stride[2], 15);
+  assert_int_equal(a[2].elements, 30);
+  assert_true(a[2].column_major);
+  assert_true(a[2].tolerance == 4 * 0x1p-10);
+  expect_dtype(&a[3], "i32");
+  assert_int_equal(a[3].value.integer, 3);
+  assert_false(a[3].compiled_in);
+  assert_int_equal(a[4].value.integer, 7);
+  assert_true(a[4].compiled_in);
+  assert_true(a[5].value.real == 2.5);
+  assert_int_equal(a[6].kind, CUGEN_ARGUMENT_CONSTANT);
+  assert_int_equal(a[6].fill, FILL_INDEX);
+  const char *column = "where_to=col";
+  assert_int_equal(evaluate(c, &column, 1, a, &err), CUGEN_OK);
+  assert_int_equal(a[0].stride[0], 1);
+  assert_int_equal(a[0].stride[1], 8);
+  assert_int_equal(a[0].elements, 40);
+  config_close(c);
+}
+
+static void indices_widen(void **state) {
+  (void)state;
+  struct config *c =
+      parse_body("problem \"N\" (1000), scalar \"N\" {}, scalar \"n\" { dtype = \"index\", value = \"8\" },\n"
+                 "output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } },");
+  struct kernel_argument a[3] = {0};
+  static const char *const large = "N=46341", *const small = "N=46000";
+  assert_int_equal(evaluate(c, &small, 1, a, NULL), CUGEN_OK);
+  expect_dtype(&a[0], "i32");
+  assert_false(config_wide_index(c, a));
+  assert_int_equal(evaluate(c, &large, 1, a, NULL), CUGEN_OK);
+  expect_dtype(&a[0], "i64");
+  expect_dtype(&a[1], "i64");
+  assert_true(config_wide_index(c, a));
+  config_close(c);
+  c = parse_body("problem \"N\" (5000000000), scalar \"N\" {},");
+  assert_int_equal(evaluate(c, NULL, 0, a, NULL), CUGEN_OK);
+  expect_dtype(&a[0], "i64");
+  config_close(c);
+}
+
+static const struct {
+  const char *argument, *setting, *want;
+} wrong[] = {
+    {"input \"A\" { dtype = \"f32\", shape = { \"M - 3\" } }", "M=3",
+     "c.lua:3: shape of \"A\" has the extent 0 (M - 3): it must be 1 or more"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=-1", "c.lua:3: shape of \"A\" has the extent -1 (M)"},
+    {"input \"A\" { dtype = \"f32\", shape = { 4, \"M\" }, pitch = 7 }", "M=8",
+     "c.lua:3: pitch of \"A\" is 7, but the contiguous dimension has 8 elements"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M\", \"M\" } }", "M=9000000000",
+     "c.lua:3: shape of \"A\" is too large"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=2000000000000000000",
+     "c.lua:3: shape of \"A\" is too large: past 2^62 bytes"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M * M\" } }", "M=9000000000",
+     "c.lua:3: shape of \"A\": in \"M * M\""},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M / 2\" } }", "M=3", "c.lua:3: shape of \"A\": in \"M / 2\""},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M == 1\" } }", "M=1",
+     "c.lua:3: shape of \"A\": \"M == 1\" gives true"},
+    {"input \"A\" { dtype = \"word\", shape = { 1 } }", "word=f31",
+     "c.lua:3: dtype of \"A\" is f31, which is none of f64, f32"},
+    {"input \"A\" { dtype = \"f32\", shape = { 1 }, layout = \"M + 1\" }", "M=1",
+     "c.lua:3: layout of \"A\" is 2, which is none of row, col"},
+    {"input \"A\" { dtype = \"f32\", shape = { 1 }, fill = \"word\" }", "word=sand",
+     "c.lua:3: fill of \"A\" is sand"},
+    {"input \"A\" { dtype = \"f64\", shape = { 2, 2 }, access = \"word\" }", "word=texture",
+     "c.lua:3: access of \"A\" is texture, and textures have no elements of dtype f64: f32, f16, or an integer"},
+    {"input \"A\" { dtype = \"bf16\", shape = { 2 }, access = \"word\" }", "word=array",
+     "c.lua:3: access of \"A\" is array, and textures have no elements of dtype bf16"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M\" }, access = \"texture\" }", "M=8",
+     "c.lua:3: access of \"A\" is texture, which has two dimensions, but the shape has 1"},
+    {"input \"A\" { dtype = \"u8\", shape = { 1, 1, 1, \"M\" }, access = \"array\" }", "M=8",
+     "c.lua:3: access of \"A\" is array, which has one to three dimensions, but the shape has 4"},
+    {"input \"A\" { dtype = \"f32\", shape = { 1 }, access = \"word\" }", "word=constant",
+     "c.lua:3: access of \"A\" is constant: only a constant can be a __constant__ symbol"},
+    {"constant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=texture",
+     "c.lua:3: access of \"A\" is a texture's: a constant's is constant or global"},
+    {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=surface",
+     "c.lua:3: access of \"A\" is surface, which is none of global, constant, texture, array"},
+    {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, address = \"word\" }", "word=repeat",
+     "c.lua:3: address of \"A\" is repeat, which is none of clamp, border, wrap, mirror"},
+    {"inout \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = \"-M\" }", "M=1",
+     "c.lua:3: tolerance of \"A\" is negative"},
+    {"inout \"A\" { dtype = \"f32\", shape = { 1 }, norm = \"-M\" }", "M=1", "c.lua:3: norm of \"A\" is negative"},
+    {"scalar \"s\" { dtype = \"i8\", value = \"M\" }", "M=128",
+     "c.lua:3: value of \"s\" is 128, which is no number of dtype i8"},
+    {"scalar \"s\" { dtype = \"u32\", value = \"M\" }", "M=-1", "c.lua:3: value of \"s\" is -1"},
+    {"scalar \"s\" { value = \"0.5\" }", "M=1", "c.lua:3: value of \"s\" is 0.5, which is no number of dtype index"},
+    {"scalar \"s\" { dtype = \"f32\", value = \"word\" }", "M=1", "c.lua:3: value of \"s\" is plain"},
+    {"scalar \"M\" { specialize = \"M\" }", "M=1", "c.lua:3: specialize of \"M\": \"M\" gives 1"},
+    {"scalar \"s\" { dtype = \"word\", value = 1 }", "word=index", "c.lua:3: dtype of \"s\" is index"},
+};
+
+static void wrong_arguments(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct text body = {0};
+    struct kernel_argument a[3] = {0};
+    cugen_error err;
+    text_addf(&body, "problem \"M\" (8), problem \"word\" (\"plain\"),\n%s,", wrong[i].argument);
+    struct config *c = parse_body(text_get(&body));
+    if (evaluate(c, &wrong[i].setting, 1, a, &err) != CUGEN_ERROR_CONFIG) fail_msg("no error: %s", wrong[i].argument);
+    if (strncmp(err.message, wrong[i].want, strlen(wrong[i].want)) != 0)
+      fail_msg("%s\n got: %s\nwant: %s", wrong[i].argument, err.message, wrong[i].want);
+    config_close(c);
+    text_free(&body);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arguments_are_laid_out),
+      cmocka_unit_test(indices_widen),
+      cmocka_unit_test(wrong_arguments),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
