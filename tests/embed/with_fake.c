@@ -12,17 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct fake_cuda *fake_find(void) {
-  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
-  struct text path = {0};
-  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
-  struct fake_cuda *fake = handle ? dlsym(handle, "fake_cuda") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
-  text_free(&path);
-  return fake;
-}
-
 static void keep_image(cugen_kernel *k, uint64_t index) {
   char name[] = "kernel", empty[] = "";
   struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};

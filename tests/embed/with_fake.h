@@ -3,10 +3,7 @@
 #define TESTS_WITH_FAKE_H
 
 #include "api/api.h"
-#include "tests/fault/fake_cuda.h"
-
-/* Loaded here, it is also what the library finds under that name. NULL: it is not there. */
-struct fake_cuda *fake_find(void);
+#include "tests/fault/find_fake.h"
 
 /* Puts images of the kernel's first variants, which the fake driver will load, into its cache. */
 void fake_keep_images(cugen_kernel *kernel);

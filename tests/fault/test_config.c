@@ -10,15 +10,8 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "failing_memory.h"
 #include "gen/config.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
 
 #ifdef SANITIZED /* they bring their own malloc */
 
@@ -28,52 +21,6 @@ int main(void) {
 }
 
 #else
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void __libc_free(void *block);
-
-/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is set. */
-static struct {
-  long left;
-  bool for_good, failed;
-  long held; /* blocks not given back */
-} memory = {.left = -1};
-
-static bool may_allocate(void) {
-  if (memory.left < 0) return true;
-  if (memory.left > 0) {
-    memory.left--;
-    return true;
-  }
-  memory.failed = true;
-  if (!memory.for_good) memory.left = -1;
-  return false;
-}
-
-static void *held(void *block) {
-  memory.held += block != NULL;
-  return block;
-}
-
-void *malloc(size_t size) {
-  return may_allocate() ? held(__libc_malloc(size)) : NULL;
-}
-
-void *calloc(size_t count, size_t size) {
-  return may_allocate() ? held(__libc_calloc(count, size)) : NULL;
-}
-
-void *realloc(void *old, size_t size) {
-  if (!may_allocate()) return NULL;
-  return old ? __libc_realloc(old, size) : held(__libc_realloc(old, size));
-}
-
-void free(void *block) {
-  memory.held -= block != NULL;
-  __libc_free(block);
-}
 
 /* Everything that reads a config, evaluates it and closes it; the first status that is not CUGEN_OK. */
 static int use_config(const struct text *content, cugen_error *err) {

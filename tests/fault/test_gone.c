@@ -15,21 +15,14 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "base/text.h"
 #include "cugen.h"
-#include "fake_cuda.h"
+#include "find_fake.h"
 
 static struct fake_cuda *fake;
 
 static int find_fake(void **state) {
   (void)state;
-  struct text path = {0};
-  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
-  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
-  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
-  text_free(&path);
+  fake = fake_find();
   return fake ? 0 : -1;
 }
 

@@ -16,15 +16,8 @@
 
 #include "api/api.h"
 #include "base/system.h"
+#include "failing_memory.h"
 #include "fake_cuda.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
 
 #ifdef SANITIZED /* they bring their own malloc */
 
@@ -34,55 +27,6 @@ int main(void) {
 }
 
 #else
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void __libc_free(void *block);
-
-/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is set. */
-static struct {
-  long left;
-  bool for_good, failed;
-  long held; /* blocks not given back */
-} memory = {.left = -1};
-
-static bool may_allocate(void) {
-  if (memory.left < 0) return true;
-  if (memory.left > 0) {
-    memory.left--;
-    return true;
-  }
-  memory.failed = true;
-  if (!memory.for_good) memory.left = -1;
-  return false;
-}
-
-/* Also for what the C library takes for itself (strdup, fopen). */
-#define EVERYBODYS __attribute__((visibility("default")))
-
-static void *held(void *block) {
-  memory.held += block != NULL;
-  return block;
-}
-
-EVERYBODYS void *malloc(size_t size) {
-  return may_allocate() ? held(__libc_malloc(size)) : NULL;
-}
-
-EVERYBODYS void *calloc(size_t count, size_t size) {
-  return may_allocate() ? held(__libc_calloc(count, size)) : NULL;
-}
-
-EVERYBODYS void *realloc(void *old, size_t size) {
-  if (!may_allocate()) return NULL;
-  return old ? __libc_realloc(old, size) : held(__libc_realloc(old, size));
-}
-
-EVERYBODYS void free(void *block) {
-  memory.held -= block != NULL;
-  __libc_free(block);
-}
 
 /* ---- The path ----------------------------------------------------------------------------------------------------- */
 

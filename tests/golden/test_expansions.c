@@ -13,6 +13,7 @@
 
 #include "base/system.h"
 #include "gen/expand.h"
+#include "runtime/described.h"
 
 enum { MOST_SETTINGS = 6, MOST_TUNABLES = 32 };
 
@@ -91,28 +92,6 @@ static const struct golden goldens[] = {
     {"wild", "tests/configs/wild.lua", "wild BLOCK_SIZE=256 ITEMS=4", {NULL}},
 };
 
-static const struct device_facts facts = {.compute_capability = 90,
-                                          .architecture_specific = 1,
-                                          .sm_count = 132,
-                                          .warp_size = 32,
-                                          .max_threads_per_block = 1024,
-                                          .max_threads_per_sm = 2048,
-                                          .max_blocks_per_sm = 32,
-                                          .registers_per_block = 65536,
-                                          .registers_per_sm = 65536,
-                                          .shared_per_block = 49152,
-                                          .shared_per_block_optin = 232448,
-                                          .shared_per_sm = 233472,
-                                          .shared_reserved_per_block = 1024,
-                                          .constant_bytes = 65536,
-                                          .l2_bytes = 62914560,
-                                          .memory_bytes = 150754820096,
-                                          .memory_clock_khz = 3201000,
-                                          .memory_bus_bits = 6144,
-                                          .clock_khz = 1980000,
-                                          .pitch_alignment = 512,
-                                          .is_gpu = 1};
-
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
@@ -133,17 +112,20 @@ static void expand(const struct golden *golden, struct kernel_spec *out) {
   struct value values[MOST_TUNABLES];
   struct variant variant;
   uint64_t index = 0;
+  struct device_description h200;
+  const struct device_facts *facts = &h200.facts;
+  assert_true(described_device("model:H200", &h200));
   check(config_open(&sources, golden->config, &config, &err), &err);
   check(problem_set(config, golden->settings, count_settings(golden), false, &problem, &err), &err);
-  check(space_open(config, &problem, &facts, &space, &err), &err);
+  check(space_open(config, &problem, facts, &space, &err), &err);
   check(expander_open(&sources, &expander, &err), &err);
   assert_true(space_max_tunables(space) <= MOST_TUNABLES);
   if (golden->variant) check(space_find(space, golden->variant, &index, &err), &err);
   space_variant(space, index, &variant, values);
   if (golden->variant)
-    check(expand_variant(expander, config, &problem, &facts, &variant, out, &err), &err);
+    check(expand_variant(expander, config, &problem, facts, &variant, out, &err), &err);
   else
-    check(expand_reference(expander, config, &problem, &facts, &variant, 0, out, &err), &err);
+    check(expand_reference(expander, config, &problem, facts, &variant, 0, out, &err), &err);
   expander_close(expander);
   space_close(space);
   problem_free(&problem);

@@ -1,0 +1,24 @@
+/* The stand-in for the driver that the build has put into a folder of its own. */
+#ifndef TESTS_FAULT_FIND_FAKE_H
+#define TESTS_FAULT_FIND_FAKE_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "fake_cuda.h"
+
+/* Loaded here, it is also what the library finds under that name. NULL: it is not there. */
+static inline struct fake_cuda *fake_find(void) {
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  struct text path = {0};
+  text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  struct fake_cuda *fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
+  text_free(&path);
+  return fake;
+}
+
+#endif
