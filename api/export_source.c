@@ -437,8 +437,8 @@ static void add_substituted(const struct exporter *x, const char *from, size_t l
 static int fill(const struct exporter *x, const char *path, const char *mark, const struct text *content,
                 const char *mark2, const struct text *content2, struct text *out, cugen_error *err) {
   const struct embedded_file *file = find_file(path);
-  const char *end = file->data + file->length;
   if (!file->path) return error_set(err, CUGEN_ERROR_INTERNAL, "%s is not in this program", path);
+  const char *end = file->data + file->length;
   for (const char *line = file->data; line < end;) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
     size_t length = stop ? (size_t)(stop - line) : (size_t)(end - line);
@@ -463,10 +463,17 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   return status;
 }
 
+/* One file of C from several, so that an application has one to compile: each uses what stands before it. */
 int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
+  static const char *const parts[] = {
+      "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
+      "templates/bundle/tables.c",  "templates/bundle/choose.c",  "templates/bundle/driver.c",
+      "templates/bundle/library.c", "templates/bundle/plan.c",    "templates/bundle/call.c",
+  };
   struct text tables = {0}, none = {0};
   int status = add_tables(x, &tables) ? CUGEN_OK : error_memory(err);
-  if (!status) status = fill(x, "templates/bundle/bundle.c", "/* @tables */", &tables, "", &none, out, err);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
+    status = fill(x, parts[i], "/* @tables */", &tables, "", &none, out, err);
   text_free(&tables);
   return status;
 }

@@ -1,0 +1,143 @@
+/* ---- Calls ----------------------------------------------------------------------------------------------------------- */
+
+struct bundle_call {
+  bundle_plan *plan;
+  union {
+    long long align;
+    address pointer;
+    unsigned char bytes[8];
+  } values[MAX_ARGUMENTS];
+  void *parameters[MAX_ARGUMENTS + 1];
+  struct {
+    address device;
+    void *host;
+  } owned[MAX_ARGUMENTS];
+};
+
+static int allocate(const struct driver *driver, bundle_call *call, size_t at, bundle_error *error) {
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  size_t bytes = (size_t)(a->elements * a->bytes);
+  enum { PORTABLE = 1, MAPPED = 2, ATTACH_GLOBAL = 1 };
+  address *out = &call->owned[at].device;
+  void **host = &call->owned[at].host;
+  int status;
+  if (a->memory == MEMORY_DEVICE) return CALL(driver, allocate, (out, bytes), error);
+  if (a->memory == MEMORY_MANAGED) return CALL(driver, allocate_managed, (out, bytes, ATTACH_GLOBAL), error);
+  status = CALL(driver, host_allocate, (host, bytes, a->memory == MEMORY_PINNED ? PORTABLE : MAPPED), error);
+  if (!status) status = CALL(driver, host_address, (out, *host, 0), error);
+  return status;
+}
+
+static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symbol, bundle_error *error) {
+  const char *name = arguments_of_kernel[at].name;
+  size_t room = 0;
+  int status = CALL(&plan->library->driver, module_global, (symbol, &room, plan->module, name), error);
+  if (!status && room < bytes)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: constant '%s' has %zu bytes, the kernel's symbol %zu", name, bytes,
+                room);
+  return status;
+}
+
+/* Into its symbol, or into memory of the call's. */
+static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_error *error) {
+  const struct driver *driver = &call->plan->library->driver;
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  size_t bytes = (size_t)(a->elements * a->bytes);
+  address to = 0;
+  int status = a->copied ? allocate(driver, call, at, error) : find_symbol(call->plan, at, bytes, &to, error);
+  if (a->copied) to = call->values[at].pointer = call->owned[at].device;
+  if (!status) status = CALL(driver, copy, (to, (address)(uintptr_t)from, bytes, NULL), error);
+  return status ? status : CALL(driver, synchronize, (), error);
+}
+
+static int bind_scalar(bundle_call *call, size_t at, const void *given, bundle_error *error) {
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  memcpy(call->values[at].bytes, a->value, sizeof a->value);
+  if (!given) return BUNDLE_OK;
+  if (!a->passed && memcmp(given, a->value, (size_t)a->bytes) != 0)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: scalar '%s' is compiled in and was given another value: pass NULL",
+                arguments_of_kernel[at].name);
+  memcpy(call->values[at].bytes, given, (size_t)a->bytes);
+  return BUNDLE_OK;
+}
+
+/* Zeroed: a kernel may count in it from zero, and leaves it so. */
+static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
+  const struct driver *driver = &call->plan->library->driver;
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  int status = allocate(driver, call, at, error);
+  call->values[at].pointer = call->owned[at].device;
+  if (!status)
+    status = CALL(driver, fill, (call->owned[at].device, 0, (size_t)(a->elements * a->bytes), NULL), error);
+  return status ? status : CALL(driver, synchronize, (), error);
+}
+
+static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error *error) {
+  bundle_argument_kind kind = arguments_of_kernel[at].kind;
+  if (kind == BUNDLE_SCALAR) return bind_scalar(call, at, given, error);
+  if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
+  if (!given)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
+  if ((uintptr_t)given % (uintptr_t)call->plan->sizes.arguments[at].bytes)
+    return fail(error, BUNDLE_ERROR_USAGE,
+                "@name: argument '%s' was given %p, which is no multiple of its element's %d bytes",
+                arguments_of_kernel[at].name, given, call->plan->sizes.arguments[at].bytes);
+  if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
+  call->values[at].pointer = (address)(uintptr_t)given;
+  return BUNDLE_OK;
+}
+
+static int bind_all(bundle_call *call, void *const *arguments, bundle_error *error) {
+  size_t passed = 0;
+  for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++) {
+    int status = bind_argument(call, i, arguments[i], error);
+    if (status) return status;
+    const struct argument_sizes *a = &call->plan->sizes.arguments[i];
+    if (a->passed && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
+      call->parameters[passed++] = call->values[i].bytes;
+  }
+  return BUNDLE_OK;
+}
+
+int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error) {
+  *out = NULL;
+  if (count != BUNDLE_ARGUMENTS)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name takes %d arguments (@arguments) and was given %zu",
+                (int)BUNDLE_ARGUMENTS, count);
+  bundle_call *call = calloc(1, sizeof *call);
+  if (!call) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
+  call->plan = plan;
+  int status = enter(plan->library, error);
+  if (!status) status = leave(plan->library, bind_all(call, arguments, error));
+  if (status)
+    bundle_release(call);
+  else
+    *out = call;
+  return status;
+}
+
+int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
+  const bundle_plan *plan = call->plan;
+  const struct driver *driver = &plan->library->driver;
+  for (size_t i = 0; i < plan->chosen.code->launches; i++) {
+    const struct launch_sizes *l = &plan->sizes.launches[i];
+    int result = driver->launch(plan->functions[i], (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
+                                (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2],
+                                (unsigned)l->shared, stream, (void **)(uintptr_t)call->parameters, NULL);
+    if (result) return check(driver, result, symbols[DRIVER_launch], error);
+  }
+  return BUNDLE_OK;
+}
+
+void bundle_release(bundle_call *call) {
+  if (!call) return;
+  const bundle_library *l = call->plan->library;
+  int inside = !enter(l, NULL);
+  for (size_t i = 0; i < MAX_ARGUMENTS; i++)
+    if (call->owned[i].host)
+      l->driver.host_free(call->owned[i].host);
+    else if (call->owned[i].device)
+      l->driver.free(call->owned[i].device);
+  if (inside) leave(l, BUNDLE_OK);
+  free(call);
+}

@@ -1,0 +1,83 @@
+/* ---- Plans ----------------------------------------------------------------------------------------------------------- */
+
+struct bundle_plan {
+  bundle_library *library;
+  struct chosen chosen;
+  struct sizes sizes;
+  bundle_info info;
+  void *module;
+  void *functions[MAX_LAUNCHES];
+};
+
+/* A kernel that is launched twice is allowed the larger of its two amounts. */
+static long long most_shared(const bundle_plan *plan, size_t launch_index) {
+  const struct code *code = plan->chosen.code;
+  long long most = 0;
+  for (size_t i = 0; i < code->launches; i++)
+    if (strcmp(code->kernels[i], code->kernels[launch_index]) == 0 && plan->sizes.launches[i].shared > most)
+      most = plan->sizes.launches[i].shared;
+  return most;
+}
+
+static int load(bundle_plan *plan, bundle_error *error) {
+  const struct driver *driver = &plan->library->driver;
+  const struct code *code = plan->chosen.code;
+  int status = CALL(driver, module_load, (&plan->module, images[code->image].data), error);
+  for (size_t i = 0; i < code->launches && !status; i++) {
+    int shared = (int)most_shared(plan, i);
+    status = CALL(driver, module_function, (&plan->functions[i], plan->module, code->kernels[i]), error);
+    if (!status && shared)
+      status = CALL(driver, function_set, (plan->functions[i], FUNCTION_DYNAMIC_SHARED, shared), error);
+    int percent = (int)plan->sizes.launches[i].carveout;
+    if (!status && percent >= 0)
+      status = CALL(driver, function_set, (plan->functions[i], FUNCTION_CARVEOUT, percent), error);
+  }
+  return status;
+}
+
+int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out, bundle_error *error) {
+  *out = NULL;
+  bundle_plan *plan = calloc(1, sizeof *plan);
+  if (!plan) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
+  plan->library = library;
+  int status = choose(&library->device, problem, &plan->sizes, &plan->chosen, error);
+  if (!status) describe(&plan->chosen, &plan->info);
+  if (!status) status = enter(library, error);
+  if (!status) status = leave(library, load(plan, error));
+  if (status)
+    bundle_drop(plan);
+  else
+    *out = plan;
+  return status;
+}
+
+void bundle_drop(bundle_plan *plan) {
+  if (!plan) return;
+  if (plan->module) {
+    int inside = !enter(plan->library, NULL);
+    plan->library->driver.module_unload(plan->module);
+    if (inside) leave(plan->library, BUNDLE_OK);
+  }
+  free(plan);
+}
+
+const bundle_info *bundle_about(const bundle_plan *plan) {
+  return &plan->info;
+}
+
+int bundle_argument(const bundle_plan *plan, size_t at, bundle_argument_info *out, bundle_error *error) {
+  if (at >= BUNDLE_ARGUMENTS)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument %zu: there are %d", at, (int)BUNDLE_ARGUMENTS);
+  const struct argument_sizes *a = &plan->sizes.arguments[at];
+  memset(out, 0, sizeof *out);
+  out->name = arguments_of_kernel[at].name;
+  out->kind = arguments_of_kernel[at].kind;
+  out->dtype = a->dtype;
+  out->rank = a->rank;
+  out->bytes = (a->rank ? a->elements : 1) * a->bytes;
+  out->compiled_in = !a->passed;
+  memcpy(out->shape, a->shape, sizeof out->shape);
+  memcpy(out->stride, a->stride, sizeof out->stride);
+  return BUNDLE_OK;
+}
+

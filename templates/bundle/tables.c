@@ -1,0 +1,60 @@
+/* ---- What is in the tables ------------------------------------------------------------------------------------------- */
+
+struct image {
+  const void *data;
+  size_t bytes;
+};
+
+struct argument {
+  const char *name;
+  bundle_argument_kind kind;
+};
+
+/* name NULL: any device of that compute capability; ptx: of that one or a later. */
+struct device {
+  const char *name;
+  int capability, multiprocessors, ptx, max_threads;
+  const char *text, *arch;
+};
+
+/* A variant as compiled for one device: the problems that it serves, and its sizes for them. */
+struct code {
+  const char *variant;
+  size_t image;
+  int wide; /* compiled with 64-bit offsets */
+  int (*serves)(const bundle_problem *p);
+  void (*sizes)(const bundle_problem *p, struct sizes *s);
+  size_t launches;
+  const char *kernels[MAX_LAUNCHES]; /* names in the image */
+};
+
+/* A problem that was tuned on a device: its variants from `first` on, the fastest first. */
+struct tuned {
+  size_t device;
+  bundle_problem problem;
+  const char *text;
+  size_t first, count;
+};
+
+struct measured {
+  size_t code;
+  double seconds;
+  unsigned long long order; /* in the space: settles ties */
+};
+
+/* What is taken where nothing measured serves, in this order. */
+struct fallback {
+  size_t device, code;
+};
+
+struct bucket {
+  const long long *bounds;
+  size_t count;
+};
+
+/* What the tables call it. */
+typedef bundle_problem problem_values;
+#define KIND(kind) BUNDLE_##kind
+
+/* @tables */
+
