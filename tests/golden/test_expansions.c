@@ -32,7 +32,6 @@ static const struct golden goldens[] = {
      "configs/matmul.lua",
      "blocked double_buffer=false group=8",
      {"layout_a=col", "layout_b=col", "layout_c=col", "pitched=true"}},
-    {"matmul_blocked_wide", "configs/matmul.lua", "blocked", {"M=65536", "N=65536", "K=65536"}},
     {"matmul_pipelined", "configs/matmul.lua", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8", {"layout_b=col", "batch=2"}},
     {"matmul_pipelined_f64", "configs/matmul.lua", "pipelined order=cols group=1", {"dtype=f64"}},
     {"matmul_epilogue", "configs/matmul_epilogue.lua", "pipelined", {"layout_c=col"}},

@@ -1,9 +1,9 @@
 // matmul: naive block_x=16 block_y=16 columns_along=y
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
-using dtype = float;
 #define block_x 16
 #define block_y 16
+using accumulator = float;
 using A_t = float;
 #define A_stride0 ((index_t)(K))
 #define A_stride1 1
@@ -36,10 +36,13 @@ __global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__r
 
   if (row >= M || col >= N) return;
 
-  const dtype *const a = A;
-  const dtype *const b = B;
-  dtype *const c = C;
-  dtype sum = 0;
-  for (index_t k = 0; k < K; ++k) sum += a[row * A_stride0 + k * A_stride1] * b[k * B_stride0 + col * B_stride1];
-  c[row * C_stride0 + col * C_stride1] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row), (col)));
+  const A_t *const a = A;
+  const B_t *const b = B;
+  C_t *const c = C;
+  accumulator sum = 0;
+  for (index_t k = 0; k < K; ++k) {
+    sum += static_cast<accumulator>(a[row * A_stride0 + k * A_stride1]) *
+           static_cast<accumulator>(b[k * B_stride0 + col * B_stride1]);
+  }
+  c[row * C_stride0 + col * C_stride1] = static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row), (col))));
 }

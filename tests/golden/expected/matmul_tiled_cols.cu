@@ -1,9 +1,9 @@
 // matmul: tiled tile=16 pad=0
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
-using dtype = float;
 #define tile 16
 #define pad 0
+using accumulator = float;
 using A_t = float;
 #define A_stride0 ((index_t)(K))
 #define A_stride1 1
@@ -24,36 +24,36 @@ using C_t = float;
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
-  __shared__ dtype tile_a[tile][tile + pad];
-  __shared__ dtype tile_b[tile][tile + pad];
+  __shared__ A_t tile_a[tile][tile + pad];
+  __shared__ B_t tile_b[tile][tile + pad];
 
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
   const index_t block_col = static_cast<index_t>(blockIdx.x) * tile;
 
-  const dtype *const a = A;
-  const dtype *const b = B;
-  dtype *const c = C;
+  const A_t *const a = A;
+  const B_t *const b = B;
+  C_t *const c = C;
 
-  dtype sum = 0;
+  accumulator sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
     // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
     // the matrix a zero adds nothing.
 
     const bool inside_a = y < M - block_row && x < K - k0;
-    tile_a[y][x] = inside_a ? a[(block_row + y) * A_stride0 + (k0 + x) * A_stride1] : dtype(0);
+    tile_a[y][x] = inside_a ? a[(block_row + y) * A_stride0 + (k0 + x) * A_stride1] : A_t(0);
 #line 37 "templates/matmul_tiled.cu"
     const bool inside_b = x < K - k0 && y < N - block_col;
-    tile_b[x][y] = inside_b ? b[(k0 + x) * B_stride0 + (block_col + y) * B_stride1] : dtype(0);
+    tile_b[x][y] = inside_b ? b[(k0 + x) * B_stride0 + (block_col + y) * B_stride1] : B_t(0);
 
     __syncthreads(); // read after write: the tiles are complete before anyone uses them
 
 #pragma unroll
-
-
-
-    for (int k = 0; k < tile; ++k) sum += tile_a[x][k] * tile_b[k][y];
+#line 48 "templates/matmul_tiled.cu"
+    for (int k = 0; k < tile; ++k) {
+      sum += static_cast<accumulator>(tile_a[x][k]) * static_cast<accumulator>(tile_b[k][y]);
+    }
 
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
@@ -68,6 +68,6 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
   if (row < M - block_row && col < N - block_col) {
     c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
-        ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col)));
+        static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col))));
   }
 }
