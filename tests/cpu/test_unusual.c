@@ -95,6 +95,7 @@ static void test_no_variant(void **state) {
   static const struct refusal rows[] = {
       {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
       {"matmul", "batch=65536", "where \"batch <= 65535\" rules out"},
+      {"matmul", "dtype_c=f32", "where \"dtype_c == 'default' or "},
       {"particles", "fields=6", "where \"fields >= 7\" rules out"},
       {"reader", "passes=0", "where \"passes >= 1\" rules out"},
       {"reader", "chunk=-4", "where \"chunk >= 1\" rules out"},
