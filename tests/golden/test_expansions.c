@@ -36,6 +36,8 @@ static const struct golden goldens[] = {
     {"matmul_pipelined_f64", "configs/matmul.lua", "pipelined order=cols group=1", {"dtype=f64"}},
     {"matmul_epilogue", "configs/matmul_epilogue.lua", "pipelined", {"layout_c=col"}},
     {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}},
+    {"peak_fma", "configs/peak_fma.lua", "chains", {NULL}},
+    {"peak_fma_halves", "configs/peak_fma.lua", "chains", {"dtype=f16"}},
     {"reader", "configs/reader.lua", "stream memory_kind=mapped", {NULL}},
     {"copy_element", "configs/copy.lua", "element threads=256", {NULL}},
     {"copy_element_rows", "configs/copy.lua", "element", {"width=1001", "height=7", "pitched=true"}},

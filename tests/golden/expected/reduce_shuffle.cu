@@ -21,11 +21,19 @@ template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
   T at[Width];
 };
 
+template <int Width, typename T> __device__ __forceinline__ void check_pack(const T *at) {
+#ifdef __CUGEN_CPU__
+  if (reinterpret_cast<size_t>(at) % (Width * sizeof(T))) __trap(); // as a GPU does; other processors forgive it
+#endif
+}
+
 template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_pack(const T *from) {
+  check_pack<Width>(from);
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
 template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
+  check_pack<Width>(to);
   *reinterpret_cast<pack<T, Width> *>(to) = values;
 }
 
