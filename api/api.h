@@ -147,6 +147,11 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
 void api_choice_free(struct choice *choice);
 
+/* The variants of the kernel's space that lead the remembered problems nearest to its own: where tuning begins. Only
+   sizes may differ, by however much. */
+int api_near_leaders(cugen_kernel *kernel, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
+                     cugen_error *err);
+
 /* Reads what problem_print wrote. *known is false, and nothing is to be freed, when the config has changed since. */
 int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
                      cugen_error *err);

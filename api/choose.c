@@ -1,5 +1,6 @@
 /* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, or the first
    valid one. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,17 +158,77 @@ static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out,
   return status;
 }
 
-static int choose_nearest(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
-  struct nearby nearby = {.kernel = k, .limit = limit};
+static void nearby_free(struct nearby *nearby) {
+  for (size_t i = 0; i < nearby->count; i++) problem_free(&nearby->all[i].problem);
+  free(nearby->all);
+}
+
+/* The nearest first. To be freed whatever comes back. */
+static int find_nearby(cugen_kernel *k, double limit, struct cache *cache, struct nearby *out, cugen_error *err) {
   const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
+  *out = (struct nearby){.kernel = k, .limit = limit};
+  int status = cache_problems(cache, &key, visit, out, err);
+  if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
+  return status;
+}
+
+static int choose_nearest(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
+  struct nearby nearby = {0};
   struct cache *cache;
   int status = api_cache_to_read(k->lib, &cache, err);
-  if (!status) status = cache_problems(cache, &key, visit, &nearby, err);
-  if (nearby.count) qsort(nearby.all, nearby.count, sizeof *nearby.all, compare);
+  if (!status) status = find_nearby(k, limit, cache, &nearby, err);
   for (size_t i = 0; i < nearby.count && !status && !*found; i++)
     status = try_problem(k, &nearby.all[i], out, found, err);
-  for (size_t i = 0; i < nearby.count; i++) problem_free(&nearby.all[i].problem);
-  free(nearby.all);
+  nearby_free(&nearby);
+  return status;
+}
+
+/* ---- Where tuning begins ------------------------------------------------------------------------------------------ */
+
+struct leaders {
+  const struct space *space;
+  uint64_t *indices;
+  size_t count, most; /* for now */
+};
+
+/* Whether its source is still the one that was measured does not matter: it will be measured here. */
+static int take_leader(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct leaders *leaders = context;
+  uint64_t index;
+  cugen_error ignored;
+  int status = space_find(leaders->space, record->variant, &index, &ignored);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  bool taken = status != CUGEN_OK; /* no variant here */
+  for (size_t i = 0; i < leaders->count && !taken; i++) taken = leaders->indices[i] == index;
+  if (!taken) leaders->indices[leaders->count++] = index;
+  *stop = leaders->count >= leaders->most;
+  return CUGEN_OK;
+}
+
+static int take_leaders(cugen_kernel *k, struct cache *cache, const struct problem *problem, struct leaders *out,
+                        cugen_error *err) {
+  struct text text = {0};
+  problem_print(k->config, problem, &text);
+  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&text), text_get(&k->key_options)};
+  int status = text.failed ? error_memory(err) : cache_fastest(cache, &key, take_leader, out, err);
+  text_free(&text);
+  return status;
+}
+
+/* As many of each problem as make up the whole, two at least. */
+int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
+                     cugen_error *err) {
+  struct leaders leaders = {.space = k->space, .indices = indices};
+  struct nearby nearby = {0};
+  int status = find_nearby(k, DBL_MAX, cache, &nearby, err);
+  size_t each = nearby.count ? (room + nearby.count - 1) / nearby.count : 0;
+  if (each < 2) each = 2;
+  for (size_t i = 0; i < nearby.count && !status && leaders.count < room; i++) {
+    leaders.most = leaders.count + each < room ? leaders.count + each : room;
+    status = take_leaders(k, cache, &nearby.all[i].problem, &leaders, err);
+  }
+  nearby_free(&nearby);
+  *count = leaders.count;
   return status;
 }
 

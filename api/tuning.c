@@ -269,6 +269,7 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      k->lib->arch);
   int status = make_target(k, &target, err);
+  if (!status) status = api_near_leaders(k, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = api_context(k, options->cuda_context, &target.cuda_context, err);
   return status ? status : tune_run(&target, options, result, err);

@@ -18,7 +18,7 @@ static const struct {
   enum cli_option option;
   const char *words[20];
 } fixed_words[] = {
-    {OPTION_STRATEGY, {"random", "exhaustive"}},
+    {OPTION_STRATEGY, {"local", "random", "exhaustive"}},
     {OPTION_DEVICE, {"cpu", "cuda:0"}},
     {OPTION_BUDGET, {"none"}},
     {OPTION_CACHE, {"none"}},

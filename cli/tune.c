@@ -77,6 +77,8 @@ static void print_numbers(const cugen_tune_result *result) {
   if (result->seconds > 0 && result->tried)
     printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
+  if (result->leaders)
+    printf("It began with %s that were the best for other sizes.\n", print_count(result->leaders).text);
 }
 
 /* Whether there is a cache and it can be written, and where. */
@@ -124,6 +126,7 @@ static json_t *result_json(const cugen_tune_result *result) {
   json_object_set_new(object, "remembered", json_integer((json_int_t)result->remembered));
   json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
   json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
+  json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
   json_object_set_new(object, "left", json_integer((json_int_t)result->left));
   json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
   json_object_set_new(object, "seconds", json_number(result->seconds));

@@ -126,9 +126,14 @@ size_t space_max_tunables(const struct space *space) {
   return space->max_tunables;
 }
 
-void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
+static size_t implementation_of(const struct space *space, uint64_t index) {
   size_t i = 0;
   while (index - space->implementations[i].first >= space->implementations[i].valid) i++;
+  return i;
+}
+
+void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
+  size_t i = implementation_of(space, index);
   const struct config_implementation *implementation = space->implementations[i].implementation;
   uint64_t rank = space->rows[i].ranks[index - space->implementations[i].first];
   for (size_t t = implementation->tunable_count; t-- > 0;) {
@@ -137,6 +142,47 @@ void space_variant(const struct space *space, uint64_t index, struct variant *ou
     rank /= tunable->value_count;
   }
   *out = (struct variant){.implementation = implementation, .values = values_out};
+}
+
+/* ---- Neighbours ---- */
+
+size_t space_max_neighbours(const struct space *space) {
+  size_t most = 0;
+  for (size_t i = 0; i < space->count; i++) {
+    const struct config_implementation *implementation = space->implementations[i].implementation;
+    size_t count = 0;
+    for (size_t t = 0; t < implementation->tunable_count; t++) count += implementation->tunables[t].value_count - 1;
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+/* Where the rank stands among the rows; false: that combination is not valid. */
+static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
+  size_t low = 0, high = rows->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (rows->ranks[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *at = low;
+  return low < rows->count && rows->ranks[low] == rank;
+}
+
+size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out) {
+  size_t i = implementation_of(space, index), count = 0, at;
+  const struct space_implementation *one = &space->implementations[i];
+  const struct domain *domain = &space->domains[i];
+  uint64_t rank = space->rows[i].ranks[index - one->first];
+  for (size_t t = 0; t < one->implementation->tunable_count; t++) {
+    size_t own = domain_value(domain, rank, t);
+    uint64_t base = rank - own * domain->strides[t];
+    for (size_t v = 0; v < one->implementation->tunables[t].value_count; v++)
+      if (v != own && find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
+  }
+  return count;
 }
 
 void variant_print(const struct variant *variant, struct text *out) {

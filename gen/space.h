@@ -41,6 +41,11 @@ struct variant {
 void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
+/* The variants of the same implementation that differ from it in one tunable, by tunable, then as their values stand
+   there. out: room for space_max_neighbours. */
+size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out);
+size_t space_max_neighbours(const struct space *space);
+
 /* "tiled tile=16 pad=1" */
 void variant_print(const struct variant *variant, struct text *out);
 

@@ -358,7 +358,7 @@ enum {
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;                      /* sizeof(cugen_tune_options) */
-  const char *strategy;             /* "random" (default) or "exhaustive" */
+  const char *strategy;             /* "local" (default), "random" or "exhaustive" */
   uint64_t seed;                    /* of the strategy and of the input data */
   double budget_seconds;            /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
   size_t budget_count;              /* variants to try at most; 0: no limit */
@@ -381,6 +381,7 @@ typedef struct cugen_tune_result {
   size_t remembered; /* of them known before this run */
   size_t tried;      /* in this run */
   size_t failed;     /* in this run, for whatever reason */
+  size_t leaders;    /* taken first because they lead what is remembered of near problems */
   uint64_t left;     /* variants still untried */
   size_t compiled;   /* compiles; fewer than tried when sources were equal */
   double seconds;    /* wall time */
@@ -388,7 +389,9 @@ typedef struct cugen_tune_result {
   int interrupted;   /* the callback asked to stop */
 } cugen_tune_result;
 
-/* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes.
+/* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes. But for
+   "exhaustive" it begins with the variants that lead what is remembered of this kernel for other sizes on the same
+   device, the nearest first.
    CUGEN_ERROR_WRONG: not one variant came out right. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both
    cases *result and the records are filled.
 

@@ -12,7 +12,7 @@
 enum {
   LEADERS = 4,
   LEADER_ROUNDS = 3,
-  AHEAD = 8 /* variants a compile thread: about a second's work, while the device starts or one variant takes long */
+  AHEAD = 2 /* variants a compile thread: more would be chosen before the strategy hears of what is measured */
 };
 
 static const double gpu_budget = 60, cpu_budget = 30, default_variant_timeout = 10, compile_timeout = 60;
@@ -109,11 +109,17 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
   t->bytes = record->bytes;
 }
 
+static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
+  bool right = record->outcome == CUGEN_OUTCOME_OK;
+  t->strategy_ops->report(t->strategy, index, right ? record->seconds : (double)INFINITY);
+}
+
 /* A remembered variant that this run met again and would otherwise have measured. */
-static void meet_known(struct tuner *t, const struct cache_record *record) {
+static void meet_known(struct tuner *t, uint64_t index, const struct cache_record *record) {
   t->skipped++;
   t->result->remembered++;
   note_best(t, record);
+  tell_strategy(t, index, record);
 }
 
 /* ---- Records of this run ---- */
@@ -208,7 +214,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
   if (status) return status;
   const struct cache_record *known = t->options->again ? NULL : find_known(t, &c->real);
   if (known) {
-    meet_known(t, known);
+    meet_known(t, index, known);
     candidate_close(&t->bench, c);
     return CUGEN_OK;
   }
@@ -218,6 +224,8 @@ static int take_next(struct tuner *t, cugen_error *err) {
     return status;
   }
   t->given++;
+  for (size_t i = 0; i < t->target->leader_count && t->strategy_ops->takes_firsts; i++)
+    t->result->leaders += t->target->leaders[i] == index;
   t->pending[t->pending_count++] = c;
   return CUGEN_OK;
 }
@@ -251,11 +259,7 @@ static int step(struct tuner *t, cugen_error *err) {
     return CUGEN_OK;
   }
   int status = measure_candidate(t, c, err);
-  if (!status) {
-    const struct cache_record *record = &t->records[t->record_count - 1];
-    bool right = record->outcome == CUGEN_OUTCOME_OK;
-    t->strategy_ops->report(t->strategy, c->index, right ? record->seconds : (double)INFINITY);
-  }
+  if (!status) tell_strategy(t, c->index, &t->records[t->record_count - 1]);
   candidate_close(&t->bench, c);
   return status;
 }
@@ -400,18 +404,47 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   return unknown_implementation(all, count, only, err);
 }
 
-static int open_strategy(struct tuner *t, cugen_error *err) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(t->target->space, &count);
-  struct strategy_span *spans = calloc(count + 1, sizeof *spans);
-  if (!spans) return error_memory(err);
+static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
+  return space_neighbours(space, index, out);
+}
+
+/* What leads this problem's own records, then what leads near ones. */
+static size_t find_firsts(const struct tuner *t, uint64_t *out) {
+  size_t count = 0;
+  cugen_error ignored;
+  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the fastest first */
+    if (t->known[i].outcome == CUGEN_OUTCOME_OK &&
+        space_find(t->target->space, t->known[i].variant, &out[count], &ignored) == CUGEN_OK)
+      count++;
+  for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
+  return count;
+}
+
+/* The implementations that are asked for. */
+static void fill_spans(struct tuner *t, const struct space_implementation *all, size_t count,
+                       struct strategy_span *spans) {
   const char *only = t->options->implementation;
   for (size_t i = 0; i < count; i++) {
     bool wanted = !only || strcmp(only, all[i].implementation->name) == 0;
     spans[i] = (struct strategy_span){all[i].first, wanted ? all[i].valid : 0};
     t->result->valid += spans[i].count;
   }
-  t->strategy = t->strategy_ops->open(spans, count, t->options->seed);
+}
+
+static int open_strategy(struct tuner *t, cugen_error *err) {
+  uint64_t firsts[2 * TUNE_LEADERS];
+  struct strategy_space space = {.firsts = firsts,
+                                 .first_count = find_firsts(t, firsts),
+                                 .seed = t->options->seed,
+                                 .neighbours = neighbours_of,
+                                 .max_neighbours = space_max_neighbours(t->target->space),
+                                 .context = t->target->space};
+  const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
+  struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
+  if (!spans) return error_memory(err);
+  fill_spans(t, all, space.span_count, spans);
+  space.spans = spans;
+  t->strategy = t->strategy_ops->open(&space);
   free(spans);
   if (!t->strategy) return error_memory(err);
   return t->result->valid ? CUGEN_OK : nothing_to_try(t, err);
@@ -425,9 +458,9 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                                       .interrupted = worker_poll,
                                       .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
+  if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
   if (!status) status = open_strategy(t, err);
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
-  if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
   if (status) return status;
   if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
   t->pending_most = AHEAD * (size_t)threads + 2;

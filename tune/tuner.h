@@ -6,6 +6,8 @@
 #include "gen/expand.h"
 #include "runtime/cache.h"
 
+enum { TUNE_LEADERS = 8 };
+
 /* Everything that stays the same while one kernel is tuned. All borrowed. */
 struct tune_target {
   const struct config *config;
@@ -23,7 +25,9 @@ struct tune_target {
   struct cache *cache;
   struct cache_key key;
   int nvrtc_version;
-  bool problem_is_check; /* the problem is the check problem: verified once */
+  bool problem_is_check;          /* the problem is the check problem: verified once */
+  uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems: tried first */
+  size_t leader_count;
 };
 
 /* As cugen_kernel_tune; *result is filled whatever comes back. */

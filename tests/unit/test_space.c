@@ -199,6 +199,33 @@ static void test_rows_and_counts(void **state) {
   space_close(NULL);
 }
 
+static void expect_neighbours(const struct space *space, uint64_t index, const uint64_t *want, size_t count) {
+  uint64_t found[16];
+  assert_true(space_max_neighbours(space) <= 16);
+  assert_int_equal(space_neighbours(space, index, found), count);
+  for (size_t i = 0; i < count; i++) assert_int_equal(found[i], want[i]);
+}
+
+static void test_neighbours(void **state) {
+  (void)state;
+  struct made *made = make_tiled();
+  struct space *space = open_made(made);
+  assert_int_equal(space_max_neighbours(space), 6);
+  expect_neighbours(space, 0, (const uint64_t[]){5, 3, 1, 2}, 4); /* tile=8 vec=1 none: not tile=64, not vec=4 */
+  expect_neighbours(space, 9, (const uint64_t[]){4, 6, 8}, 3);    /* tile=16 vec=2 pad: nor xor */
+  space_close(space);
+  made_free(made);
+  made = make();
+  add_implementation(made, "one");
+  add_implementation(made, "two");
+  add_range(made, "a", 1, 3);
+  space = open_made(made);
+  expect_neighbours(space, 0, NULL, 0);
+  expect_neighbours(space, 2, (const uint64_t[]){1, 3}, 2);
+  space_close(space);
+  made_free(made);
+}
+
 static void test_several_implementations(void **state) {
   (void)state;
   struct made *made = make_tiled();
@@ -617,6 +644,7 @@ static void test_published_spaces(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_and_counts),
+      cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_several_implementations),
       cmocka_unit_test(test_no_tunables),
       cmocka_unit_test(test_root_rules),

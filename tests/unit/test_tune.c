@@ -271,44 +271,101 @@ static void samples_hold_every_edge(void **state) {
 
 /* ---- Strategies ---- */
 
+/* A space of 40 by 25 variants in one implementation, its neighbours along rows and columns. */
+static size_t in_grid(const void *context, uint64_t index, uint64_t *out) {
+  size_t count = 0;
+  uint64_t row = index / 25, column = index % 25;
+  (void)context;
+  for (uint64_t i = 0; i < 40; i++)
+    if (i != row) out[count++] = 25 * i + column;
+  for (uint64_t i = 0; i < 25; i++)
+    if (i != column) out[count++] = 25 * row + i;
+  return count;
+}
+
+static double grid_seconds(uint64_t index) {
+  double row = (double)(index / 25), column = (double)(index % 25);
+  return 1 + fabs(row - 31) + fabs(column - 7);
+}
+
+static const struct strategy_span grid[] = {{0, 1000}};
+
+static const struct strategy_ops *strategy(const char *name) {
+  const struct strategy_ops *ops;
+  assert_int_equal(strategy_find(name, &ops, NULL), CUGEN_OK);
+  return ops;
+}
+
 static void every_strategy_gives_each_variant_once(void **state) {
   (void)state;
-  const char *const names[] = {"random", "exhaustive"};
-  const struct strategy_span spans[] = {{0, 4}, {4, 0}, {4, 1000}, {2000, 77}};
-  for (int n = 0; n < 2; n++) {
-    const struct strategy_ops *ops;
-    assert_int_equal(strategy_find(names[n], &ops, NULL), CUGEN_OK);
-    struct strategy *s = ops->open(spans, 4, 42);
+  const char *const names[] = {"local", "random", "exhaustive"};
+  const struct strategy_span spans[] = {{0, 4}, {4, 0}, {4, 996}, {2000, 77}};
+  const uint64_t firsts[] = {700, 3, 1500, 700};
+  for (int n = 0; n < 3; n++) {
+    const struct strategy_space space = {spans, 4, 42, firsts, 4, in_grid, 63, NULL};
+    struct strategy *s = strategy(names[n])->open(&space);
     char seen[2077] = {0};
     uint64_t index, count = 0;
-    while (ops->next(s, &index)) {
-      assert_true(index < 1004 || (index >= 2000 && index < 2077));
+    while (strategy(names[n])->next(s, &index)) {
+      assert_true(index < 1000 || (index >= 2000 && index < 2077));
       assert_int_equal(seen[index]++, 0);
       count++;
+      if (index < 1000) strategy(names[n])->report(s, index, index % 10 ? grid_seconds(index) : (double)INFINITY);
     }
-    assert_int_equal(count, 1081);
-    ops->close(s);
+    assert_int_equal(count, 1077);
+    strategy(names[n])->close(s);
   }
 }
 
-static void random_is_seeded_and_starts_with_each_implementation(void **state) {
+static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) {
   (void)state;
   const struct strategy_span spans[] = {{0, 4}, {4, 100000}, {100004, 9}};
-  const struct strategy_ops *ops;
-  assert_int_equal(strategy_find(NULL, &ops, NULL), CUGEN_OK);
-  struct strategy *a = ops->open(spans, 3, 1), *b = ops->open(spans, 3, 1), *c = ops->open(spans, 3, 2);
-  uint64_t x, y, z;
-  int differs = 0;
-  for (int i = 0; i < 50; i++) {
-    assert_true(ops->next(a, &x) && ops->next(b, &y) && ops->next(c, &z));
-    assert_int_equal(x, y);
-    differs += x != z;
-    if (i == 0) assert_true(x < 4);
-    if (i == 1) assert_true(x >= 4 && x < 100004);
-    if (i == 2) assert_true(x >= 100004);
+  const uint64_t firsts[] = {77, 100008, 1 << 30}, want[] = {77, 100008, 0, 4, 100004};
+  const char *const names[] = {"local", "random"};
+  for (int n = 0; n < 2; n++) {
+    const struct strategy_ops *ops = strategy(names[n]);
+    struct strategy_space space = {spans, 3, 1, firsts, 3, in_grid, 63, NULL};
+    struct strategy *a = ops->open(&space), *b = ops->open(&space), *c;
+    uint64_t x, y, z;
+    int differs = 0;
+    space.seed = 2;
+    c = ops->open(&space);
+    for (size_t i = 0; i < 50; i++) {
+      assert_true(ops->next(a, &x) && ops->next(b, &y) && ops->next(c, &z));
+      assert_int_equal(x, y);
+      differs += x != z;
+      if (i < 5) assert_int_equal(x, want[i]);
+    }
+    assert_true(differs > 40);
+    ops->close(a), ops->close(b), ops->close(c);
   }
-  assert_true(differs > 40);
-  ops->close(a), ops->close(b), ops->close(c);
+}
+
+/* How many tries it takes to the best one of the grid. */
+static int tries(const char *name, uint64_t seed) {
+  const struct strategy_space space = {grid, 1, seed, NULL, 0, in_grid, 63, NULL};
+  const struct strategy_ops *ops = strategy(name);
+  struct strategy *s = ops->open(&space);
+  uint64_t index;
+  int count = 0;
+  do {
+    assert_true(ops->next(s, &index));
+    ops->report(s, index, grid_seconds(index));
+    count++;
+  } while (grid_seconds(index) > 1);
+  ops->close(s);
+  return count;
+}
+
+static void local_search_goes_on_from_the_best(void **state) {
+  (void)state;
+  int local = 0, random = 0;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    local += tries("local", seed);
+    random += tries("random", seed);
+    assert_true(tries("local", seed) < 300);
+  }
+  assert_true(3 * local < random);
 }
 
 static void an_unknown_strategy_lists_those_there_are(void **state) {
@@ -457,7 +514,8 @@ int main(void) {
       cmocka_unit_test(writing_into_the_padding_is_found),
       cmocka_unit_test(samples_hold_every_edge),
       cmocka_unit_test(every_strategy_gives_each_variant_once),
-      cmocka_unit_test(random_is_seeded_and_starts_with_each_implementation),
+      cmocka_unit_test(firsts_and_defaults_come_first_and_the_rest_is_seeded),
+      cmocka_unit_test(local_search_goes_on_from_the_best),
       cmocka_unit_test(an_unknown_strategy_lists_those_there_are),
       cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
       cmocka_unit_test(specs_travel),
