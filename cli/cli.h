@@ -140,6 +140,8 @@ int complete_words(struct cli *cli, int argc, char **argv);
 
 /* Sets cli->error and returns its status. */
 int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* More of the message. */
+void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A remark on stderr, with a line end; nothing under --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);

@@ -17,20 +17,6 @@ static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
   return a->measured_at > b->measured_at;
 }
 
-/* The settings as one text, as the filter takes them; the caller frees. */
-static char *join_settings(const struct cli *cli) {
-  size_t length = 1;
-  for (size_t i = 0; i < cli->setting_count; i++) length += strlen(cli->settings[i]) + 1;
-  char *text = calloc(1, length), *at = text;
-  for (size_t i = 0; text && i < cli->setting_count; i++) {
-    size_t part = strlen(cli->settings[i]);
-    if (i) *at++ = ' ';
-    memcpy(at, cli->settings[i], part);
-    at += part;
-  }
-  return text;
-}
-
 static int open_listing(struct cli *cli, struct findings *f) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.cache = cli->values[OPTION_CACHE];
@@ -46,25 +32,97 @@ static const char *device_text(const struct cli *cli) {
   return device && strncmp(device, "model:", 6) == 0 ? device + 6 : device;
 }
 
+/* The problem that CONFIG and --set mean, as for the other commands: the config's own, on the cpu device its check
+   problem, with what is set. */
+struct wanted {
+  char *gpu, *cpu;
+};
+
+static void wanted_free(struct wanted *wanted) {
+  free(wanted->gpu);
+  free(wanted->cpu);
+}
+
+/* To be freed whatever comes back. */
+static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
+  cugen_kernel *kernel;
+  *out = (struct wanted){NULL, NULL};
+  int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
+  if (status) return status;
+  out->gpu = strdup(cugen_kernel_problem(kernel));
+  status = cugen_kernel_use_check(kernel, &cli->error);
+  out->cpu = status ? NULL : strdup(cugen_kernel_problem(kernel));
+  cugen_kernel_close(kernel);
+  if (!status && (!out->gpu || !out->cpu)) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  return status;
+}
+
+static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set *set) {
+  return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
+}
+
+/* Whether that is one of the text's words. */
+static bool has_word(const char *text, const char *word, size_t length) {
+  for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
+    if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;
+  return false;
+}
+
+/* "--set M=64 --set N=32": what makes the one problem of the other. */
+static void append_settings(struct cli *cli, const char *from, const char *to) {
+  for (size_t length; *to; to += length, to += strspn(to, " ")) {
+    length = strcspn(to, " ");
+    if (!has_word(from, to, length)) cli_append(cli, " --set %.*s", (int)length, to);
+  }
+}
+
+/* What there is instead, as far as it fits a few lines. */
+static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
+  enum { LINES = 6 };
+  const char *device = cli->values[OPTION_DEVICE];
+  size_t shown = 0;
+  for (size_t i = 0; i < f->set_count; i++) {
+    const cugen_cache_set *set = &f->sets[i];
+    if (!set->records || shown++ >= LINES) continue;
+    cli_append(cli, "\n  on %s there is: cugen report %s", set->device, cli->operand);
+    if (device) cli_append(cli, " --device %s", device);
+    append_settings(cli, wanted_of(defaults, set), set->problem);
+  }
+  if (!shown) cli_append(cli, ", 'cugen cache ls' lists what is remembered");
+  if (shown > LINES) cli_append(cli, "\n  and %zu more: cugen cache ls %s", shown - LINES, cli->operand);
+}
+
+static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
+  struct wanted defaults;
+  const char *device = cli->values[OPTION_DEVICE];
+  bool cpu = device && strcmp(device, "cpu") == 0;
+  int status = find_wanted(cli, f, 0, &defaults);
+  if (!status) {
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; 'cugen tune %s", cli->operand,
+             cpu ? wanted->cpu : wanted->gpu, device ? " on " : "", device ? device : "", cli->operand);
+    for (size_t i = 0; i < cli->setting_count; i++) cli_append(cli, " --set %s", cli->settings[i]);
+    cli_append(cli, "' measures it");
+    append_others(cli, f, &defaults);
+  }
+  wanted_free(&defaults);
+  return cli->error.status;
+}
+
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
-  char *problem = join_settings(cli);
-  if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  struct wanted wanted;
   filter.config = cli->operand;
-  filter.problem = *problem ? problem : NULL;
   filter.device = device_text(cli);
-  int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   *out = NULL;
-  for (size_t i = 0; i < f->set_count && !status; i++)
-    if (f->sets[i].records && (!*out || is_better(&f->sets[i], *out))) *out = &f->sets[i];
-  if (!status && !*out)
-    status =
-        cli_fail(cli, CUGEN_ERROR_USAGE,
-                 "nothing is remembered of %s%s%s%s%s; 'cugen tune %s' measures it, 'cugen cache ls' lists what is "
-                 "remembered",
-                 cli->operand, *problem ? " for " : "", problem, filter.device ? " on " : "",
-                 filter.device ? filter.device : "", cli->operand);
-  free(problem);
+  int status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  for (size_t i = 0; i < f->set_count && !status; i++) {
+    const cugen_cache_set *set = &f->sets[i];
+    bool meant = set->records && strcmp(set->problem, wanted_of(&wanted, set)) == 0;
+    if (meant && (!*out || is_better(set, *out))) *out = set;
+  }
+  if (!status && !*out) status = explain_nothing(cli, f, &wanted);
+  wanted_free(&wanted);
   return status;
 }
 

@@ -58,8 +58,9 @@ struct findings {
   cugen *listing; /* what sets belong to */
 };
 
-/* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: on a GPU before the cpu
-   device, the latest measured first. An error when nothing is remembered of them. */
+/* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: the config's own problem,
+   on the cpu device its check problem, with what is set; on a GPU before the cpu device, the latest measured first. An
+   error when nothing is remembered of it, which names what is. */
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 

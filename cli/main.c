@@ -158,6 +158,14 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) {
   return cli->error.status = status;
 }
 
+void cli_append(struct cli *cli, const char *format, ...) {
+  size_t length = strlen(cli->error.message);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(cli->error.message + length, sizeof cli->error.message - length, format, args);
+  va_end(args);
+}
+
 void cli_remark(const struct cli *cli, const char *format, ...) {
   if (options_given(cli, OPTION_QUIET)) return;
   va_list args;
