@@ -639,6 +639,8 @@ static void test_published_spaces(void **state) {
   check_published("atf_prl_2x2", 36864, 1200);
   check_published("atf_prl_4x4", 9437184, 10800);
   check_published("atf_prl_8x8", 2415919104, 48720);
+  check_published("matmul_h200", 2304, 688);
+  check_published("reduce_h200", 720, 690);
 }
 
 int main(void) {

@@ -1,0 +1,38 @@
+-- The pipelined implementation of matmul for 1024 x 1024 x 1024 in f32, as it was on 2026-11-21 (bursts = 1): 688 of
+-- 2,304 combinations are valid, and matmul_h200.times has what each took on an NVIDIA H200.
+kernel "matmul_h200" {
+  output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
+  reference "none",
+  implementation "pipelined" {
+    template "none.cu",
+    tunable "BM" { 128, 64, 256 },
+    tunable "BN" { 256, 128, 64 },
+    tunable "BK" { 16, 8 },
+    tunable "TM" { 16, 8 },
+    tunable "TN" { 8, 16 },
+    tunable "lanes_m" { 4, 8 },
+    tunable "order" { "rows", "cols" },
+    tunable "stages" { 4, 3 },
+    tunable "group" { 8, 1 },
+    tunable "min_blocks" { 1, 2 },
+    derive "WM" "TM * lanes_m",
+    derive "WN" "TN * (32 // lanes_m)",
+    derive "threads" "BM // WM * (BN // WN) * 32",
+    derive "lines_at_once" "threads // 8",
+    derive "shared_bytes" "stages * BK * (BM + BN + 4) * 4",
+    derive "registers" "TM * TN + 2 * (TM + TN) + 24",
+    where "BM % WM == 0 and BN % WN == 0",
+    where "threads >= 64 and threads <= 512",
+    where "registers <= 232",
+    where "registers * threads * min_blocks <= 65536",
+    where "min_blocks == 1 or 255 * threads * min_blocks > 65536",
+    where "BM % lines_at_once == 0",
+    where "threads * 4 % BN == 0 or BN % (threads * 4) == 0",
+    where "BM * BK % threads == 0",
+    where "BN * BK % (threads * 4) == 0",
+    where "shared_bytes <= 232448",
+    where "min_blocks * (shared_bytes + 1024) <= 233472",
+    grid { "1" },
+    block { "1" },
+  },
+}
