@@ -49,17 +49,20 @@ static Case reduce(double n, const char *dtype = "f32", const char *op = "sum") 
   return c;
 }
 
-static Case matmul(const char *dtype, double m, double n, double k) {
-  double size = (double)type_bytes(dtype);
-  Case c = {"matmul",
-            "matmul",
-            {set("dtype", dtype), set("M", m), set("N", n), set("K", k)},
-            CUBLASLT,
-            12,
-            size * (m * k + k * n + m * n),
-            2 * m * n * k,
-            size == 4 ? 2e-7 * k : 4e-16 * k};
-  if (m > 8000) c.lender = {c.settings[0], set("M", 4096), set("N", 4096), set("K", 4096)};
+// Of random products of numbers in [-1, 1): sums are some sqrt(k) / 3 large, and what is stored of them is rounded.
+static const struct Product {
+  const char *dtype, *bytes_as;
+  double a_term, rounded; // tolerance: a_term * k + rounded
+} products[] = {
+    {"f32", "f32", 2e-7, 0},       {"f64", "f64", 4e-16, 0}, {"bf16", "bf16", 2e-7, 0x1p-7},
+    {"f16", "f16", 2e-7, 0x1p-10}, {"tf32", "f32", 0, 0.1},
+};
+
+static Case matmul(const char *family, const Product &p, double m, double n, double k) {
+  double size = (double)type_bytes(p.bytes_as), bytes = size * (m * k + k * n + m * n);
+  Settings settings = {set("dtype", p.dtype), set("M", m), set("N", n), set("K", k)};
+  Case c = {family, "matmul", settings, CUBLASLT, 12, bytes, 2 * m * n * k, p.a_term * k + p.rounded};
+  if (m > 8000) c.lender = {settings[0], set("M", 4096), set("N", 4096), set("K", 4096)};
   return c;
 }
 
@@ -79,11 +82,13 @@ std::vector<Case> all_cases() {
   for (double n : {1048576.0, 16777216.0, 1e8, 1073741824.0}) cases.push_back(reduce(n));
   for (const char *dtype : {"f64", "f16", "bf16", "i32"}) cases.push_back(reduce(1e8, dtype));
   for (const char *op : {"min", "max"}) cases.push_back(reduce(1e8, "f32", op));
-  for (const char *dtype : {"f32", "f64"}) {
-    for (double n : {1024.0, 2048.0, 4096.0, 8192.0}) cases.push_back(matmul(dtype, n, n, n));
-    cases.push_back(matmul(dtype, 4095, 4097, 4099));
-    cases.push_back(matmul(dtype, 4800, 3200, 6400));
+  for (const Product *p : {&products[0], &products[1]}) {
+    for (double n : {1024.0, 2048.0, 4096.0, 8192.0}) cases.push_back(matmul("matmul", *p, n, n, n));
+    cases.push_back(matmul("matmul", *p, 4095, 4097, 4099));
+    cases.push_back(matmul("matmul", *p, 4800, 3200, 6400));
   }
+  for (const Product *p : {&products[2], &products[3], &products[4]})
+    for (double n : {1024.0, 4096.0, 8192.0}) cases.push_back(matmul("tensor", *p, n, n, n));
   for (double size : {3.0, 5.0, 9.0, 15.0}) cases.push_back(filter(size, MEMCPY));
   cases.push_back(filter(5, OWN_COPY));
   cases.push_back({"particles", "particles", {"n=16777216"}, LAYOUTS, 4, 0, 0, -1});

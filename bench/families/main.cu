@@ -70,7 +70,8 @@ static int usage(const char *program) {
   std::fprintf(
       stderr,
       "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [-o FILE]\n"
-      "families: copy transpose reduce matmul filter particles; --limit: of all; --budget: of tuning a case at\n"
+      "families: copy transpose reduce matmul tensor filter particles (tensor: products in bf16, f16, tf32); "
+      "--limit: of all; --budget: of tuning a case at\n"
       "most, 0 for what the cache remembers\n",
       program);
   return 2;

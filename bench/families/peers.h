@@ -17,5 +17,5 @@ std::unique_ptr<Rival> make_memcpy(const Case &c, Ours &ours);
 std::unique_ptr<Rival> make_own_copy(Program &program, const Case &c, Ours &ours);
 std::unique_ptr<Rival> make_geam(Ours &ours);
 std::unique_ptr<Rival> make_cub(const Case &c, Ours &ours);
-std::unique_ptr<Rival> make_lt(Ours &ours, Stopwatch &watch);
+std::unique_ptr<Rival> make_lt(const Case &c, Ours &ours, Stopwatch &watch);
 int cub_version();

@@ -5,8 +5,29 @@
 
 #include "peers.h"
 
+// By the config's names of types.
+static const struct LtType {
+  const char *dtype;
+  cudaDataType operand;
+  cublasComputeType_t compute;
+} lt_types[] = {
+    {"f32", CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {"f64", CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    {"f16", CUDA_R_16F, CUBLAS_COMPUTE_32F},
+    {"bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F},
+    {"tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+};
+
+static const LtType &lt_type(const Case &c) {
+  for (const char *setting : c.settings)
+    for (const LtType &type : lt_types)
+      if (std::string("dtype=") + type.dtype == setting) return type;
+  return lt_types[0];
+}
+
 struct BestOfLt : Rival {
   Ours &ours;
+  const LtType &type;
   bool wide;
   cublasLtHandle_t lt;
   cublasLtMatmulDesc_t desc;
@@ -16,17 +37,16 @@ struct BestOfLt : Rival {
   cublasLtMatmulHeuristicResult_t found[64];
   int offered = 0, best = -1;
 
-  BestOfLt(Ours &o, Stopwatch &watch) : ours(o), wide(ours.output_type() == "f64") {
+  BestOfLt(const Case &of, Ours &o, Stopwatch &watch) : ours(o), type(lt_type(of)), wide(type.operand == CUDA_R_64F) {
     cugen_argument_info left = ours.input(0), out = ours.argument(ours.output);
     uint64_t m = out.shape[out.rank - 2], n = out.shape[out.rank - 1], k = left.shape[left.rank - 1];
-    cudaDataType type = wide ? CUDA_R_64F : CUDA_R_32F;
     for (size_t s = 0; s < ours.sets.size(); s++) to.emplace_back((size_t)out.bytes);
     CHECK(cublasLtCreate(&lt));
-    CHECK(cublasLtMatmulDescCreate(&desc, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type));
+    CHECK(cublasLtMatmulDescCreate(&desc, type.compute, wide ? CUDA_R_64F : CUDA_R_32F));
     // Row-major C = A B is column-major C' = B' A'.
-    CHECK(cublasLtMatrixLayoutCreate(&a, type, n, k, n));
-    CHECK(cublasLtMatrixLayoutCreate(&b, type, k, m, k));
-    CHECK(cublasLtMatrixLayoutCreate(&c, type, n, m, n));
+    CHECK(cublasLtMatrixLayoutCreate(&a, type.operand, n, k, n));
+    CHECK(cublasLtMatrixLayoutCreate(&b, type.operand, k, m, k));
+    CHECK(cublasLtMatrixLayoutCreate(&c, type.operand, n, m, n));
     ask();
     choose(watch);
   }
@@ -75,6 +95,6 @@ struct BestOfLt : Rival {
   }
 };
 
-std::unique_ptr<Rival> make_lt(Ours &ours, Stopwatch &watch) {
-  return std::make_unique<BestOfLt>(ours, watch);
+std::unique_ptr<Rival> make_lt(const Case &c, Ours &ours, Stopwatch &watch) {
+  return std::make_unique<BestOfLt>(c, ours, watch);
 }
