@@ -322,6 +322,7 @@ static void test_constant_argument(void **state) {
   struct kernel_argument arguments[] = {
       {.name = "factors",
        .kind = CUGEN_ARGUMENT_CONSTANT,
+       .access = ACCESS_CONSTANT,
        .dtype = dtype_find("f32"),
        .rank = 1,
        .shape = {4},

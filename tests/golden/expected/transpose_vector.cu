@@ -1,4 +1,4 @@
-// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=xor down_first=true load_through=streaming store_as=streaming carveout_percent=-1
+// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=xor down_first=true resident=4
 // rows=8192 cols=8192 batch=1 dtype=f32 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = float;
@@ -58,12 +58,12 @@ template <typename Bits> __device__ __forceinline__ void check_aligned(const Bit
 
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
   check_aligned(from);
-  return __ldcs(from);
+  return __ldca(from);
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
   check_aligned(to);
-  __stcs(to, value);
+  *to = value;
 }
 #line 1 "templates/lib/tile_order.cuh"
 
