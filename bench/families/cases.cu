@@ -45,7 +45,7 @@ static Case reduce(double n, const char *dtype = "f32", const char *op = "sum") 
     c.settings.push_back(set("op", op));
   else if (std::strcmp(dtype, "i32"))
     c.tolerance = (std::strcmp(dtype, "f64") ? 5.7e-6 : 1.1e-14) * std::sqrt(n);
-  if (n > 1 << 28) c.lender = {set("cols", 1 << 28)};
+  if (n > 1 << 28) c.lender = {set("cols", 1 << 28), set("dtype", dtype), set("op", op)};
   return c;
 }
 
@@ -82,6 +82,7 @@ std::vector<Case> all_cases() {
   for (double n : {1048576.0, 16777216.0, 1e8, 1073741824.0}) cases.push_back(reduce(n));
   for (const char *dtype : {"f64", "f16", "bf16", "i32"}) cases.push_back(reduce(1e8, dtype));
   for (const char *op : {"min", "max"}) cases.push_back(reduce(1e8, "f32", op));
+  cases.push_back(reduce(2200000001.0, "f16")); // past 2^31 elements, and odd
   for (const Product *p : {&products[0], &products[1]}) {
     for (double n : {1024.0, 2048.0, 4096.0, 8192.0}) cases.push_back(matmul("matmul", *p, n, n, n));
     cases.push_back(matmul("matmul", *p, 4095, 4097, 4099));

@@ -41,7 +41,7 @@ Ours::Ours(Program &program, const char *config, const Settings &settings, const
   cugen_error error;
   cugen_plan *opened;
   options.flags = CUGEN_PLAN_PRIMARY;
-  if (!lender.empty()) options.distance = 2.5;
+  if (!lender.empty()) options.distance = 3.5;
   fail_if(cugen_plan_open(kernel.get(), &options, &opened, &error), error);
   plan.reset(opened);
   make_sets(program, most_sets);
