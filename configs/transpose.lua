@@ -102,6 +102,7 @@ kernel "transpose" {
     tunable "down_first" { true, false },        -- the order of tiles: B written, or A read, from end to end
     -- Tiles that a multiprocessor works on at most, 0 for as many as fit: fewer lie closer together in memory.
     tunable "resident"  { 0, 2, 3, 4, 5, 6, 8 },
+    tunable "carveout_percent" { -1, 50 },       -- the same by less shared memory: what is left over is L1
     derive "load_through" "'l1'",
     derive "store_as" "'plain'",
     where "access >= sizeof(dtype)",
@@ -112,7 +113,8 @@ kernel "transpose" {
     where "tile_bytes <= 65536",
     where "resident == 0 or (down_first and resident * tile_bytes >= 24576 and resident * tile_bytes <= 131072)",
     -- Narrow accesses, and other ways with bank conflicts, need no variety.
-    derive "usual" "tile_rows == tile_cols and down_first and resident == 0",
+    derive "usual" "tile_rows == tile_cols and down_first and resident == 0 and carveout_percent == -1",
+    where "carveout_percent == -1 or (down_first and resident == 0 and tile_rows == tile_cols)",
     where "access == 16 or usual",
     where "bank == 'xor' or usual",
     derive "vec"   "access // sizeof(dtype)",
@@ -130,5 +132,6 @@ kernel "transpose" {
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },
     shared "max(shared_bytes, min(shared_each, device.shared_per_block_optin))",
+    carveout "carveout_percent",
   },
 }
