@@ -41,18 +41,18 @@ kernel "copy" {
     template "copy_vector.cu",
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
     tunable "loads"   { 1, 2, 4 },               -- of a thread before its first store
-    tunable "threads" { 256, 128, 512 },
+    tunable "threads" { 128, 256, 512 },
     tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
-    -- No streaming loads: alone they gain, but what another kernel has left in the L2 stays there, and in turns they lose 2 %.
     tunable "load_through"  { "l1", "l2", "read_only" },
-    tunable "store_as"      { "plain", "streaming" },
+    -- Not streaming: alone that gains, but what another kernel has left in the L2 stays there, and in turns it loses up to 2 %.
+    derive "store_as" "'plain'",
     derive "vec" "access // sizeof(dtype)",
     where "access >= sizeof(dtype)",
     -- Narrow accesses are there to be seen; they need no variety.
-    where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1' and store_as == 'plain')",
+    where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1')",
     -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart: as it was seen
     -- to be slower, it is tried with one way to load and store.
-    where "blocks_per_sm == 0 or (load_through == 'l1' and store_as == 'plain')",
+    where "blocks_per_sm == 0 or load_through == 'l1'",
     where "loads == 1 or load_through == 'l1'",
     derive "packs"  "packed and ceil_div(width * rows, vec) or ceil_div(width, vec) * rows",
     derive "chunks" "ceil_div(packs, threads * loads)",

@@ -100,9 +100,7 @@ kernel "transpose" {
     tunable "blocks"    { 1, 2, 4 },             -- of vec x vec elements, for each thread
     tunable "bank"      { "xor", "pad", "plain" },
     tunable "down_first" { true, false },        -- the order of tiles: B written, or A read, from end to end
-    -- Tiles that a multiprocessor works on at most, 0 for as many as fit: fewer lie closer together in memory.
-    tunable "resident"  { 0, 2, 3, 4, 5, 6, 8 },
-    tunable "carveout_percent" { -1, 50 },       -- the same by less shared memory: what is left over is L1
+    tunable "carveout_percent" { -1, 50 },       -- less shared memory: more L1, fewer blocks at a time
     derive "load_through" "'l1'",
     derive "store_as" "'plain'",
     where "access >= sizeof(dtype)",
@@ -111,10 +109,9 @@ kernel "transpose" {
     where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= (down_first and 1024 or 512)",
     where "tile_cols * sizeof(dtype) >= 128 and tile_cols * sizeof(dtype) <= (down_first and 1024 or 512)",
     where "tile_bytes <= 65536",
-    where "resident == 0 or (down_first and resident * tile_bytes >= 24576 and resident * tile_bytes <= 131072)",
     -- Narrow accesses, and other ways with bank conflicts, need no variety.
-    derive "usual" "tile_rows == tile_cols and down_first and resident == 0 and carveout_percent == -1",
-    where "carveout_percent == -1 or (down_first and resident == 0 and tile_rows == tile_cols)",
+    derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
+    where "carveout_percent == -1 or (down_first and tile_rows == tile_cols)",
     where "access == 16 or usual",
     where "bank == 'xor' or usual",
     derive "vec"   "access // sizeof(dtype)",
@@ -128,10 +125,9 @@ kernel "transpose" {
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
     derive "shared_bytes" "(tile_rows * tile_cols // vec + (bank == 'pad' and tile_cols // vec or 0)) * access",
     where "shared_bytes <= device.shared_per_block_optin",
-    derive "shared_each" "resident == 0 and 0 or device.shared_per_sm // resident // 128 * 128 - device.shared_reserved_per_block",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },
-    shared "max(shared_bytes, min(shared_each, device.shared_per_block_optin))",
+    shared "shared_bytes",
     carveout "carveout_percent",
   },
 }

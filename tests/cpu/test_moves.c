@@ -38,7 +38,7 @@ static void run_family(cugen *lib, const struct family *family) {
 static const struct family copies = {
     "configs/copy.lua",
     {"element threads=256", "vector access=16 loads=4 threads=256 blocks_per_sm=0",
-     "vector access=16 loads=4 blocks_per_sm=2", "vector access=16 loads=1 load_through=l2 store_as=streaming",
+     "vector access=16 loads=4 blocks_per_sm=2", "vector access=16 loads=1 load_through=l2",
      "bulk piece=4096 stages=3 blocks_per_sm=1"},
     {{"width=1"},
      {"width=99991", "dtype=u8"}, /* a prime */
@@ -78,7 +78,7 @@ static const struct family rungs = {
 
 static const struct family wide = {
     "configs/transpose.lua",
-    {"registers access=16 warps_across=1 warps_down=4", "vector access=16 tile_rows=128 tile_cols=128 resident=2",
+    {"registers access=16 warps_across=1 warps_down=4", "vector access=16 tile_rows=128 tile_cols=128",
      "vector access=16 tile_rows=128 tile_cols=128 bank=pad",
      "vector access=16 tile_rows=128 tile_cols=128 down_first=false"},
     {{"rows=1", "cols=1009"},

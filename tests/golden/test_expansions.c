@@ -59,7 +59,7 @@ static const struct golden goldens[] = {
     {"transpose_registers", "configs/transpose.lua", "registers access=16", {"dtype=u8"}},
     {"transpose_vector",
      "configs/transpose.lua",
-     "vector access=16 tile_rows=64 tile_cols=64 down_first=true resident=4",
+     "vector access=16 tile_rows=64 tile_cols=64 down_first=true",
      {NULL}},
     {"transpose_vector_plain", "configs/transpose.lua", "vector bank=plain", {NULL}},
     {"transpose_vector_wide",

@@ -1,4 +1,4 @@
-// copy: vector access=16 loads=4 threads=256 blocks_per_sm=0 load_through=l1 store_as=plain
+// copy: vector access=16 loads=4 threads=256 blocks_per_sm=0 load_through=l1
 // width=67108864 height=1 depth=1 dtype=f32 pitched=false pitch_x=0 pitch_y=0
 using index_t = int;
 #define access 16

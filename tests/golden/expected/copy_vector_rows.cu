@@ -1,12 +1,12 @@
-// copy: vector access=16 loads=4 threads=256 blocks_per_sm=2 load_through=l1 store_as=plain
+// copy: vector access=16 loads=4 threads=128 blocks_per_sm=2 load_through=l1
 // width=1001 height=9000 depth=500 dtype=u8 pitched=true pitch_x=0 pitch_y=0
 using index_t = long long;
 #define access 16
 #define loads 4
-#define threads 256
+#define threads 128
 #define vec 16
 #define packs ((index_t)(((((long long)width) + 16LL - 1) / 16LL) * (((long long)height) * ((long long)depth))))
-#define chunks ((index_t)(((((((long long)width) + 16LL - 1) / 16LL) * (((long long)height) * ((long long)depth))) + 1024LL - 1) / 1024LL))
+#define chunks ((index_t)(((((((long long)width) + 16LL - 1) / 16LL) * (((long long)height) * ((long long)depth))) + 512LL - 1) / 512LL))
 using x_t = unsigned char;
 #define x_pitch ((index_t)((((long long)width) + 512LL - 1) / 512LL * 512LL))
 using y_t = unsigned char;

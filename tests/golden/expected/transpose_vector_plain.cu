@@ -1,4 +1,4 @@
-// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=plain down_first=true resident=0 carveout_percent=-1
+// transpose: vector access=16 tile_rows=64 tile_cols=64 blocks=1 bank=plain down_first=true carveout_percent=-1
 // rows=8192 cols=8192 batch=1 dtype=f32 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = float;

@@ -1,4 +1,4 @@
-// transpose: vector access=8 tile_rows=64 tile_cols=64 blocks=1 bank=pad down_first=true resident=0 carveout_percent=-1
+// transpose: vector access=8 tile_rows=64 tile_cols=64 blocks=1 bank=pad down_first=true carveout_percent=-1
 // rows=65537 cols=65539 batch=1 dtype=f16 pitched=false pitch_a=0 pitch_b=0
 #include <cuda_fp16.h>
 
