@@ -50,5 +50,6 @@ void compiled_free(struct compiled *compiled) {
   free(compiled->image);
   for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(compiled->entries[i]);
   free(compiled->log);
+  free(compiled->ptx);
   *compiled = (struct compiled){0};
 }

@@ -32,6 +32,7 @@ struct compile_request {
   const char *const *entries; /* kernels wanted, as named in the source; distinct */
   size_t entry_count;
   double timeout; /* seconds; 0: none */
+  bool keep_ptx;  /* compiled.ptx is wanted, too */
 };
 
 struct kernel_resources {
@@ -51,6 +52,7 @@ struct compiled {
   char *entries[KERNEL_MAX_LAUNCHES]; /* names in the image (lowered), as requested */
   struct kernel_resources resources[KERNEL_MAX_LAUNCHES];
   char *log; /* compiler's warnings; "" */
+  char *ptx; /* what the image was made of, where it was asked for; else NULL */
 };
 
 void compiled_free(struct compiled *compiled);

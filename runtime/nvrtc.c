@@ -315,6 +315,18 @@ static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* The same compile gives both. */
+static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
+  const struct nvrtc *nvrtc = job->nvrtc;
+  size_t size = 0;
+  if (!nvrtc->ptx_size || !nvrtc->ptx) return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC gives no PTX");
+  nvrtcResult result = nvrtc->ptx_size(job->program, &size);
+  if (result) return job_error(job, result, "give the PTX's size", err);
+  out->ptx = calloc(1, size + 1);
+  if (!out->ptx) return error_memory(err);
+  return (result = nvrtc->ptx(job->program, out->ptx)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
+}
+
 static int take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
   const char *lowered = NULL, *entry = job->request->entries[index];
   nvrtcResult result = job->nvrtc->lowered_name(job->program, entry, &lowered);
@@ -333,6 +345,7 @@ static int take_results(struct job *job, struct compiled *out, cugen_error *err)
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   int status = take_image(job, out, err);
+  if (!status && job->request->keep_ptx) status = take_ptx(job, out, err);
   for (size_t i = 0; i < job->request->entry_count && !status; i++) status = take_entry(job, i, log, out, err);
   if (status) return status;
   add_log(log, LOG_LINES, &job->note);

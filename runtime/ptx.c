@@ -1,0 +1,424 @@
+/* Reading PTX; see ptx.h. Statements end with ';', labels with ':'. Names are resolved at the end, since labels lie
+   ahead. */
+#include "ptx.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx_opcode.h"
+
+struct word {
+  const char *text;
+  size_t length;
+};
+
+struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
+  struct word name;
+  int first, count;
+};
+
+struct symbol {
+  struct word name;
+  bool is_register;
+  int64_t value; /* slot, address, or a label's instruction */
+};
+
+struct fixup {
+  size_t operand;
+  struct word name;
+};
+
+struct reader {
+  struct ptx_kernel *out;
+  const char *at;
+  int line;
+  bool failed; /* no memory */
+  struct range *ranges;
+  struct symbol *symbols;
+  struct fixup *fixups;
+  size_t range_count, symbol_count, fixup_count;
+  int64_t shared, local, other; /* bytes given away */
+  cugen_error *err;
+};
+
+static int refuse(struct reader *r, const char *what, struct word word) {
+  return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
+}
+
+/* Makes room for one more; grows at powers of two. */
+static void *room(struct reader *r, void *array, size_t count, size_t size) {
+  if (count & (count - 1)) return array;
+  void *bigger = realloc(array, (count ? 2 * count : 1) * size);
+  if (!bigger) r->failed = true;
+  return bigger ? bigger : array;
+}
+
+static bool is_word(struct word word, const char *text) {
+  return strlen(text) == word.length && strncmp(word.text, text, word.length) == 0;
+}
+
+static bool begins(struct word word, const char *text) {
+  return strlen(text) <= word.length && strncmp(word.text, text, strlen(text)) == 0;
+}
+
+/* ---- The text ---------------------------------------------------------------------------------------------------- */
+
+static void skip_space(struct reader *r) {
+  for (;;) {
+    if (r->at[0] == '/' && r->at[1] == '/')
+      r->at += strcspn(r->at, "\n");
+    else if (*r->at && isspace((unsigned char)*r->at))
+      r->line += *r->at++ == '\n';
+    else
+      return;
+  }
+}
+
+static bool in_name(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
+}
+
+static struct word next_word(struct reader *r) {
+  skip_space(r);
+  struct word word = {r->at, 0};
+  while (in_name(r->at[word.length]) || (r->at[word.length] == ':' && r->at[word.length + 1] == ':'))
+    word.length += r->at[word.length] == ':' ? 2 : 1; /* shared::cta */
+  if (!word.length && *r->at) word.length = 1;
+  r->at += word.length;
+  return word;
+}
+
+/* Behind the next such character, or at the end. */
+static void skip_behind(struct reader *r, const char *any) {
+  while (*r->at && !strchr(any, *r->at)) r->line += *r->at++ == '\n';
+  if (*r->at) r->at++;
+}
+
+static void skip_body(struct reader *r) {
+  int depth = 0;
+  for (; *r->at; r->at++) {
+    r->line += *r->at == '\n';
+    if (*r->at == '{') depth++;
+    if (*r->at == '}' && --depth == 0) break;
+  }
+  if (*r->at) r->at++;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static struct symbol *find_symbol(struct reader *r, struct word name) {
+  for (size_t i = r->symbol_count; i > 0; i--) {
+    struct symbol *symbol = &r->symbols[i - 1];
+    if (symbol->name.length == name.length && memcmp(symbol->name.text, name.text, name.length) == 0) return symbol;
+  }
+  return NULL;
+}
+
+static void add_symbol(struct reader *r, struct word name, bool is_register, int64_t value) {
+  r->symbols = room(r, r->symbols, r->symbol_count, sizeof *r->symbols);
+  if (!r->failed) r->symbols[r->symbol_count++] = (struct symbol){name, is_register, value};
+}
+
+/* %r12 of the range %r<513>; -1: none. */
+static int find_in_range(const struct reader *r, struct word name) {
+  size_t letters = name.length;
+  while (letters > 0 && isdigit((unsigned char)name.text[letters - 1])) letters--;
+  if (letters == name.length) return -1;
+  long number = strtol(name.text + letters, NULL, 10);
+  for (size_t i = 0; i < r->range_count; i++) {
+    const struct range *range = &r->ranges[i];
+    if (range->name.length == letters && memcmp(range->name.text, name.text, letters) == 0 && number < range->count)
+      return range->first + (int)number;
+  }
+  return -1;
+}
+
+static void add_slots(struct reader *r, int count, bool valueless) {
+  struct ptx_kernel *k = r->out;
+  bool *grown = realloc(k->valueless, (size_t)(k->slots + count) * sizeof *grown);
+  if (!grown) {
+    r->failed = true;
+    return;
+  }
+  k->valueless = grown;
+  for (int i = 0; i < count; i++) k->valueless[k->slots++] = valueless;
+}
+
+enum { MOST_REGISTERS = 1 << 20 };
+
+/* .reg .b32 %r<513>, %SP; */
+static void read_registers(struct reader *r) {
+  struct word type = next_word(r);
+  bool valueless = begins(type, ".f");
+  while (*r->at && !r->failed) {
+    struct word name = next_word(r);
+    if (is_word(name, ";")) return;
+    if (is_word(name, ",")) continue;
+    skip_space(r);
+    if (*r->at == '<') {
+      char *end;
+      long count = strtol(r->at + 1, &end, 10);
+      r->at = *end == '>' ? end + 1 : end;
+      if (count < 1 || count > MOST_REGISTERS) continue;
+      r->ranges = room(r, r->ranges, r->range_count, sizeof *r->ranges);
+      if (!r->failed) r->ranges[r->range_count++] = (struct range){name, r->out->slots, (int)count};
+      add_slots(r, (int)count, valueless);
+    } else if (!find_symbol(r, name)) { /* an inline asm's own, declared in each of its copies */
+      add_symbol(r, name, true, r->out->slots);
+      add_slots(r, 1, valueless);
+    }
+  }
+}
+
+/* .shared .align 16 .b8 tile[1024]; what lies there does not matter. */
+static void read_variable(struct reader *r, struct word space) {
+  int64_t align = 1, size = 4, elements = 1;
+  struct word word = next_word(r), name = {"", 0};
+  for (; *r->at && !strchr(";={", *word.text); word = next_word(r)) {
+    if (is_word(word, ".align")) {
+      align = strtoll(next_word(r).text, NULL, 10);
+    } else if (*word.text == '[') {
+      elements *= strtoll(r->at, NULL, 10);
+      skip_behind(r, "]");
+    } else if (*word.text == '.') {
+      size_t digits = strcspn(word.text, "0123456789");
+      if (digits < word.length) size = strtoll(word.text + digits, NULL, 10) / 8;
+      if (size < 1) size = 1;
+    } else {
+      name = word;
+    }
+  }
+  if (*word.text != ';') skip_behind(r, ";");
+  int64_t *given = is_word(space, ".shared") ? &r->shared : is_word(space, ".local") ? &r->local : &r->other;
+  int64_t base = given == &r->other ? PTX_CONST_BASE : 0;
+  if (align > 1) *given = (*given + align - 1) / align * align;
+  add_symbol(r, name, false, base + *given);
+  *given += elements * size;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
+
+static const char *const special_names[PTX_OTHER_SPECIAL] = {
+    "%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
+    "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid"};
+
+static size_t add_operand(struct reader *r, struct ptx_operand operand) {
+  struct ptx_kernel *k = r->out;
+  k->operands = room(r, k->operands, k->operand_count, sizeof *k->operands);
+  if (r->failed) return 0;
+  k->operands[k->operand_count] = operand;
+  return k->operand_count++;
+}
+
+/* A register, a special one, or a name to be looked up at the end. */
+static struct ptx_operand named(struct reader *r, struct word name) {
+  struct symbol *symbol;
+  int slot = find_in_range(r, name);
+  if (slot >= 0) return (struct ptx_operand){PTX_REGISTER, slot, 0};
+  for (int i = 0; i < PTX_OTHER_SPECIAL; i++)
+    if (is_word(name, special_names[i])) return (struct ptx_operand){PTX_SPECIAL, i, 0};
+  if (is_word(name, "_")) return (struct ptx_operand){PTX_SINK, -1, 0};
+  if (is_word(name, "WARP_SZ")) return (struct ptx_operand){PTX_NUMBER, -1, 32};
+  symbol = find_symbol(r, name);
+  if (symbol && symbol->is_register) return (struct ptx_operand){PTX_REGISTER, (int)symbol->value, 0};
+  if (symbol) return (struct ptx_operand){PTX_NUMBER, -1, symbol->value};
+  if (*name.text == '%') return (struct ptx_operand){PTX_SPECIAL, PTX_OTHER_SPECIAL, 0};
+  r->fixups = room(r, r->fixups, r->fixup_count, sizeof *r->fixups);
+  if (!r->failed) r->fixups[r->fixup_count++] = (struct fixup){r->out->operand_count, name};
+  return (struct ptx_operand){PTX_NUMBER, -1, 0};
+}
+
+static struct ptx_operand number(struct reader *r, struct word word) {
+  bool negative = *word.text == '-';
+  if (negative) word = next_word(r);
+  if (word.length > 2 && word.text[0] == '0' && strchr("fFdD", word.text[1])) /* 0f3F800000 */
+    return (struct ptx_operand){PTX_NUMBER, -1, (int64_t)strtoull(word.text + 2, NULL, 16)};
+  int64_t value = (int64_t)strtoull(word.text, NULL, 0);
+  return (struct ptx_operand){PTX_NUMBER, -1, negative ? -value : value};
+}
+
+static struct ptx_operand plain(struct reader *r, struct word word) {
+  return isdigit((unsigned char)*word.text) || *word.text == '-' ? number(r, word) : named(r, word);
+}
+
+/* [%rd1+16], [name+-8], [%rd1, {%r1, %r2}]: a tensor's coordinates are operands after it. */
+static void read_address(struct reader *r) {
+  size_t at = add_operand(r, (struct ptx_operand){PTX_ADDRESS, -1, 0});
+  size_t fixups = r->fixup_count;
+  struct ptx_operand base = plain(r, next_word(r));
+  if (r->failed) return;
+  if (r->fixup_count > fixups) r->fixups[fixups].operand = at;
+  struct ptx_operand *address = &r->out->operands[at];
+  if (base.kind == PTX_REGISTER)
+    address->slot = base.slot;
+  else
+    address->value = base.value;
+  for (struct word word = next_word(r); *r->at && *word.text != ']'; word = next_word(r)) {
+    if (*word.text == '+')
+      r->out->operands[at].value += number(r, next_word(r)).value;
+    else if (!strchr(",{}", *word.text))
+      add_operand(r, plain(r, word));
+    if (r->failed) return;
+  }
+}
+
+/* Up to the statement's end; *first counts what the first one holds: a vector {a, b}, a pair p|q, or one. */
+static int read_operands(struct reader *r, int *first) {
+  size_t begin = r->out->operand_count;
+  int depth = 0;
+  bool counted = false;
+  *first = 0;
+  for (;;) {
+    struct word word = next_word(r);
+    if (!word.length) return refuse(r, "the file ends in a statement", word);
+    if (*word.text == ';') break;
+    if (*word.text == '{') depth++;
+    if (*word.text == '}') depth--;
+    if (*word.text == ',' && !depth && !counted) {
+      *first = (int)(r->out->operand_count - begin);
+      counted = true;
+    }
+    if (strchr("{},|!()", *word.text)) continue;
+    if (*word.text == '[')
+      read_address(r);
+    else
+      add_operand(r, plain(r, word));
+    if (r->failed) return error_memory(r->err);
+  }
+  if (!counted) *first = (int)(r->out->operand_count - begin);
+  return CUGEN_OK;
+}
+
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
+
+static int read_instruction(struct reader *r, struct word word) {
+  struct ptx_kernel *k = r->out;
+  struct ptx_instruction made = {.guard = -1, .line = r->line, .first = k->operand_count};
+  int first, status;
+  if (*word.text == '@') {
+    word = next_word(r);
+    made.guard_not = *word.text == '!';
+    if (made.guard_not) word = next_word(r);
+    made.guard = named(r, word).slot;
+    word = next_word(r);
+    if (made.guard < 0) return refuse(r, "no predicate", word);
+  }
+  ptx_opcode_read(word.text, word.length, &made);
+  status = read_operands(r, &first);
+  if (status) return status;
+  made.count = (int)(k->operand_count - made.first);
+  if (made.results) made.results = first; /* a vector or pair is its whole first operand */
+  made.leader = k->count == 0 || k->instructions[k->count - 1].op == PTX_BRANCH;
+  k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
+  if (r->failed) return error_memory(r->err);
+  k->instructions[k->count++] = made;
+  return CUGEN_OK;
+}
+
+static int read_statement(struct reader *r, struct word word) {
+  if (is_word(word, ".reg")) {
+    read_registers(r);
+  } else if (is_word(word, ".shared") || is_word(word, ".local") || is_word(word, ".const") ||
+             is_word(word, ".global")) {
+    read_variable(r, word);
+  } else if (*word.text == '.') {
+    skip_behind(r, ";\n"); /* .pragma, .loc */
+  } else {
+    skip_space(r);
+    if (*r->at != ':') return read_instruction(r, word);
+    r->at++;
+    add_symbol(r, word, false, (int64_t)r->out->count);
+  }
+  return r->failed ? error_memory(r->err) : CUGEN_OK;
+}
+
+static int read_body(struct reader *r) {
+  int depth = 1, status = CUGEN_OK;
+  while (!status && depth > 0) {
+    struct word word = next_word(r);
+    if (!word.length) return refuse(r, "the file ends in a kernel", word);
+    if (*word.text == '{')
+      depth++;
+    else if (*word.text == '}')
+      depth--;
+    else if (*word.text != ';')
+      status = read_statement(r, word);
+  }
+  return status;
+}
+
+/* .param .u64 NAME, .param .align 64 .b8 NAME[128] */
+static void read_parameters(struct reader *r) {
+  struct word last = {"", 0};
+  for (struct word word = next_word(r); *r->at; word = next_word(r)) {
+    bool ends = *word.text == ',' || *word.text == ')';
+    if (ends && last.length) add_symbol(r, last, false, (int64_t)r->out->parameters++ << PTX_PARAM_SHIFT);
+    if (*word.text == ')') return;
+    if (*word.text == '[')
+      skip_behind(r, "]");
+    else if (!ends && *word.text != '.' && !isdigit((unsigned char)*word.text))
+      last = word;
+    if (ends) last.length = 0;
+  }
+}
+
+static int resolve(struct reader *r) {
+  struct ptx_kernel *k = r->out;
+  for (size_t i = 0; i < r->fixup_count; i++) {
+    struct symbol *symbol = find_symbol(r, r->fixups[i].name);
+    struct ptx_operand *operand = &k->operands[r->fixups[i].operand];
+    if (!symbol) return refuse(r, "unknown name", r->fixups[i].name);
+    operand->value += symbol->value;
+  }
+  for (size_t i = 0; i < k->count; i++) { /* where a branch leads a block begins */
+    const struct ptx_instruction *in = &k->instructions[i];
+    if (in->op != PTX_BRANCH || !in->count) continue;
+    int64_t target = k->operands[in->first].value;
+    if (target >= 0 && target < (int64_t)k->count) k->instructions[target].leader = true;
+  }
+  k->static_shared = r->shared;
+  return CUGEN_OK;
+}
+
+static int read_module(struct reader *r, const char *entry, bool *found) {
+  int status = CUGEN_OK;
+  while (!status && !*found) {
+    struct word word = next_word(r);
+    if (!word.length) break;
+    if (is_word(word, ".shared") || is_word(word, ".const") || is_word(word, ".global")) read_variable(r, word);
+    if (is_word(word, ".func")) skip_body(r);
+    if (!is_word(word, ".entry")) continue;
+    *found = is_word(next_word(r), entry);
+    if (!*found) {
+      skip_body(r);
+      continue;
+    }
+    read_parameters(r);
+    skip_behind(r, "{");
+    status = read_body(r);
+  }
+  if (!status && r->failed) status = error_memory(r->err);
+  return status;
+}
+
+int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_error *err) {
+  *out = (struct ptx_kernel){0};
+  struct reader r = {.out = out, .at = text, .line = 1, .err = err};
+  bool found = false;
+  int status = read_module(&r, entry, &found);
+  if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
+  if (!status) status = resolve(&r);
+  free(r.ranges);
+  free(r.symbols);
+  free(r.fixups);
+  if (status) ptx_close(out);
+  return status;
+}
+
+void ptx_close(struct ptx_kernel *kernel) {
+  free(kernel->instructions);
+  free(kernel->operands);
+  free(kernel->valueless);
+  *kernel = (struct ptx_kernel){0};
+}

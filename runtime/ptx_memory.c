@@ -1,0 +1,88 @@
+/* Coalescing and bank conflicts of one access; see ptx_memory.h. */
+#include "ptx_memory.h"
+
+#include <stdlib.h>
+
+enum { LINES = 1 << 16, BANKS = 32, SECTOR = 32, PASS = 128, MOST_SECTORS = 4 * PTX_LANES };
+
+struct ptx_line {
+  uint64_t sector;
+  int64_t arrived; /* 0: nothing was here */
+};
+
+int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err) {
+  *out = (struct ptx_memory){.capacity = l1_bytes / SECTOR};
+  out->lines = calloc(LINES, sizeof *out->lines);
+  return out->lines ? CUGEN_OK : error_memory(err);
+}
+
+void ptx_memory_close(struct ptx_memory *memory) {
+  free(memory->lines);
+  memory->lines = NULL;
+}
+
+/* Whether it is in L1; it is from now on. */
+static bool look_up(struct ptx_memory *m, uint64_t sector) {
+  struct ptx_line *line = &m->lines[(sector ^ sector >> 16) % LINES];
+  bool hit = line->arrived && line->sector == sector && m->arrived - line->arrived < m->capacity;
+  if (!hit) *line = (struct ptx_line){sector, ++m->arrived};
+  return hit;
+}
+
+/* Adds what is not there yet; the last ones are the likeliest to be met again. */
+static int add_distinct(uint64_t *all, int count, uint64_t value) {
+  for (int i = count; i > 0; i--)
+    if (all[i - 1] == value) return count;
+  if (count < MOST_SECTORS) all[count++] = value;
+  return count;
+}
+
+static int at_least_one(int count) {
+  return count > 0 ? count : 1;
+}
+
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
+                       struct ptx_access *out) {
+  uint64_t sectors[MOST_SECTORS], passes[MOST_SECTORS];
+  int pass_count = 0, bytes = 0;
+  *out = (struct ptx_access){0};
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+    uint64_t address = lanes->address[__builtin_ctz(rest)], end = address + (uint64_t)lanes->bytes - 1;
+    for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++)
+      out->sectors = add_distinct(sectors, out->sectors, s);
+    for (uint64_t p = address / PASS; p <= end / PASS; p++) pass_count = add_distinct(passes, pass_count, p);
+    bytes += lanes->bytes;
+  }
+  for (int i = 0; i < out->sectors; i++) out->misses += !through_l1 || !look_up(memory, sectors[i]);
+  out->ideal = at_least_one((bytes + SECTOR - 1) / SECTOR);
+  if (out->ideal > out->sectors) out->ideal = out->sectors; /* lanes that read the same */
+  out->wavefronts = at_least_one(pass_count);
+}
+
+/* The most distinct words that one bank is asked for. */
+static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
+  uint64_t words[BANKS][PTX_LANES];
+  int count[BANKS] = {0}, most = 0;
+  for (; mask; mask &= mask - 1) {
+    uint64_t address = lanes->address[__builtin_ctz(mask)] & 0xffffffffu;
+    for (uint64_t word = address / 4; word <= (address + (uint64_t)lanes->bytes - 1) / 4; word++) {
+      int bank = (int)(word % BANKS);
+      count[bank] = add_distinct(words[bank], count[bank], word);
+      if (count[bank] > most) most = count[bank];
+    }
+  }
+  return most;
+}
+
+void ptx_shared_access(const struct ptx_lanes *lanes, struct ptx_access *out) {
+  int parts = lanes->bytes >= 16 ? 4 : lanes->bytes >= 8 ? 2 : 1, width = PTX_LANES / parts;
+  *out = (struct ptx_access){0};
+  for (int i = 0; i < parts; i++) {
+    uint32_t part = width == PTX_LANES ? lanes->mask : lanes->mask & (((1u << width) - 1) << (i * width));
+    int needed = part ? conflicts(lanes, part) : 0;
+    out->wavefronts += needed;
+    out->ideal += part != 0;
+  }
+  out->wavefronts = at_least_one(out->wavefronts);
+  out->ideal = at_least_one(out->ideal);
+}

@@ -1,0 +1,28 @@
+/* What an access of a warp costs: sectors, passes, bank conflicts, and what L1 has; see ptx_walk.h. */
+#ifndef RUNTIME_PTX_MEMORY_H
+#define RUNTIME_PTX_MEMORY_H
+
+#include "ptx_value.h"
+
+struct ptx_access {
+  int sectors;    /* of 32 bytes, distinct */
+  int ideal;      /* as few as hold so many bytes; of shared memory wavefronts */
+  int misses;     /* sectors that L1 does not have */
+  int wavefronts; /* passes of at most 128 bytes */
+};
+
+/* L1: a sector is there until about as many others have come as it holds. */
+struct ptx_memory {
+  struct ptx_line *lines;
+  int64_t capacity, arrived; /* sectors */
+};
+
+int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err);
+void ptx_memory_close(struct ptx_memory *memory);
+
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
+                       struct ptx_access *out);
+/* 32 banks of 4 bytes; lanes of 8 bytes go in two halves, of 16 in four quarters. Lanes that read one word share it. */
+void ptx_shared_access(const struct ptx_lanes *lanes, struct ptx_access *out);
+
+#endif

@@ -1,0 +1,327 @@
+/* Integer arithmetic by lane; see ptx_value.h. */
+#include "ptx_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+static void place_threads(const struct ptx_launch *l, int index, struct ptx_values *v) {
+  for (int lane = 0; lane < PTX_LANES; lane++) {
+    uint32_t flat = (uint32_t)(index * PTX_LANES + lane);
+    v->thread[lane][0] = flat % l->block[0];
+    v->thread[lane][1] = flat / l->block[0] % l->block[1];
+    v->thread[lane][2] = flat / l->block[0] / l->block[1];
+  }
+  for (int d = 0; d < 3; d++) v->block[d] = l->grid[d] / 2;
+}
+
+int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *launch, int index,
+                    struct ptx_values *out, cugen_error *err) {
+  size_t kept = 0;
+  *out = (struct ptx_values){.launch = launch, .warp = index};
+  out->place = malloc(((size_t)kernel->slots + 1) * sizeof *out->place);
+  if (!out->place) return error_memory(err);
+  for (int i = 0; i < kernel->slots; i++) out->place[i] = kernel->valueless[i] ? -1 : (int)kept++;
+  out->lanes = calloc(kept + 1, sizeof *out->lanes);
+  if (!out->lanes) return error_memory(err);
+  place_threads(launch, index, out);
+  return CUGEN_OK;
+}
+
+void ptx_values_close(struct ptx_values *values) {
+  free(values->lanes);
+  free(values->place);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static const uint64_t *row(const struct ptx_values *v, int slot) {
+  int place = slot < 0 ? -1 : v->place[slot];
+  return place < 0 ? NULL : v->lanes[place];
+}
+
+static uint64_t special(const struct ptx_values *v, int which, int lane) {
+  switch (which) {
+  case PTX_TID_X:
+  case PTX_TID_Y:
+  case PTX_TID_Z: return v->thread[lane][which - PTX_TID_X];
+  case PTX_NTID_X:
+  case PTX_NTID_Y:
+  case PTX_NTID_Z: return v->launch->block[which - PTX_NTID_X];
+  case PTX_CTAID_X:
+  case PTX_CTAID_Y:
+  case PTX_CTAID_Z: return v->block[which - PTX_CTAID_X];
+  case PTX_NCTAID_X:
+  case PTX_NCTAID_Y:
+  case PTX_NCTAID_Z: return v->launch->grid[which - PTX_NCTAID_X];
+  case PTX_LANEID: return (uint64_t)lane;
+  case PTX_WARPID: return (uint64_t)v->warp;
+  default: return 0;
+  }
+}
+
+static uint64_t read_operand(const struct ptx_values *v, const struct ptx_operand *operand, int lane) {
+  const uint64_t *lanes;
+  switch (operand->kind) {
+  case PTX_NUMBER: return (uint64_t)operand->value;
+  case PTX_SPECIAL: return special(v, operand->slot, lane);
+  case PTX_REGISTER:
+  case PTX_ADDRESS:
+    lanes = row(v, operand->slot);
+    return (lanes ? lanes[lane] : 0) + (operand->kind == PTX_ADDRESS ? (uint64_t)operand->value : 0);
+  default: return 0;
+  }
+}
+
+int64_t ptx_value_of(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                     int index, int lane) {
+  return index < in->count ? (int64_t)read_operand(v, &kernel->operands[in->first + (size_t)index], lane) : 0;
+}
+
+int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in, int index,
+                           int64_t otherwise) {
+  const struct ptx_operand *operand = &kernel->operands[in->first + (size_t)index];
+  return index < in->count && operand->kind == PTX_NUMBER ? operand->value : otherwise;
+}
+
+void ptx_lanes_read(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                    int index, uint32_t mask, int bytes, struct ptx_lanes *out) {
+  *out = (struct ptx_lanes){.mask = mask, .bytes = bytes};
+  if (index >= in->count) out->mask = 0;
+  for (uint32_t rest = out->mask; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    out->address[lane] = (uint64_t)ptx_value_of(v, kernel, in, index, lane);
+  }
+}
+
+uint32_t ptx_predicate(const struct ptx_values *v, int slot, bool negated) {
+  const uint64_t *lanes = row(v, slot);
+  uint32_t mask = 0;
+  for (int lane = 0; lane < PTX_LANES && lanes; lane++) mask |= (uint32_t)(lanes[lane] & 1) << lane;
+  return negated ? ~mask : mask;
+}
+
+/* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
+
+/* The low bytes, with the sign carried on where there is one. */
+static uint64_t narrow(uint64_t value, int size, bool is_signed) {
+  if (size >= 8) return value;
+  int unused = 64 - 8 * size;
+  return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
+}
+
+/* A 64-bit product's upper half. */
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
+
+static uint64_t multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+  if (!in->high) return a * b; /* operands carry their sign, so that a wide product is right, too */
+  if (in->size == 8)
+    return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64)
+                         : (uint64_t)((unsigned_wide)a * b >> 64);
+  return (in->is_signed ? (uint64_t)((int64_t)a * (int64_t)b >> 8 * in->size) : a * b >> 8 * in->size);
+}
+
+static uint64_t divide(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+  if (!b) return 0;
+  if (in->is_signed && (int64_t)b == -1) return in->op == PTX_DIV ? 0 - a : 0;
+  if (in->is_signed) return (uint64_t)(in->op == PTX_DIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
+  return in->op == PTX_DIV ? a / b : a % b;
+}
+
+static bool less(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+  return in->is_signed ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static bool compare(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+  switch (in->compare) {
+  case PTX_EQ: return a == b;
+  case PTX_NE: return a != b;
+  case PTX_LT: return less(in, a, b);
+  case PTX_LE: return !less(in, b, a);
+  case PTX_GT: return less(in, b, a);
+  default: return !less(in, a, b);
+  }
+}
+
+static uint64_t shift_right(const struct ptx_instruction *in, uint64_t a, uint64_t by) {
+  if (by >= 8 * (uint64_t)in->size) return in->is_signed && (int64_t)a < 0 ? UINT64_MAX : 0;
+  return in->is_signed ? (uint64_t)((int64_t)a >> by) : a >> by;
+}
+
+static uint64_t funnel(const struct ptx_instruction *in, uint64_t low, uint64_t high, uint64_t by) {
+  uint64_t whole = (high << 32) | (low & 0xffffffffu);
+  by &= 31;
+  return in->left ? whole << by >> 32 : whole >> by;
+}
+
+static uint64_t field(uint64_t length) {
+  return length >= 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
+}
+
+static uint64_t extract(const struct ptx_instruction *in, uint64_t a, uint64_t at, uint64_t length) {
+  at &= 255, length &= 255;
+  if (!length || at > 63) return 0;
+  uint64_t bits = (narrow(a, in->size, false) >> at) & field(length);
+  bool negative = in->is_signed && length < 64 && bits >> (length - 1) & 1;
+  return negative ? bits | ~field(length) : bits;
+}
+
+/* bfi d, a, b, at, length: a's low bits into b. */
+static uint64_t insert(uint64_t a, uint64_t b, uint64_t at, uint64_t length) {
+  at &= 255, length &= 255;
+  if (at > 63) return b;
+  uint64_t mask = field(length) << at;
+  return (b & ~mask) | ((a << at) & mask);
+}
+
+static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
+  uint64_t result = 0;
+  for (unsigned i = 0; i < 8; i++)
+    if (table >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+  return result;
+}
+
+static uint64_t leading_zeros(uint64_t a, int size) {
+  a = narrow(a, size, false);
+  return a ? (uint64_t)(__builtin_clzll(a) - (64 - 8 * size)) : 8 * (uint64_t)size;
+}
+
+static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
+  switch (in->op) {
+  case PTX_MOV:
+  case PTX_CVT: return x[0];
+  case PTX_ADD: return x[0] + x[1];
+  case PTX_SUB: return x[0] - x[1];
+  case PTX_MUL: return multiply(in, x[0], x[1]);
+  case PTX_MAD: return multiply(in, x[0], x[1]) + x[2];
+  case PTX_DIV:
+  case PTX_REM: return divide(in, x[0], x[1]);
+  case PTX_MIN: return less(in, x[0], x[1]) ? x[0] : x[1];
+  case PTX_MAX: return less(in, x[0], x[1]) ? x[1] : x[0];
+  case PTX_ABS: return (int64_t)x[0] < 0 ? 0 - x[0] : x[0];
+  case PTX_NEG: return 0 - x[0];
+  case PTX_AND: return x[0] & x[1];
+  case PTX_OR: return x[0] | x[1];
+  case PTX_XOR: return x[0] ^ x[1];
+  case PTX_NOT: return ~x[0];
+  case PTX_SHL: return x[1] >= 8 * (uint64_t)in->size ? 0 : x[0] << x[1];
+  case PTX_SHR: return shift_right(in, x[0], x[1]);
+  case PTX_SHF: return funnel(in, x[0], x[1], x[2]);
+  case PTX_BFE: return extract(in, x[0], x[1], x[2]);
+  case PTX_BFI: return insert(x[0], x[1], x[2], x[3]);
+  case PTX_LOP3: return logic3(x[0], x[1], x[2], x[3]);
+  case PTX_POPC: return (uint64_t)__builtin_popcountll(narrow(x[0], in->size, false));
+  case PTX_CLZ: return leading_zeros(x[0], in->size);
+  case PTX_SETP: return in->is_float ? 0 : compare(in, x[0], x[1]);
+  case PTX_SELP: return x[2] & 1 ? x[0] : x[1];
+  case PTX_WAIT_BARRIER: return 1;
+  default: return 0;
+  }
+}
+
+/* ---- Whole instructions ------------------------------------------------------------------------------------------ */
+
+static void write_operand(struct ptx_values *v, const struct ptx_operand *operand, int lane, uint64_t value) {
+  if (operand->kind != PTX_REGISTER) return;
+  int place = v->place[operand->slot];
+  if (place >= 0) v->lanes[place][lane] = value;
+}
+
+/* mov.b64 {low, high}, whole; and back. */
+static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+                       int lane) {
+  int parts = in->results > 1 ? in->results : in->count - in->results;
+  int bits = 8 * in->size / (parts ? parts : 1);
+  uint64_t whole = 0;
+  if (in->op != PTX_MOV || parts < 2 || parts > 4) return false;
+  if (in->results > 1) {
+    whole = read_operand(v, &operands[in->results], lane);
+    for (int i = 0; i < parts; i++)
+      write_operand(v, &operands[i], lane, bits < 64 ? whole >> (i * bits) & field((uint64_t)bits) : whole);
+    return true;
+  }
+  for (int i = 0; i < parts && bits < 64; i++)
+    whole |= (read_operand(v, &operands[1 + i], lane) & field((uint64_t)bits)) << (i * bits);
+  write_operand(v, &operands[0], lane, whole);
+  return true;
+}
+
+static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+                         int lane) {
+  uint64_t x[5] = {0};
+  int size = in->op == PTX_CVT ? in->from_size : in->size;
+  bool is_signed = in->op == PTX_CVT ? in->from_signed : in->is_signed;
+  if (move_parts(v, in, operands, lane)) return;
+  for (int i = in->results; i < in->count && i - in->results < 5; i++)
+    x[i - in->results] = read_operand(v, &operands[i], lane);
+  bool shift = in->op == PTX_SHL || in->op == PTX_SHR;
+  x[0] = narrow(x[0], size, is_signed);
+  if (in->op != PTX_SELP && !shift) x[1] = narrow(x[1], size, is_signed);
+  if (shift) x[1] = narrow(x[1], 4, false);
+  uint64_t result = compute(in, x);
+  if (in->op == PTX_SETP) {
+    write_operand(v, &operands[0], lane, result);
+    if (in->results > 1) write_operand(v, &operands[1], lane, !result);
+    return;
+  }
+  int kept = in->wide ? 2 * in->size : in->size;
+  for (int i = 0; i < in->results; i++)
+    write_operand(v, &operands[i], lane, i ? 0 : narrow(result, kept, in->is_signed));
+}
+
+/* Registers hold what was written to them, so the source is copied before a lane overwrites it. */
+static void shuffle(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+                    uint32_t mask) {
+  uint64_t from[PTX_LANES];
+  for (int lane = 0; lane < PTX_LANES; lane++) from[lane] = read_operand(v, &operands[in->results], lane);
+  for (; mask; mask &= mask - 1) {
+    int lane = __builtin_ctz(mask), by = (int)read_operand(v, &operands[in->results + 1], lane) & 31, to = by;
+    if (in->immediate == 1) to = lane ^ by;
+    if (in->immediate == 2) to = lane + by < PTX_LANES ? lane + by : lane;
+    if (in->immediate == 3) to = lane >= by ? lane - by : lane;
+    write_operand(v, &operands[0], lane, from[to]);
+    if (in->results > 1) write_operand(v, &operands[1], lane, 1);
+  }
+}
+
+/* Generic addresses carry their space. */
+static void convert_address(struct ptx_values *v, const struct ptx_instruction *in,
+                            const struct ptx_operand *operands, uint32_t mask) {
+  uint64_t tag = in->space == PTX_SHARED ? PTX_SHARED_TAG : in->space == PTX_LOCAL ? PTX_LOCAL_TAG : 0;
+  for (; mask; mask &= mask - 1) {
+    int lane = __builtin_ctz(mask);
+    uint64_t value = read_operand(v, &operands[1], lane);
+    write_operand(v, &operands[0], lane, in->high ? value & ~tag : value | tag);
+  }
+}
+
+static void load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+                 uint32_t mask) {
+  for (; mask; mask &= mask - 1) {
+    int lane = __builtin_ctz(mask);
+    uint64_t value = 0;
+    int64_t index = in->space == PTX_PARAM ? operands[in->results].value >> PTX_PARAM_SHIFT : -1;
+    int64_t offset = in->space == PTX_PARAM ? operands[in->results].value & ((1 << PTX_PARAM_SHIFT) - 1) : 0;
+    if (index >= 0 && index < v->launch->parameter_count && !offset)
+      value = narrow((uint64_t)v->launch->parameters[index], in->size, in->is_signed);
+    for (int i = 0; i < in->results; i++) write_operand(v, &operands[i], lane, i ? 0 : value);
+  }
+}
+
+void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                 uint32_t mask) {
+  const struct ptx_operand *operands = &kernel->operands[in->first];
+  bool kept = in->results > 0 && (operands[0].kind == PTX_REGISTER || in->results > 1);
+  if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0)) return;
+  switch (in->op) {
+  case PTX_LOAD: load(v, in, operands, mask); return;
+  case PTX_CVTA: convert_address(v, in, operands, mask); return;
+  case PTX_SHFL:
+    if (in->count >= in->results + 2) shuffle(v, in, operands, mask);
+    return;
+  default:
+    for (; mask; mask &= mask - 1) compute_lane(v, in, operands, __builtin_ctz(mask));
+  }
+}

@@ -1,0 +1,456 @@
+/* Walking PTX; see ptx_walk.h. Warps take turns at backward branches and barriers, so that what one has brought into L1
+   serves the others. */
+#include "ptx_walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx_memory.h"
+#include "ptx_value.h"
+
+enum {
+  GROUPS = 64,           /* asynchronous groups in flight */
+  MOST_STEPS = 4000000,  /* of one warp */
+  PROBE_STEPS = 20000,   /* to find out how long a warp is */
+  BLOCK_STEPS = 240000   /* about, for all of them */
+};
+
+/* When asynchronous copies end, oldest first. */
+struct queue {
+  double done[GROUPS][PTX_SCENARIOS];
+  int first, count;
+};
+
+struct warp {
+  struct ptx_values values;
+  uint32_t live, waiting; /* lanes; bit by bit */
+  int pc[PTX_LANES];
+  bool together; /* all live lanes are at pc[their first] */
+  long steps;
+  /* Time: `now` begins the basic block, `last` is the latest start in it. */
+  double now[PTX_SCENARIOS], last[PTX_SCENARIOS], issued;
+  double *ready[PTX_SCENARIOS];
+  struct queue groups, bulk;
+  double open[PTX_SCENARIOS]; /* when the copies not yet committed end */
+  bool any_open;
+  /* Since the last barrier. */
+  double phase_begin[PTX_SCENARIOS], phase_pipe[PTX_PIPE_COUNT];
+  double alone[PTX_SCENARIOS];
+};
+
+struct walk {
+  const struct ptx_kernel *kernel;
+  const struct ptx_machine *machine;
+  const struct ptx_launch *launch;
+  struct ptx_memory memory;
+  struct ptx_counts counts;
+  int warps; /* in the block */
+};
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static void close_basic_block(struct warp *w) {
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    w->now[s] = larger(w->now[s] + w->issued, w->last[s] + 1);
+    w->last[s] = w->now[s];
+  }
+  w->issued = 0;
+}
+
+/* When the operands are there; results come later. */
+static void start(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                  double begin[PTX_SCENARIOS]) {
+  const struct ptx_operand *operands = &walk->kernel->operands[in->first];
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    begin[s] = w->now[s];
+    if (in->guard >= 0) begin[s] = larger(begin[s], w->ready[s][in->guard]);
+    for (int i = in->op == PTX_MMA ? 0 : in->results; i < in->count; i++)
+      if (operands[i].slot >= 0 && operands[i].kind != PTX_SPECIAL)
+        begin[s] = larger(begin[s], w->ready[s][operands[i].slot]);
+    w->last[s] = larger(w->last[s], begin[s]);
+  }
+}
+
+static void finish(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                   const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
+  const struct ptx_operand *operands = &walk->kernel->operands[in->first];
+  for (int i = 0; i < in->results; i++)
+    if (operands[i].kind == PTX_REGISTER)
+      for (int s = 0; s < PTX_SCENARIOS; s++) w->ready[s][operands[i].slot] = begin[s] + latency[s];
+}
+
+static void spend(struct walk *walk, struct warp *w, enum ptx_pipe pipe, double cycles) {
+  walk->counts.pipe[pipe] += cycles;
+  w->phase_pipe[pipe] += cycles;
+}
+
+/* A phase is bound by the slowest path through it, or by what all warps ask of one unit. */
+static void end_phase(const struct walk *walk, struct warp *w) {
+  double busy = 0;
+  close_basic_block(w);
+  for (int p = 0; p < PTX_PIPE_COUNT; p++) {
+    busy = larger(busy, w->phase_pipe[p] * walk->warps);
+    w->phase_pipe[p] = 0;
+  }
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    w->alone[s] += larger(w->now[s] - w->phase_begin[s], busy);
+    w->phase_begin[s] = w->now[s];
+  }
+}
+
+/* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
+
+static void push(struct queue *q, const double done[PTX_SCENARIOS]) {
+  if (q->count == GROUPS) q->first++, q->count--;
+  memcpy(q->done[(q->first + q->count++) % GROUPS], done, sizeof q->done[0]);
+}
+
+static void wait_until(struct warp *w, struct queue *q, int left) {
+  close_basic_block(w);
+  for (; q->count > left; q->first++, q->count--)
+    for (int s = 0; s < PTX_SCENARIOS; s++) w->now[s] = larger(w->now[s], q->done[q->first % GROUPS][s]);
+  for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = w->now[s];
+}
+
+static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
+  for (int s = 0; s < PTX_SCENARIOS; s++)
+    w->open[s] = larger(w->any_open ? w->open[s] : 0, begin[s] + latency[s]);
+  w->any_open = true;
+}
+
+static void commit(struct warp *w) {
+  push(&w->groups, w->any_open ? w->open : w->now);
+  w->any_open = false;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static void from_global(const struct walk *walk, const struct ptx_access *access, double latency[PTX_SCENARIOS]) {
+  const struct ptx_machine *m = walk->machine;
+  latency[PTX_FROM_L2] = access->misses ? m->latency_l2 : m->latency_l1;
+  latency[PTX_FROM_MEMORY] = access->misses ? m->latency_memory : m->latency_l1;
+  for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] += access->wavefronts - 1;
+}
+
+static void count_global(struct walk *walk, struct warp *w, const struct ptx_access *access, double *to_l2) {
+  struct ptx_counts *c = &walk->counts;
+  c->global_requests++;
+  c->global_sectors += access->sectors;
+  c->ideal_sectors += access->ideal;
+  c->global_wavefronts += access->wavefronts;
+  *to_l2 += access->misses;
+  spend(walk, w, PTX_PIPE_MEMORY, access->wavefronts);
+}
+
+static void count_shared(struct walk *walk, struct warp *w, const struct ptx_access *access) {
+  walk->counts.shared_wavefronts += access->wavefronts;
+  walk->counts.shared_ideal += access->ideal;
+  spend(walk, w, PTX_PIPE_MEMORY, access->wavefronts);
+}
+
+static void both(double latency[PTX_SCENARIOS], double value) {
+  for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] = value;
+}
+
+static enum ptx_space space_of(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
+  if (in->space != PTX_GENERIC) return in->space;
+  int64_t first = lanes->mask ? (int64_t)lanes->address[__builtin_ctz(lanes->mask)] : 0;
+  return first & PTX_SHARED_TAG ? PTX_SHARED : first & PTX_LOCAL_TAG ? PTX_LOCAL : PTX_GLOBAL;
+}
+
+/* A load, a store, or an atomic operation. */
+static void access_memory(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                          const struct ptx_lanes *lanes, double latency[PTX_SCENARIOS]) {
+  const struct ptx_machine *m = walk->machine;
+  bool load = in->op == PTX_LOAD;
+  struct ptx_access access;
+  switch (space_of(in, lanes)) {
+  case PTX_PARAM: both(latency, 0); return;
+  case PTX_CONST: both(latency, m->latency[PTX_PIPE_INT]); return;
+  case PTX_LOCAL:
+    both(latency, m->latency_l1);
+    spend(walk, w, PTX_PIPE_MEMORY, in->vector);
+    return;
+  case PTX_SHARED:
+    ptx_shared_access(lanes, &access);
+    if (in->op == PTX_ATOMIC) access.wavefronts *= 2; /* read and written */
+    count_shared(walk, w, &access);
+    both(latency, m->latency_shared + access.wavefronts - 1);
+    return;
+  default: break;
+  }
+  ptx_global_access(&walk->memory, lanes, load && !in->past_l1, &access);
+  count_global(walk, w, &access, load ? &walk->counts.load_sectors : &walk->counts.store_sectors);
+  if (in->op == PTX_ATOMIC) walk->counts.atomics += __builtin_popcount(lanes->mask);
+  from_global(walk, &access, latency);
+}
+
+/* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. */
+static void access_texture(struct walk *walk, struct warp *w, double latency[PTX_SCENARIOS]) {
+  const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 4};
+  count_global(walk, w, &access, &walk->counts.load_sectors);
+  both(latency, 3 * walk->machine->latency_l1);
+}
+
+static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
+                       const double begin[PTX_SCENARIOS]) {
+  struct ptx_lanes lanes;
+  struct ptx_access shared, global;
+  double latency[PTX_SCENARIOS];
+  int bytes = (int)ptx_operand_number(walk->kernel, in, 2, 16);
+  ptx_lanes_read(&w->values, walk->kernel, in, 0, mask, bytes, &lanes);
+  ptx_shared_access(&lanes, &shared);
+  ptx_lanes_read(&w->values, walk->kernel, in, 1, mask, bytes, &lanes);
+  ptx_global_access(&walk->memory, &lanes, !in->past_l1, &global);
+  count_shared(walk, w, &shared);
+  count_global(walk, w, &global, &walk->counts.load_sectors);
+  from_global(walk, &global, latency);
+  begin_copy(w, begin, latency);
+}
+
+/* One thread asks for a contiguous piece. */
+static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
+                      const double begin[PTX_SCENARIOS]) {
+  double latency[PTX_SCENARIOS] = {walk->machine->latency_l2, walk->machine->latency_memory}, done[PTX_SCENARIOS];
+  int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, 2, __builtin_ctz(mask));
+  if (bytes < 0 || bytes > 1 << 20) bytes = 0;
+  double sectors = (double)bytes / 32;
+  bool load = in->op == PTX_BULK_LOAD;
+  *(load ? &walk->counts.load_sectors : &walk->counts.store_sectors) += sectors;
+  walk->counts.global_sectors += sectors;
+  walk->counts.ideal_sectors += sectors;
+  walk->counts.global_requests++;
+  spend(walk, w, PTX_PIPE_MEMORY, sectors / 4);
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    latency[s] += sectors / 2; /* 64 bytes a cycle into a multiprocessor */
+    done[s] = begin[s] + latency[s];
+  }
+  if (load)
+    push(&w->bulk, done);
+  else
+    begin_copy(w, begin, latency);
+}
+
+static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
+                          double latency[PTX_SCENARIOS]) {
+  struct ptx_lanes lanes;
+  struct ptx_access access;
+  int at = in->op == PTX_MATRIX_LOAD ? in->results : 0;
+  mask &= in->vector >= 4 ? 0xffffffffu : (1u << 8 * in->vector) - 1; /* eight lanes name a matrix */
+  ptx_lanes_read(&w->values, walk->kernel, in, at, mask, 16, &lanes);
+  ptx_shared_access(&lanes, &access);
+  count_shared(walk, w, &access);
+  both(latency, walk->machine->latency_shared + access.wavefronts - 1);
+}
+
+static double tensor_cycles(const struct walk *walk, const struct ptx_instruction *in) {
+  const struct ptx_machine *m = walk->machine;
+  double flops = (double)in->immediate, rate = m->tensor_flops;
+  if (in->operand_size == 8) rate = m->tensor_f64_flops;
+  if (in->operand_size == 4) rate /= 2;
+  if (in->operand_size == 1) rate *= 2;
+  return rate > 0 ? flops / rate : 0;
+}
+
+/* ---- One instruction --------------------------------------------------------------------------------------------- */
+
+/* What it asks of the machine, and when its results are there. */
+static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
+  const struct ptx_machine *m = walk->machine;
+  double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
+  struct ptx_lanes lanes;
+  bool free = in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
+  if (in->leader) close_basic_block(w);
+  start(walk, w, in, begin);
+  both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
+  if (!free) {
+    walk->counts.instructions += in->weight;
+    spend(walk, w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+    if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
+      spend(walk, w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+    w->issued += in->weight;
+  }
+  if (!mask) return;
+  switch (in->op) {
+  case PTX_LOAD:
+  case PTX_STORE:
+  case PTX_ATOMIC:
+    ptx_lanes_read(&w->values, walk->kernel, in, in->results, mask, in->size * in->vector, &lanes);
+    access_memory(walk, w, in, &lanes, latency);
+    break;
+  case PTX_TEXTURE: access_texture(walk, w, latency); break;
+  case PTX_ASYNC: copy_async(walk, w, in, mask, begin); break;
+  case PTX_BULK_LOAD:
+  case PTX_BULK_STORE: copy_bulk(walk, w, in, mask, begin); break;
+  case PTX_MATRIX_LOAD:
+  case PTX_MATRIX_STORE: access_matrix(walk, w, in, mask, latency); break;
+  case PTX_SHFL: spend(walk, w, PTX_PIPE_MEMORY, 1); break;
+  case PTX_MMA: spend(walk, w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
+  case PTX_COMMIT: commit(w); break;
+  case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
+  case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
+  case PTX_BARRIER:
+    walk->counts.barriers++;
+    end_phase(walk, w);
+    for (int s = 0; s < PTX_SCENARIOS; s++) w->now[s] = w->last[s] = w->now[s] + m->latency_barrier;
+    break;
+  default: break;
+  }
+  finish(walk, w, in, begin, latency);
+}
+
+/* ---- Control flow ------------------------------------------------------------------------------------------------ */
+
+/* The lanes that are furthest behind go on, so that what parted meets again at the first place that it can. */
+static uint32_t choose_lanes(struct warp *w, int *pc) {
+  uint32_t chosen = 0;
+  if (w->together) {
+    *pc = w->pc[__builtin_ctz(w->live)];
+    return w->live;
+  }
+  *pc = INT32_MAX;
+  for (uint32_t rest = w->live; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    if (w->pc[lane] < *pc) *pc = w->pc[lane], chosen = 0;
+    if (w->pc[lane] == *pc) chosen |= 1u << lane;
+  }
+  w->together = chosen == w->live;
+  return chosen;
+}
+
+static void move_lanes(struct warp *w, uint32_t lanes, int pc) {
+  for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
+}
+
+/* True when the warp has come to a place where others should go on: behind a backward branch, or at a barrier. */
+static bool step(struct walk *walk, struct warp *w) {
+  int pc;
+  uint32_t mask = choose_lanes(w, &pc);
+  if (pc >= (int)walk->kernel->count) {
+    w->live &= ~mask;
+    return true;
+  }
+  const struct ptx_instruction *in = &walk->kernel->instructions[pc];
+  uint32_t active = in->guard < 0 ? mask : mask & ptx_predicate(&w->values, in->guard, in->guard_not);
+  account(walk, w, in, active);
+  w->steps++;
+  move_lanes(w, mask & ~active, pc + 1);
+  if (in->op == PTX_BRANCH) {
+    int target = (int)walk->kernel->operands[in->first].value;
+    move_lanes(w, active, target);
+    if (active != mask && active) w->together = false;
+    return active && target <= pc;
+  }
+  if (in->op == PTX_EXIT) {
+    w->live &= ~active;
+    return true;
+  }
+  move_lanes(w, active, pc + 1);
+  ptx_execute(&w->values, walk->kernel, in, active);
+  return in->op == PTX_BARRIER;
+}
+
+/* ---- Warps ------------------------------------------------------------------------------------------------------- */
+
+static int warp_open(const struct walk *walk, int index, struct warp *out, cugen_error *err) {
+  const struct ptx_launch *l = walk->launch;
+  uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], first = (uint64_t)index * PTX_LANES;
+  uint64_t lanes = threads - first < PTX_LANES ? threads - first : PTX_LANES;
+  *out = (struct warp){.together = true};
+  out->live = lanes == PTX_LANES ? 0xffffffffu : (1u << lanes) - 1;
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    out->ready[s] = calloc((size_t)walk->kernel->slots + 1, sizeof *out->ready[s]);
+    if (!out->ready[s]) return error_memory(err);
+  }
+  return ptx_values_open(walk->kernel, l, index, &out->values, err);
+}
+
+static void warp_close(struct warp *w) {
+  for (int s = 0; s < PTX_SCENARIOS; s++) free(w->ready[s]);
+  ptx_values_close(&w->values);
+}
+
+static bool has_calls(const struct ptx_kernel *kernel) {
+  for (size_t i = 0; i < kernel->count; i++)
+    if (kernel->instructions[i].op == PTX_CALL) return true;
+  return false;
+}
+
+/* The steps of the first warp, at most PROBE_STEPS. */
+static int probe(const struct walk *walk, long *steps, cugen_error *err) {
+  struct walk copy = *walk;
+  struct warp w;
+  int status = warp_open(walk, 0, &w, err);
+  if (!status) status = ptx_memory_open(walk->launch->l1_bytes, &copy.memory, err);
+  while (!status && w.live && w.steps < PROBE_STEPS) step(&copy, &w);
+  *steps = w.steps;
+  warp_close(&w);
+  ptx_memory_close(&copy.memory);
+  return status;
+}
+
+static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_error *err) {
+  for (bool any = true; any;) {
+    any = false;
+    for (int i = 0; i < count; i++) {
+      while (warps[i].live && !step(walk, &warps[i]))
+        ;
+      if (warps[i].steps > MOST_STEPS)
+        return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions", MOST_STEPS);
+      any |= warps[i].live != 0;
+    }
+  }
+  return CUGEN_OK;
+}
+
+/* From the warps walked to all of the block. */
+static void scale_counts(struct walk *walk, double factor) {
+  struct ptx_counts *c = &walk->counts;
+  double *all[] = {&c->instructions,   &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
+                   &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
+                   &c->store_sectors,  &c->atomics,           &c->barriers};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i] *= factor;
+  for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] *= factor;
+}
+
+static int walk_some(struct walk *walk, int count, cugen_error *err) {
+  struct warp *warps = calloc((size_t)count, sizeof *warps);
+  int status = warps ? CUGEN_OK : error_memory(err);
+  for (int i = 0; i < count && !status; i++)
+    status = warp_open(walk, (int)((int64_t)i * walk->warps / count), &warps[i], err);
+  if (!status)
+    status = ptx_memory_open(walk->launch->l1_bytes * count / walk->warps, &walk->memory, err);
+  if (!status) status = run_warps(walk, warps, count, err);
+  for (int i = 0; i < count && warps; i++) {
+    if (!status) end_phase(walk, &warps[i]);
+    for (int s = 0; s < PTX_SCENARIOS; s++)
+      walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
+    warp_close(&warps[i]);
+  }
+  free(warps);
+  ptx_memory_close(&walk->memory);
+  if (!status) scale_counts(walk, (double)walk->warps / count);
+  return status;
+}
+
+int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
+             struct ptx_counts *out, cugen_error *err) {
+  struct walk walk = {.kernel = kernel, .machine = machine, .launch = launch};
+  int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  long steps = 0;
+  *out = (struct ptx_counts){0};
+  walk.warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
+  if (walk.warps < 1 || walk.warps > 32) return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
+  if (has_calls(kernel)) return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+  int status = probe(&walk, &steps, err);
+  int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
+  if (most < 2) most = 2;
+  if (!status) status = walk_some(&walk, (int)(most < walk.warps ? most : walk.warps), err);
+  *out = walk.counts;
+  return status;
+}

@@ -1,0 +1,47 @@
+/* Walking a kernel's PTX: what the warps of one block execute, counted, without data. Integers, addresses and control flow are
+   followed exactly for the real launch; loads give zero, floats are not followed. So sectors, bank conflicts and trip
+   counts are those of the machine wherever they do not depend on the data. A second result is how long a warp takes
+   alone: instructions of a basic block start when their operands are ready, as a scheduling compiler arranges it. */
+#ifndef RUNTIME_PTX_WALK_H
+#define RUNTIME_PTX_WALK_H
+
+#include "ptx.h"
+
+/* Of a multiprocessor; cycles. */
+struct ptx_machine {
+  double pipe[PTX_PIPE_COUNT];    /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
+  double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
+  double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
+  double tensor_flops; /* a cycle, with operands of 2 bytes */
+  double tensor_f64_flops;
+};
+
+struct ptx_launch {
+  uint32_t grid[3], block[3];
+  int64_t shared_bytes;      /* dynamic */
+  const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
+  int parameter_count;
+  int64_t l1_bytes; /* for one block */
+};
+
+/* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
+enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
+
+/* Of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
+struct ptx_counts {
+  double instructions;         /* by warps */
+  double pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles in each pipe; PTX_PIPE_NONE: of issuing */
+  double shared_wavefronts, shared_ideal;
+  double global_wavefronts;
+  double global_requests, global_sectors, ideal_sectors; /* of 32 bytes, asked for; needed if all bytes were used */
+  double load_sectors, store_sectors;                    /* that go to L2 */
+  double atomics;                                        /* sectors of them */
+  double barriers;
+  double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */
+};
+
+/* CUGEN_ERROR_COMPILE: it cannot be followed (calls), or does not end. */
+int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
+             struct ptx_counts *out, cugen_error *err);
+
+#endif
