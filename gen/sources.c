@@ -1,6 +1,7 @@
 /* Finding configs and templates; see sources.h. */
 #include "sources.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -172,6 +173,35 @@ size_t sources_configs(const char **out, size_t count) {
     all++;
   }
   return all;
+}
+
+/* ---- Devices ---- */
+
+/* File names are in lower case. */
+static int device_file_name(const char *name, struct text *out, cugen_error *err) {
+  for (const char *at = name; *at; at++) text_add_char(out, (char)tolower((unsigned char)*at));
+  text_add(out, ".lua");
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int sources_device(const struct sources *sources, const char *name, struct text *path, struct text *content,
+                   bool *is_there, cugen_error *err) {
+  struct search search = {.path = path, .content = content, .err = err};
+  struct text file = {0};
+  int status = device_file_name(name, &file, err);
+  if (!status && (strchr(name, '/') || ends_with(name, ".lua"))) {
+    try_file(&search, name);
+    if (!search.status && !search.found)
+      search.status = error_set(err, CUGEN_ERROR_MISSING, "no description of a device '%s'", name);
+  } else if (!status) {
+    if (sources->device_dir) try_folder(&search, sources->device_dir, text_get(&file));
+    try_shipped(&search, "devices", text_get(&file));
+  }
+  if (!status) status = search_end(&search);
+  *is_there = search.found;
+  text_free(&search.looked);
+  text_free(&file);
+  return status;
 }
 
 /* ---- Templates ---- */

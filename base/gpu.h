@@ -1,0 +1,39 @@
+/* A GPU as data: the facts that configs ask for, and the rates that a prediction needs. devices/ describes the GPUs that
+   cugen knows; docs/model.md says what each figure is for. */
+#ifndef BASE_GPU_H
+#define BASE_GPU_H
+
+#include "facts.h"
+
+/* name, what it is. All are of one multiprocessor where nothing else is said; lanes are results a cycle. */
+#define GPU_RATES(X)                                                                                                 \
+  X(fp32_lanes, "f32 multiply-adds a cycle")                                                                         \
+  X(fp64_lanes, "f64 multiply-adds a cycle")                                                                         \
+  X(fp16_lanes, "f16 multiply-adds a cycle")                                                                         \
+  X(int32_lanes, "32-bit integer additions a cycle")                                                                 \
+  X(special_lanes, "reciprocals, square roots and the like a cycle")                                                 \
+  X(tensor_flops, "f16 operations a cycle of the tensor cores, dense; 0: none")                                      \
+  X(tensor_f64_flops, "f64 operations a cycle of the tensor cores; 0: none")                                         \
+  X(l1_bytes, "bytes that L1 and shared memory have together")                                                       \
+  X(l2_bytes_per_clock, "bytes a cycle that L2 gives to all multiprocessors together")                               \
+  X(memory_gb_per_second, "bandwidth of the device memory, as published")                                            \
+  X(shared_latency, "cycles from shared memory")                                                                     \
+  X(l1_latency, "cycles from L1")                                                                                    \
+  X(l2_latency, "cycles from L2")                                                                                    \
+  X(memory_latency, "cycles from the device memory")
+
+struct gpu_rates {
+#define X(name, what) double name;
+  GPU_RATES(X)
+#undef X
+};
+
+/* A described GPU. */
+struct gpu_model {
+  char id[32];    /* "model:A100" */
+  char name[128]; /* as its driver reports it */
+  struct device_facts facts;
+  struct gpu_rates rates;
+};
+
+#endif

@@ -1,0 +1,239 @@
+/* Reading devices/NAME.lua; see device_file.h. Each figure is a global function, so that an error has the figure's line. */
+#include "device_file.h"
+
+#include <ctype.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sandbox.h"
+
+/* Timing is needed for predictions only, which are made for what NVRTC has a target for. */
+enum figure_kind { FIGURE_FACT, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
+
+struct figure {
+  const char *name;
+  enum figure_kind kind;
+  size_t offset;
+  double least;
+};
+
+#define FACT(name, least)                                                                                            \
+  { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least }
+#define TIMING(name)                                                                                                 \
+  { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), 1 }
+#define RATE(name, least)                                                                                            \
+  { #name, FIGURE_RATE, offsetof(struct gpu_model, rates.name), least }
+
+static const struct figure figures[] = {
+    {"gpu", FIGURE_ID, offsetof(struct gpu_model, id), 0},
+    {"name", FIGURE_NAME, offsetof(struct gpu_model, name), 0},
+    FACT(compute_capability, 30),
+    FACT(sm_count, 1),
+    FACT(clock_khz, 1),
+    FACT(memory_clock_khz, 1),
+    FACT(memory_bus_bits, 1),
+    FACT(memory_bytes, 1),
+    FACT(l2_bytes, 1),
+    FACT(max_threads_per_sm, 32),
+    FACT(max_blocks_per_sm, 1),
+    FACT(registers_per_sm, 1),
+    FACT(shared_per_sm, 1),
+    FACT(shared_per_block_optin, 1),
+    RATE(fp32_lanes, 1),
+    RATE(fp64_lanes, 1),
+    RATE(fp16_lanes, 0),
+    RATE(int32_lanes, 1),
+    RATE(special_lanes, 1),
+    RATE(tensor_flops, 0),
+    RATE(tensor_f64_flops, 0),
+    RATE(l1_bytes, 1),
+    TIMING(l2_bytes_per_clock),
+    RATE(memory_gb_per_second, 1),
+    TIMING(shared_latency),
+    TIMING(l1_latency),
+    TIMING(l2_latency),
+    TIMING(memory_latency),
+};
+enum { FIGURES = sizeof figures / sizeof *figures, OLDEST_TARGET = 75 /* of NVRTC 13 */ };
+
+struct reader {
+  struct gpu_model *out;
+  int lines[FIGURES]; /* where each was; 0: nowhere yet */
+};
+
+/* ---- One figure -------------------------------------------------------------------------------------------------- */
+
+static int line_here(lua_State *L) {
+  lua_Debug at;
+  if (!lua_getstack(L, 1, &at) || !lua_getinfo(L, "l", &at)) return 1;
+  return at.currentline > 0 ? at.currentline : 1;
+}
+
+static void take_text(lua_State *L, const struct figure *figure, struct gpu_model *out) {
+  size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen("model:") : sizeof out->name;
+  char *to = (char *)out + figure->offset;
+  if (lua_type(L, 1) != LUA_TSTRING) luaL_error(L, "%s takes a text, not a %s", figure->name, luaL_typename(L, 1));
+  const char *text = lua_tolstring(L, 1, &length);
+  if (!length || length >= room || strlen(text) != length)
+    luaL_error(L, "%s has 1 to %d characters", figure->name, (int)room - 1);
+  for (size_t i = 0; i < length; i++)
+    if (!isprint((unsigned char)text[i]) || (figure->kind == FIGURE_ID && text[i] == ' '))
+      luaL_error(L, "%s has a character that it cannot have", figure->name);
+  if (figure->kind == FIGURE_ID) {
+    memcpy(to, "model:", strlen("model:"));
+    to += strlen("model:");
+  }
+  memcpy(to, text, length + 1);
+}
+
+static void take_number(lua_State *L, const struct figure *figure, struct gpu_model *out) {
+  const double most = 1e15;
+  int whole;
+  if (lua_type(L, 1) != LUA_TNUMBER) luaL_error(L, "%s takes a number, not a %s", figure->name, luaL_typename(L, 1));
+  double number = lua_tonumber(L, 1);
+  if (!(number >= figure->least) || !(number <= most))
+    luaL_error(L, "%s is %f, should be %d or more", figure->name, number, (int)figure->least);
+  if (figure->kind != FIGURE_FACT) {
+    memcpy((char *)out + figure->offset, &number, sizeof number);
+    return;
+  }
+  int64_t value = lua_tointegerx(L, 1, &whole);
+  if (!whole) luaL_error(L, "%s is a whole number, not %f", figure->name, number);
+  memcpy((char *)out + figure->offset, &value, sizeof value);
+}
+
+/* The function behind each figure's name. */
+static int take_figure(lua_State *L) {
+  struct reader *reader = lua_touserdata(L, lua_upvalueindex(1));
+  lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
+  const struct figure *figure = &figures[index];
+  if (lua_gettop(L) != 1) return luaL_error(L, "%s takes one value", figure->name);
+  if (reader->lines[index])
+    return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name, reader->lines[index]);
+  reader->lines[index] = line_here(L);
+  if (figure->kind == FIGURE_ID || figure->kind == FIGURE_NAME)
+    take_text(L, figure, reader->out);
+  else
+    take_number(L, figure, reader->out);
+  return 0;
+}
+
+static int unknown_figure(lua_State *L) {
+  const char *names[FIGURES], *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+  for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
+  const char *nearest = text_nearest(name, names, FIGURES);
+  if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
+  return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+static int open_figures(lua_State *L) {
+  lua_pushglobaltable(L);
+  for (int i = 0; i < FIGURES; i++) {
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, i);
+    lua_pushcclosure(L, take_figure, 2);
+    lua_setfield(L, -2, figures[i].name);
+  }
+  lua_newtable(L);
+  lua_pushcfunction(L, unknown_figure);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  return 0;
+}
+
+/* What all described GPUs have in common: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
+   pitch_alignment is what cuMemAllocPitch gave wherever it was tried. */
+static void add_common(struct gpu_model *out) {
+  struct device_facts *f = &out->facts;
+  f->architecture_specific = f->compute_capability >= 90;
+  f->warp_size = 32;
+  f->max_threads_per_block = 1024;
+  f->registers_per_block = f->registers_per_sm;
+  f->shared_per_block = 49152;
+  f->shared_reserved_per_block = f->compute_capability >= 80 ? 1024 : 0;
+  f->constant_bytes = 65536;
+  f->pitch_alignment = 512;
+  f->is_gpu = 1;
+}
+
+static int check_complete(const struct reader *reader, const char *path, cugen_error *err) {
+  bool predicted = reader->out->facts.compute_capability >= OLDEST_TARGET;
+  for (int i = 0; i < FIGURES; i++)
+    if (!reader->lines[i] && (predicted || figures[i].kind != FIGURE_TIMING))
+      return error_set(err, CUGEN_ERROR_CONFIG, "%s: '%s' is missing: a description has all of its figures", path,
+                       figures[i].name);
+  const struct device_facts *f = &reader->out->facts;
+  if (f->shared_per_block_optin > f->shared_per_sm)
+    return error_set(err, CUGEN_ERROR_CONFIG, "%s: a block cannot have more shared memory than a multiprocessor has",
+                     path);
+  return CUGEN_OK;
+}
+
+int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out,
+                      cugen_error *err) {
+  struct sandbox *sandbox;
+  struct reader reader = {.out = out};
+  *out = (struct gpu_model){0};
+  int status = sandbox_open(0, 0, &sandbox, err);
+  if (status) return status;
+  lua_State *L = sandbox_state(sandbox);
+  lua_pushcfunction(L, open_figures);
+  lua_pushlightuserdata(L, &reader);
+  status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
+  if (!status) status = sandbox_load(sandbox, path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+  if (!status) status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  sandbox_close(sandbox);
+  if (!status) status = check_complete(&reader, path, err);
+  if (!status) add_common(out);
+  return status;
+}
+
+/* ---- Finding one ------------------------------------------------------------------------------------------------- */
+
+static int by_age(const void *a, const void *b) {
+  const struct gpu_model *x = a, *y = b;
+  int64_t older = x->facts.compute_capability - y->facts.compute_capability;
+  return older ? (older > 0) - (older < 0) : strcmp(x->id, y->id);
+}
+
+size_t device_files(struct gpu_model *out, size_t count) {
+  size_t all = 0;
+  for (const struct embedded_file *file = embedded_files; file->path; file++) {
+    struct gpu_model model;
+    cugen_error ignored;
+    if (strncmp(file->path, "devices/", strlen("devices/")) != 0) continue;
+    if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
+    if (all < count) out[all] = model;
+    all++;
+  }
+  if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
+  return all;
+}
+
+static int unknown_model(const char *name, cugen_error *err) {
+  enum { MOST = 64 };
+  struct gpu_model *all = calloc(MOST, sizeof *all);
+  if (!all) return error_memory(err);
+  size_t count = device_files(all, MOST);
+  error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'; described are", name);
+  for (size_t i = 0; i < count && i < MOST; i++) error_append(err, "%s%s", i ? ", " : " ", all[i].id);
+  error_append(err, ", and a file of yours: model:./mygpu.lua");
+  free(all);
+  return CUGEN_ERROR_USAGE;
+}
+
+int device_file_open(const struct sources *sources, const char *name, struct gpu_model *out, cugen_error *err) {
+  struct text path = {0}, content = {0};
+  bool found;
+  int status = sources_device(sources, name, &path, &content, &found, err);
+  if (!status && !found) status = unknown_model(name, err);
+  if (!status) status = device_file_parse(text_get(&path), text_get(&content), content.length, out, err);
+  text_free(&path);
+  text_free(&content);
+  return status;
+}
