@@ -88,17 +88,13 @@ static int describe_cpu(cugen_kernel *k, const char *text, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int unknown_model(const char *text, cugen_error *err) {
-  error_set(err, CUGEN_ERROR_USAGE, "no device '%s'; described are", text);
-  for (size_t i = 0; described_model(i); i++) error_append(err, "%s%s", i ? ", " : " ", described_model(i));
-  return CUGEN_ERROR_USAGE;
-}
-
 int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
   *known = strncmp(text, "cpu ", 4) == 0;
   if (*known) return describe_cpu(k, text, err);
-  *known = described_device(text, &k->device) && k->device.fingerprint[0];
-  if (!*known) return strncmp(text, "model:", 6) == 0 ? unknown_model(text, err) : CUGEN_OK;
+  *known = strncmp(text, "model:", 6) == 0;
+  int status = *known ? api_model(k->lib, text + 6, &k->device, err) : CUGEN_OK;
+  if (!*known) *known = api_described(k->lib, text, &k->device) && k->device.fingerprint[0];
+  if (status || !*known) return status;
   k->ops = &cuda_device_ops;
   k->described = !api_prefer_present(k->lib, &k->device);
   return CUGEN_OK;

@@ -10,14 +10,16 @@
 #include "tune/tuner.h"
 
 struct cugen {
-  char *device, *arch, *config_dir, *template_dir, *cache_path, *toolkit_dir, *compiler, *worker;
+  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker;
   struct sources sources;
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  struct cache *cache;   /* opened when first needed, */
-  struct cache *nothing; /* what readers get while there is no file, likewise */
-  pthread_mutex_t lock;  /* under this: kernels of one cugen may be in several threads */
+  struct cache *cache;      /* opened when first needed, */
+  struct cache *nothing;    /* what readers get while there is no file, likewise */
+  pthread_mutex_t lock;     /* under this: kernels of one cugen may be in several threads */
+  struct gpu_model *models; /* the described GPUs that ship, likewise */
+  size_t model_count;
   struct text where, why;
   struct text warning;           /* of the cache: that it cannot be written */
   struct api_listing *listing;   /* what cache.c handed out */
@@ -93,6 +95,13 @@ int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cug
 int api_check_facts(const cugen_kernel *kernel, const char *text, cugen_error *err);
 /* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
 int api_check_present(const cugen_kernel *kernel, cugen_error *err);
+
+/* ---- models.c ---- */
+
+/* A fingerprint or architecture; a GPU that is described here is known whole. */
+bool api_described(cugen *lib, const char *text, struct device_description *out);
+/* The name behind "model:". */
+int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);
 
 /* ---- explain.c ---- */
 

@@ -63,10 +63,6 @@ double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds,
 
 /* ---- Occupancy ---- */
 
-const char *cugen_model(size_t index) {
-  return described_model(index);
-}
-
 static int find_facts(cugen *lib, const char *device, struct device_description *out, cugen_error *err) {
   cugen_kernel k = {.lib = lib};
   int status = api_choose_device(&k, device, err);
@@ -74,9 +70,9 @@ static int find_facts(cugen *lib, const char *device, struct device_description 
   if (status) return status;
   *out = k.device;
   if (out->facts.is_gpu) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "the cpu device has no occupancy: blocks run there one after the other; %s is one that has",
-                   described_model(0));
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "the cpu device has no occupancy: blocks run there one after the other; model:A100 is one that has");
 }
 
 static int check_resources(const cugen_resources *r, const struct device_facts *facts, cugen_error *err) {

@@ -26,7 +26,7 @@ int export_open_device(cugen_kernel *base, struct expander *expander, const char
                                            .ops = &cuda_device_ops,
                                            .expander = expander,
                                            .nvrtc_version = api_nvrtc_version(base->lib)}};
-  if (!described_device(text, &k->device))
+  if (!api_described(base->lib, text, &k->device))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is known of the device '%s': it is of a compute capability that "
                      "this cugen does not know",

@@ -68,10 +68,11 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
     char **to;
     const char *option, *variable;
   } rows[] = {
-      {&lib->device, o->device, "CUGEN_DEVICE"},   {&lib->arch, o->arch, NULL},
-      {&lib->config_dir, o->config_dir, NULL},     {&lib->template_dir, o->template_dir, NULL},
-      {&lib->cache_path, o->cache, "CUGEN_CACHE"}, {&lib->toolkit_dir, o->toolkit, NULL},
-      {&lib->compiler, o->compiler, NULL},         {&lib->worker, o->worker, "CUGEN_WORKER"},
+      {&lib->device, o->device, "CUGEN_DEVICE"}, {&lib->arch, o->arch, NULL},
+      {&lib->config_dir, o->config_dir, NULL},   {&lib->template_dir, o->template_dir, NULL},
+      {&lib->device_dir, o->device_dir, NULL},   {&lib->cache_path, o->cache, "CUGEN_CACHE"},
+      {&lib->toolkit_dir, o->toolkit, NULL},     {&lib->compiler, o->compiler, NULL},
+      {&lib->worker, o->worker, "CUGEN_WORKER"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
@@ -103,7 +104,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
 
 void cugen_close(cugen *lib) {
   if (!lib) return;
-  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir,
+  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   api_listing_close(lib->listing);
@@ -112,6 +113,7 @@ void cugen_close(cugen *lib) {
   cache_close(lib->nothing);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);
+  free(lib->models);
   sources_forget(lib->files);
   text_free(&lib->where);
   text_free(&lib->warning);

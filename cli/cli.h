@@ -46,6 +46,7 @@
   X(CACHE, "cache", 0, "FILE", "the database of what is remembered; none: remember nothing")                         \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
+  X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for descriptions of devices here before the shipped ones")          \
   X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
   X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device")                                           \
   X(JSON, "json", 0, NULL, "print one JSON object, described in docs/json.md")                                       \

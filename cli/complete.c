@@ -64,6 +64,7 @@ static cugen_kernel *open_kernel(const struct completion *c) {
   options.cache = "none";
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
+  options.device_dir = cli->values[OPTION_DEVICE_DIR];
   if (!cli->operand || cugen_open(&options, &cli->lib, NULL)) return NULL;
   cugen_kernel_open(cli->lib, cli->operand, NULL, 0, &cli->kernel, NULL);
   return cli->kernel;

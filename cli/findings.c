@@ -146,6 +146,7 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
+  options.device_dir = cli->values[OPTION_DEVICE_DIR];
   options.toolkit = cli->values[OPTION_TOOLKIT];
   options.compiler = cli->values[OPTION_COMPILER];
   char *problem = strdup(set->problem);

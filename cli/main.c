@@ -9,9 +9,10 @@
 #include "cli.h"
 #include "print.h"
 
-const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OPTION_ARCH,    OPTION_CACHE,
-                                      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_TOOLKIT, OPTION_COMPILER,
-                                      OPTION_JSON,       OPTION_QUIET,        OPTION_HELP,    OPTION_COUNT};
+const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OPTION_ARCH,       OPTION_CACHE,
+                                      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_TOOLKIT,
+                                      OPTION_COMPILER,   OPTION_JSON,         OPTION_QUIET,      OPTION_HELP,
+                                      OPTION_COUNT};
 
 static const enum cli_option tune_options[] = {OPTION_BUDGET,         OPTION_STRATEGY, OPTION_SEED,    OPTION_AGAIN,
                                                OPTION_IMPLEMENTATION, OPTION_THREADS,  OPTION_TIMEOUT, OPTION_TOP,
@@ -191,6 +192,7 @@ int cli_open(struct cli *cli) {
   options.cache = values[OPTION_CACHE];
   options.config_dir = values[OPTION_CONFIG_DIR];
   options.template_dir = values[OPTION_TEMPLATE_DIR];
+  options.device_dir = values[OPTION_DEVICE_DIR];
   options.toolkit = values[OPTION_TOOLKIT];
   options.compiler = values[OPTION_COMPILER];
   return cugen_open(&options, &cli->lib, &cli->error);

@@ -82,11 +82,13 @@ static int ask(struct cli *cli, const char *device, const cugen_resources *resou
 /* The GPUs of this machine, then the models. */
 static int ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
   cugen_device_info devices[16];
+  const char *models[48];
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
     if (strncmp(devices[i].id, "cuda:", 5) == 0) status = ask(cli, devices[i].id, resources, out);
-  for (size_t i = 0; cugen_model(i) && !status; i++) status = ask(cli, cugen_model(i), resources, out);
+  size_t model_count = cugen_models(cli->lib, models, sizeof models / sizeof *models);
+  for (size_t i = 0; i < model_count && !status; i++) status = ask(cli, models[i], resources, out);
   return status;
 }
 

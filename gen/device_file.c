@@ -174,8 +174,7 @@ static int check_complete(const struct reader *reader, const char *path, cugen_e
   return CUGEN_OK;
 }
 
-int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out,
-                      cugen_error *err) {
+int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out, cugen_error *err) {
   struct sandbox *sandbox;
   struct reader reader = {.out = out};
   *out = (struct gpu_model){0};
@@ -227,10 +226,10 @@ static int unknown_model(const char *name, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
-int device_file_open(const struct sources *sources, const char *name, struct gpu_model *out, cugen_error *err) {
+int device_file_open(const char *device_dir, const char *name, struct gpu_model *out, cugen_error *err) {
   struct text path = {0}, content = {0};
   bool found;
-  int status = sources_device(sources, name, &path, &content, &found, err);
+  int status = sources_device(device_dir, name, &path, &content, &found, err);
   if (!status && !found) status = unknown_model(name, err);
   if (!status) status = device_file_parse(text_get(&path), text_get(&content), content.length, out, err);
   text_free(&path);

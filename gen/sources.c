@@ -184,8 +184,8 @@ static int device_file_name(const char *name, struct text *out, cugen_error *err
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int sources_device(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                   bool *is_there, cugen_error *err) {
+int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *is_there,
+                   cugen_error *err) {
   struct search search = {.path = path, .content = content, .err = err};
   struct text file = {0};
   int status = device_file_name(name, &file, err);
@@ -194,7 +194,7 @@ int sources_device(const struct sources *sources, const char *name, struct text 
     if (!search.status && !search.found)
       search.status = error_set(err, CUGEN_ERROR_MISSING, "no description of a device '%s'", name);
   } else if (!status) {
-    if (sources->device_dir) try_folder(&search, sources->device_dir, text_get(&file));
+    if (device_dir) try_folder(&search, device_dir, text_get(&file));
     try_shipped(&search, "devices", text_get(&file));
   }
   if (!status) status = search_end(&search);

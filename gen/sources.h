@@ -18,7 +18,6 @@ struct sources {
   const char *config_dir;
   const char *template_dir;
   const struct source_file *files; /* the newest first */
-  const char *device_dir;
 };
 
 /* Puts a copy before the others. CUGEN_ERROR_USAGE: not a name for a file. */
@@ -45,8 +44,8 @@ int sources_config(const struct sources *sources, const char *name, struct text 
 
 /* A description of a GPU: "a100" or "A100" is a100.lua in device_dir, else a shipped one ("devices/a100.lua"); a name with a '/'
    or that ends in .lua is a file. */
-int sources_device(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                   bool *found, cugen_error *err);
+int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *found,
+                   cugen_error *err);
 
 /* A template or include by name: in memory (beside `from`, the file that mentions it, where that is in memory too; then
    by the name alone), template_dir, beside `from`, shipped. The name is relative and stays inside those folders: a config from a stranger cannot read other files. */

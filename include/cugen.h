@@ -66,8 +66,8 @@ typedef struct cugen cugen;
 typedef struct cugen_options {
   size_t size;              /* sizeof(cugen_options), set by CUGEN_OPTIONS_INIT */
   const char *device;       /* "cuda:0", "cpu"; default: the first CUDA GPU, else the cpu device. One that is not
-                               here can be looked at, and nothing can run on it: "model:H200", or a device's text in
-                               the cache, such as "NVIDIA H200 sm_90 132 SMs" */
+                               here can be looked at, and nothing can run on it: "model:H200", "model:./mygpu.lua", or
+                               a device's text in the cache, such as "NVIDIA H200 sm_90 132 SMs" */
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's own */
   const char *config_dir;   /* looked in before the shipped configs */
   const char *template_dir; /* looked in before the config's own folder and the shipped templates */
@@ -75,10 +75,11 @@ typedef struct cugen_options {
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++, clang++ */
   const char *worker;       /* program started for isolated work; default $CUGEN_WORKER, this cugen itself */
+  const char *device_dir;   /* looked in before the described devices that ship */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* options may be NULL: all defaults. What the environment says is read here, and nowhere later; a missing driver or
    a cache that cannot be used shows in the function that needs it. CUGEN_ERROR_USAGE: options->size is not this
@@ -455,9 +456,9 @@ typedef struct cugen_occupancy {
 int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
                            cugen_error *error);
 
-/* The name of a described device, "model:K40", from the oldest on, as options.device takes it; NULL: there is none at
-   that index. Lives as long as the program. */
-const char *cugen_model(size_t index);
+/* The names of the described devices that ship, "model:K40" and so on from the oldest, as options.device takes them. Returns
+   how many there are; fills at most count. The strings live until the library is closed. */
+size_t cugen_models(cugen *lib, const char **out, size_t count);
 
 /* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------- */
 

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#define MODEL_PREFIX "model:"
 
 /* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
 static const struct {
@@ -23,19 +20,6 @@ static const struct {
 
 /* The oldest that an image can be made for, by CUDA 13. */
 enum { OLDEST_ARCH = 75 };
-
-/* Devices that are often asked about, as their drivers report them; memory in MiB, L2 in KiB. */
-static const struct {
-  const char *name, *full_name;
-  int capability, sm_count, clock_khz, memory_clock_khz, memory_bus_bits, l2_kib, memory_mib;
-} models[] = {
-    {MODEL_PREFIX "K40", "Tesla K40m", 35, 15, 875000, 3004000, 384, 1536, 11441},
-    {MODEL_PREFIX "V100", "Tesla V100-SXM2-16GB", 70, 80, 1530000, 877000, 4096, 6144, 16151},
-    {MODEL_PREFIX "A100", "NVIDIA A100-SXM4-40GB", 80, 108, 1410000, 1215000, 5120, 40960, 40326},
-    {MODEL_PREFIX "H100", "NVIDIA H100 80GB HBM3", 90, 132, 1980000, 2619000, 5120, 51200, 81079},
-    {MODEL_PREFIX "H200", "NVIDIA H200", 90, 132, 1980000, 3201000, 6016, 61440, 143155},
-};
-enum { MODELS = sizeof models / sizeof *models };
 
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   size_t i = 0, count = sizeof table / sizeof *table;
@@ -80,8 +64,9 @@ static bool from_arch(const char *text, struct device_description *out) {
   return true;
 }
 
-/* "NAME sm_90 132 SMs" */
+/* "NAME sm_90 132 SMs"; what predictions are kept under is no device's. */
 static bool from_fingerprint(const char *text, struct device_description *out) {
+  if (strncmp(text, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) == 0) return false;
   const char *mark = NULL, *end;
   for (const char *at = strstr(text, " sm_"); at; at = strstr(at + 1, " sm_")) mark = at;
   size_t name = mark ? (size_t)(mark - text) : 0, length = strlen(text);
@@ -95,46 +80,19 @@ static bool from_fingerprint(const char *text, struct device_description *out) {
   return true;
 }
 
-/* ---- Models ---- */
-
-static bool model_fingerprint(size_t i, char *text, size_t size) {
-  int length = snprintf(text, size, "%s sm_%d %d SMs", models[i].full_name, models[i].capability, models[i].sm_count);
-  return length > 0 && (size_t)length < size;
-}
-
-/* What a fingerprint does not say, from the model that has it. */
-static void add_model(struct device_description *out) {
-  char fingerprint[sizeof out->fingerprint];
-  for (size_t i = 0; i < MODELS; i++) {
-    if (!model_fingerprint(i, fingerprint, sizeof fingerprint) || strcmp(fingerprint, out->fingerprint) != 0)
-      continue;
-    snprintf(out->id, sizeof out->id, "%s", models[i].name);
-    out->facts.clock_khz = models[i].clock_khz;
-    out->facts.memory_clock_khz = models[i].memory_clock_khz;
-    out->facts.memory_bus_bits = models[i].memory_bus_bits;
-    out->facts.l2_bytes = 1024LL * models[i].l2_kib;
-    out->facts.memory_bytes = (int64_t)models[i].memory_mib << 20;
-  }
-}
-
-/* "model:H200" */
-static bool from_model(const char *text, struct device_description *out) {
-  char fingerprint[sizeof out->fingerprint];
-  for (size_t i = 0; i < MODELS; i++)
-    if (strcasecmp(text, models[i].name) == 0)
-      return model_fingerprint(i, fingerprint, sizeof fingerprint) && from_fingerprint(fingerprint, out);
-  return false;
-}
-
-const char *described_model(size_t index) {
-  return index < MODELS ? models[index].name : NULL;
+void described_model(const struct gpu_model *model, struct device_description *out) {
+  *out = (struct device_description){.facts = model->facts, .rates = model->rates};
+  int capability = (int)model->facts.compute_capability;
+  snprintf(out->id, sizeof out->id, "%s", model->id);
+  snprintf(out->name, sizeof out->name, "%s", model->name);
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability, model->facts.architecture_specific ? "a" : "");
+  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", model->name, capability,
+           (int)model->facts.sm_count);
 }
 
 bool described_device(const char *text, struct device_description *out) {
   *out = (struct device_description){0};
-  bool known = from_arch(text, out) || from_fingerprint(text, out) || from_model(text, out);
-  if (known) add_model(out);
-  return known;
+  return from_arch(text, out) || from_fingerprint(text, out);
 }
 
 bool described_knows(const struct device_description *device, enum device_fact fact) {

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "base/facts.h"
+#include "base/gpu.h"
 #include "base/kernel.h"
 #include "toolkit.h"
 
@@ -105,6 +105,7 @@ struct device_description {
   char fingerprint[256];
   int driver_version;
   struct device_facts facts;
+  struct gpu_rates rates; /* of a described device; else all 0 */
 };
 
 /* What an image is made for: the architecture, on the cpu device this very processor and compiler. */

@@ -94,8 +94,8 @@ struct ptx_instruction {
   int guard; /* predicate's slot; -1: none */
   bool guard_not;
   bool is_signed, from_signed, is_float, high, wide, left;
-  bool past_l1; /* ld.global.cg and the like */
-  bool leader; /* begins a basic block */
+  bool past_l1;        /* ld.global.cg and the like */
+  bool leader;         /* begins a basic block */
   int size, from_size; /* bytes of one element */
   int operand_size;    /* bytes of an element of mma's A */
   int vector;          /* elements of a lane's access */

@@ -48,8 +48,7 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
   *out = (struct ptx_access){0};
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
     uint64_t address = lanes->address[__builtin_ctz(rest)], end = address + (uint64_t)lanes->bytes - 1;
-    for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++)
-      out->sectors = add_distinct(sectors, out->sectors, s);
+    for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++) out->sectors = add_distinct(sectors, out->sectors, s);
     for (uint64_t p = address / PASS; p <= end / PASS; p++) pass_count = add_distinct(passes, pass_count, p);
     bytes += lanes->bytes;
   }

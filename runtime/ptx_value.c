@@ -118,8 +118,7 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 static uint64_t multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
   if (!in->high) return a * b; /* operands carry their sign, so that a wide product is right, too */
   if (in->size == 8)
-    return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64)
-                         : (uint64_t)((unsigned_wide)a * b >> 64);
+    return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64) : (uint64_t)((unsigned_wide)a * b >> 64);
   return (in->is_signed ? (uint64_t)((int64_t)a * (int64_t)b >> 8 * in->size) : a * b >> 8 * in->size);
 }
 

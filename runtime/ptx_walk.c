@@ -10,10 +10,10 @@
 #include "ptx_value.h"
 
 enum {
-  GROUPS = 64,           /* asynchronous groups in flight */
-  MOST_STEPS = 4000000,  /* of one warp */
-  PROBE_STEPS = 20000,   /* to find out how long a warp is */
-  BLOCK_STEPS = 240000   /* about, for all of them */
+  GROUPS = 64,          /* asynchronous groups in flight */
+  MOST_STEPS = 4000000, /* of one warp */
+  PROBE_STEPS = 20000,  /* to find out how long a warp is */
+  BLOCK_STEPS = 240000  /* about, for all of them */
 };
 
 /* When asynchronous copies end, oldest first. */
@@ -118,8 +118,7 @@ static void wait_until(struct warp *w, struct queue *q, int left) {
 }
 
 static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
-  for (int s = 0; s < PTX_SCENARIOS; s++)
-    w->open[s] = larger(w->any_open ? w->open[s] : 0, begin[s] + latency[s]);
+  for (int s = 0; s < PTX_SCENARIOS; s++) w->open[s] = larger(w->any_open ? w->open[s] : 0, begin[s] + latency[s]);
   w->any_open = true;
 }
 
@@ -411,9 +410,9 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 /* From the warps walked to all of the block. */
 static void scale_counts(struct walk *walk, double factor) {
   struct ptx_counts *c = &walk->counts;
-  double *all[] = {&c->instructions,   &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
+  double *all[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
                    &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                   &c->store_sectors,  &c->atomics,           &c->barriers};
+                   &c->store_sectors,   &c->atomics,           &c->barriers};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i] *= factor;
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] *= factor;
 }
@@ -423,13 +422,11 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   int status = warps ? CUGEN_OK : error_memory(err);
   for (int i = 0; i < count && !status; i++)
     status = warp_open(walk, (int)((int64_t)i * walk->warps / count), &warps[i], err);
-  if (!status)
-    status = ptx_memory_open(walk->launch->l1_bytes * count / walk->warps, &walk->memory, err);
+  if (!status) status = ptx_memory_open(walk->launch->l1_bytes * count / walk->warps, &walk->memory, err);
   if (!status) status = run_warps(walk, warps, count, err);
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
-    for (int s = 0; s < PTX_SCENARIOS; s++)
-      walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
+    for (int s = 0; s < PTX_SCENARIOS; s++) walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
     warp_close(&warps[i]);
   }
   free(warps);
@@ -446,7 +443,8 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   *out = (struct ptx_counts){0};
   walk.warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
   if (walk.warps < 1 || walk.warps > 32) return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
-  if (has_calls(kernel)) return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+  if (has_calls(kernel))
+    return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
   int status = probe(&walk, &steps, err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;

@@ -9,7 +9,8 @@
 
 /* Of a multiprocessor; cycles. */
 struct ptx_machine {
-  double pipe[PTX_PIPE_COUNT];    /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
+  double
+      pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
   double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
   double tensor_flops; /* a cycle, with operands of 2 bytes */

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "gen/device_file.h"
 #include "runtime/described.h"
 #include "runtime/occupancy.h"
 
@@ -194,23 +195,25 @@ static void test_models(void **state) {
   static const struct {
     const char *name;
     const struct device_facts *facts;
-  } rows[] = {{"model:K40", &k40}, {"model:v100", &v100}, {"model:A100", &a100}};
+  } rows[] = {{"K40", &k40}, {"v100", &v100}, {"A100", &a100}};
   struct device_description got;
   for (int i = 0; i < 3; i++) {
-    assert_true(described_device(rows[i].name, &got));
+    struct gpu_model model;
+    assert_int_equal(device_file_open(NULL, rows[i].name, &model, NULL), CUGEN_OK);
+    described_model(&model, &got);
     assert_int_equal(got.facts.sm_count, rows[i].facts->sm_count);
     assert_int_equal(got.facts.max_blocks_per_sm, rows[i].facts->max_blocks_per_sm);
     assert_int_equal(got.facts.shared_per_sm, rows[i].facts->shared_per_sm);
     assert_int_equal(got.facts.shared_per_block_optin, rows[i].facts->shared_per_block_optin);
     assert_int_equal(got.facts.shared_reserved_per_block, rows[i].facts->shared_reserved_per_block);
   }
-  assert_true(described_device("NVIDIA H200 sm_90 132 SMs", &got));
-  assert_string_equal(got.id, "model:H200");
   assert_true(described_knows(&got, DEVICE_FACT_clock_khz));
+  assert_true(described_device("NVIDIA H200 sm_90 132 SMs", &got));
+  assert_string_equal(got.name, "NVIDIA H200");
   assert_true(described_device("Some GPU sm_90 7 SMs", &got));
   assert_string_equal(got.id, "");
   assert_false(described_knows(&got, DEVICE_FACT_clock_khz));
-  assert_false(described_device("model:H2000", &got));
+  assert_false(described_device("predicted NVIDIA H200 sm_90 132 SMs", &got)); /* predictions are of no device */
   assert_false(described_device("sm_70", &got)); /* nothing is compiled for it any more */
 }
 

@@ -1,0 +1,50 @@
+/* Described GPUs: the ones that ship, and the one that a text names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "gen/device_file.h"
+#include "runtime/described.h"
+
+enum { MOST_MODELS = 64 };
+
+/* Read when first needed; they stay until the library is closed. */
+static size_t load_models(cugen *lib, const struct gpu_model **out) {
+  pthread_mutex_lock(&lib->lock);
+  if (!lib->models) {
+    lib->models = calloc(MOST_MODELS, sizeof *lib->models);
+    if (lib->models) lib->model_count = device_files(lib->models, MOST_MODELS);
+  }
+  *out = lib->models;
+  size_t count = lib->model_count < MOST_MODELS ? lib->model_count : MOST_MODELS;
+  pthread_mutex_unlock(&lib->lock);
+  return *out ? count : 0;
+}
+
+bool api_described(cugen *lib, const char *text, struct device_description *out) {
+  const struct gpu_model *models;
+  if (!described_device(text, out)) return false;
+  size_t count = out->fingerprint[0] ? load_models(lib, &models) : 0;
+  for (size_t i = 0; i < count; i++) {
+    struct device_description model;
+    described_model(&models[i], &model);
+    if (strcmp(model.fingerprint, out->fingerprint) != 0) continue;
+    *out = model;
+    break;
+  }
+  return true;
+}
+
+int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err) {
+  struct gpu_model model;
+  int status = device_file_open(lib->device_dir, name, &model, err);
+  if (!status) described_model(&model, out);
+  return status;
+}
+
+size_t cugen_models(cugen *lib, const char **out, size_t count) {
+  const struct gpu_model *models;
+  size_t all = load_models(lib, &models);
+  for (size_t i = 0; i < all && i < count; i++) out[i] = models[i].id;
+  return all;
+}
