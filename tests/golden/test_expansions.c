@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "gen/device_file.h"
 #include "gen/expand.h"
 #include "runtime/described.h"
 
@@ -115,7 +116,9 @@ static void expand(const struct golden *golden, struct kernel_spec *out) {
   uint64_t index = 0;
   struct device_description h200;
   const struct device_facts *facts = &h200.facts;
-  assert_true(described_device("model:H200", &h200));
+  struct gpu_model model;
+  assert_int_equal(device_file_open(NULL, "H200", &model, NULL), CUGEN_OK);
+  described_model(&model, &h200);
   check(config_open(&sources, golden->config, &config, &err), &err);
   check(problem_set(config, golden->settings, count_settings(golden), false, &problem, &err), &err);
   check(space_open(config, &problem, facts, &space, &err), &err);
