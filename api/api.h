@@ -61,6 +61,7 @@ struct cugen_kernel {
   bool records_loaded;
   struct api_stored *stored;             /* what stored.c handed out */
   struct api_why *why;                   /* and why.c */
+  struct api_check *check;               /* and check.c */
   struct text export_name, export_notes; /* what export.c handed out */
   int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
 };
@@ -120,6 +121,9 @@ void api_stored_close(struct api_stored *stored);
 
 /* ---- why.c ---- */
 void api_why_close(struct api_why *why);
+
+/* ---- check.c ---- */
+void api_check_close(struct api_check *check);
 
 /* ---- tuning.c ---- */
 

@@ -113,6 +113,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   api_choice_free(&k->choice);
   api_stored_close(k->stored);
   api_why_close(k->why);
+  api_check_close(k->check);
   expander_close(k->expander);
   space_close(k->space);
   problem_free(&k->problem);

@@ -38,6 +38,7 @@
   X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
   X(MEMORY, "memory", 0, "LIST", "pageable, pinned, combined, pitched, mapped, managed, prefetch (default: all)")    \
   X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
+  X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
@@ -185,6 +186,7 @@ int command_export(struct cli *cli);
 int command_space(struct cli *cli);
 int command_show(struct cli *cli);
 int command_run(struct cli *cli);
+int command_check(struct cli *cli);
 int command_tune(struct cli *cli);
 int command_roofline(struct cli *cli);
 int command_occupancy(struct cli *cli);

@@ -10,7 +10,7 @@
 
 #include "print.h"
 
-static double now(void) {
+double progress_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -90,7 +90,7 @@ void progress_line(const cugen_progress *state, int width, char *out, size_t siz
 
 void progress_draw(struct progress *progress, const cugen_progress *state) {
   enum { REDRAWS_PER_SECOND = 10 };
-  double time = now();
+  double time = progress_now();
   if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return;
   char line[512];
   progress_line(state, terminal_width(), line, sizeof line);

@@ -12,6 +12,8 @@ struct progress {
   double last_draw; /* monotonic seconds */
 };
 
+/* Monotonic seconds. */
+double progress_now(void);
 void progress_open(struct progress *progress, bool quiet);
 /* One line, redrawn at most ten times a second. */
 void progress_draw(struct progress *progress, const cugen_progress *state);

@@ -42,7 +42,7 @@ typedef enum cugen_status {
   CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file is not there */
   CUGEN_ERROR_CACHE = -9,       /* the cache, or wisdom, is corrupt, foreign, or newer than this cugen */
   CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
-  CUGEN_ERROR_WRONG = -11,      /* a variant computed a wrong result, or no variant came out right */
+  CUGEN_ERROR_WRONG = -11,      /* a wrong result, a finding of a check, or no variant came out right */
   CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
   CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request, everything measured is kept; exit code 130 (Ctrl-C) or 143 */
 } cugen_status;
@@ -283,6 +283,96 @@ int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implem
 int cugen_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
 /* The variant's text, such as "tiled tile=16 pad=1"; index < valid. */
 int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
+
+/* ---- Checking: what is wrong with a variant, without a GPU --------------------------------------------------------- */
+
+/* One thing that was found, in however many variants and runs. */
+typedef struct cugen_check_finding {
+  const char
+      *kind; /* "race", "race between blocks", "copy in flight", "uninitialised read", "out of bounds", "index out
+                          of bounds", "write to an input", "barrier divergence", "barrier after exit", "absent lanes",
+                          "deadlock", "hang", "wrong result", "trap" */
+  const char *message; /* a sentence: who did what to what, where the other thread was */
+  const char *file;    /* of the template, as the source's #line calls it; "": not known */
+  int line;
+  const char *user_file; /* where a template's included code is used, "" */
+  int user_line;
+  const char *other_file; /* the other access or barrier; "" */
+  int other_line;
+  const char *array; /* of shared memory, or the buffer; "" */
+  int shared;
+  uint32_t block[3], thread[3];             /* that did it */
+  uint32_t other_block[3], other_thread[3]; /* the other; zero when there is none */
+  const char *variant, *problem;            /* where it was found first */
+  size_t variants;                          /* that show it */
+} cugen_check_finding;
+
+/* What a variant asks of the memory system with one array of shared memory, or one buffer of global memory, in one launch,
+   on sizes that are whole tiles if it ran on such, else on the check problem. */
+typedef struct cugen_check_traffic {
+  const char *variant, *problem;
+  int launch;
+  const char *array;
+  int shared, write;
+  double requests; /* of a warp: its lanes' accesses at one place of the program */
+  double bytes;
+  double needed; /* passes over the banks (shared), or sectors of 32 bytes (global) */
+  double ideal;  /* the fewest that so many bytes can do with */
+} cugen_check_traffic;
+
+/* What was not checked. */
+typedef struct cugen_check_skip {
+  const char *what, *why; /* a variant or an implementation; what it needs that the cpu device has not */
+  size_t variants;
+} cugen_check_skip;
+
+/* How far a check has got; for the length of the callback. */
+typedef struct cugen_check_progress {
+  size_t done, planned; /* runs: of a variant on a problem */
+  size_t findings;
+} cugen_check_progress;
+
+/* Called some ten times a second from the thread that checks; return nonzero to stop. */
+typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *context);
+
+/* What to check. */
+typedef struct cugen_check_options {
+  size_t size;
+  const char *variant;           /* only this one; a text as for cugen_kernel_source */
+  int all;                       /* every variant of the kernel's problem */
+  size_t sample;                 /* so many of them, drawn at random */
+  uint64_t seed;                 /* of the sample and of the input data; 0: 1 */
+  int threads;                   /* runs at the same time; 0: as many as there are processors */
+  double timeout;                /* seconds that one run may take; 0: 20 */
+  cugen_check_callback progress; /* NULL: none */
+  void *context;                 /* for progress */
+} cugen_check_options;
+
+#define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
+  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0.0, NULL, NULL }
+
+/* What a check found. Everything in it lives until the kernel is checked again or closed. */
+typedef struct cugen_check {
+  const cugen_check_finding *findings; /* by file and line */
+  size_t finding_count;
+  const cugen_check_traffic *traffic;
+  size_t traffic_count;
+  const cugen_check_skip *skips;
+  size_t skip_count;
+  size_t variants, problems, runs; /* that were checked */
+  uint64_t variants_of;            /* in the kernel's space */
+} cugen_check;
+
+/* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the
+   results with the reference. By default: of every implementation as many variants as show every value of every tunable, on
+   the check problem and on sizes around it, and some with every other value of what the problem has a list of (types,
+   layouts). With variant, all or sample: those, on the check problem and the sizes around it. A size that was set at
+   cugen_kernel_open stays.
+
+   CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
+   then. CUGEN_ERROR_MISSING: there is no C++ compiler. What is in out->skips was not checked, which is no error. */
+int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
+                       cugen_error *error);
 
 /* ---- Sources ------------------------------------------------------------------------------------------------ */
 

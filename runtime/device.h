@@ -13,6 +13,7 @@
 #include "base/gpu.h"
 #include "base/kernel.h"
 #include "toolkit.h"
+#include "watch.h"
 
 struct device; /* made by open; the row's own data follows */
 
@@ -33,6 +34,7 @@ struct compile_request {
   size_t entry_count;
   double timeout; /* seconds; 0: none */
   bool keep_ptx;  /* compiled.ptx is wanted, too */
+  bool watched;   /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
 };
 
 struct kernel_resources {
@@ -120,6 +122,8 @@ struct device_options {
   void *context;
   /* The process is an application's: it keeps its signal handlers, and a trap is an error of the launch. */
   bool embedded;
+  /* NULL, or what watched kernels bring to light on the cpu device is written there. */
+  struct watch_report *report;
   const atomic_bool
       *stop; /* NULL, or set to end what runs on the cpu device, where it comes to wait or to a block's end */
 };
@@ -196,6 +200,8 @@ struct device_ops {
               cugen_error *err);
   /* What the clocks do now. NULL in a row that never knows. */
   void (*clock)(struct device *device, struct device_clock *out);
+  /* Empties the report and names the memory that the watched launches after it work on. NULL in a row without them. */
+  int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err);
   /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row
      that never knows. */
   int (*parameters)(struct entry *entry, int *sizes, int capacity);

@@ -3,16 +3,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/system.h"
 #include "cpu/compile.h"
 #include "cpu/fibers.h"
 #include "cpu/guard.h"
+#include "cpu/watch.h"
 #include "device.h"
 #include "texture.h"
 
@@ -25,11 +28,14 @@ struct cpu_device {
   pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
   const atomic_bool *stop;
+  struct watch *watch; /* NULL: it was opened without a report */
 };
 
 struct loaded {
   void *library;
-  int file; /* that library was loaded from */
+  bool watched;
+  struct watch_image image; /* of a watched one */
+  int file;                 /* that library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry *entries[KERNEL_MAX_LAUNCHES];
@@ -39,6 +45,7 @@ struct entry {
   void (*run)(void **parameters);
   int (*takes)(int *sizes, int capacity);
   struct cpu_builtins *builtins;
+  const struct loaded *of;
 };
 
 /* ---- What it is ---- */
@@ -126,6 +133,7 @@ static void cpu_close(struct device *device) {
   if (!d) return;
   if (!d->embedded) guard_uninstall();
   fibers_close(d->fibers);
+  watch_close(d->watch);
   pthread_mutex_destroy(&d->lock);
   free(d->shared);
   free(d);
@@ -144,6 +152,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   if (!status) status = fibers_open(&d->fibers, err);
   size_t shared = (size_t)d->base.description.facts.shared_per_block_optin;
   if (!status && posix_memalign(&d->shared, DYNAMIC_SHARED_ALIGNMENT, shared)) status = error_memory(err);
+  if (!status && options->report) status = watch_open(options->report, &d->watch, err);
   if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
   if (status) {
     cpu_close(&d->base);
@@ -298,6 +307,19 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   free(loaded);
 }
 
+/* A watched image exports a place for the hooks. */
+static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
+  const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
+  struct link_map *map = NULL;
+  if (!hooks) return CUGEN_OK;
+  if (!d->watch || dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
+  *hooks = watch_hooks();
+  loaded->watched = true;
+  loaded->image = (struct watch_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
+  return CUGEN_OK;
+}
+
 static int cpu_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err) {
   *out = NULL;
   struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -306,9 +328,11 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   int status = open_image(loaded, err);
   const struct cpu_hooks **hooks = status ? NULL : find_symbol(loaded, "cugen_hooks", err);
   loaded->builtins = hooks ? find_symbol(loaded, "cugen_builtins", err) : NULL;
-  if (!loaded->builtins) {
+  if (!status && !loaded->builtins) status = CUGEN_ERROR_DEVICE;
+  if (!status) status = watch_image((const struct cpu_device *)device, loaded, err);
+  if (status) {
     cpu_unload(device, loaded);
-    return status ? status : CUGEN_ERROR_DEVICE;
+    return status;
   }
   *hooks = fibers_hooks();
   *out = loaded;
@@ -334,6 +358,7 @@ static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
   memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
   memcpy(&entry->takes, &takes, sizeof takes);
   entry->builtins = loaded->builtins;
+  entry->of = loaded;
   loaded->entries[index] = entry;
   return CUGEN_OK;
 }
@@ -367,6 +392,20 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
 
 /* ---- Running ---- */
 
+/* The report's time limit, for this launch; seconds 0: none. The handler is guard.c's. */
+static void set_alarm(double seconds) {
+  const struct itimerval timer = {
+      .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static int run_watched(struct cpu_device *d, const struct fiber_launch *launch, cugen_error *err) {
+  set_alarm(watch_limit(d->watch));
+  int status = fibers_run(d->fibers, launch, err);
+  set_alarm(0);
+  return status;
+}
+
 static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                       void **parameters, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
@@ -384,8 +423,12 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                       .block = {launch->block[0], launch->block[1], launch->block[2]},
                                       .dynamic_shared = d->shared,
-                                      .stop = d->stop};
-  return fibers_run(d->fibers, &fibers, err);
+                                      .stop = d->stop,
+                                      .watch = entry->of->watched ? d->watch : NULL,
+                                      .image = &entry->of->image,
+                                      .dynamic_bytes = (size_t)launch->shared_bytes,
+                                      .dynamic_room = (size_t)device->description.facts.shared_per_block_optin};
+  return fibers.watch ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
 }
 
 static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
@@ -397,6 +440,10 @@ static int cpu_launch_on(struct device *device, struct entry *entry, const struc
   int status = cpu_launch(device, entry, launch, parameters, err);
   pthread_mutex_unlock(&d->lock);
   return status;
+}
+
+static int cpu_watch(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+  return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
 }
 
 static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
@@ -444,5 +491,6 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .launch = cpu_launch,
                                           .launch_on = cpu_launch_on,
                                           .parameters = cpu_parameters,
+                                          .watch = cpu_watch,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

@@ -126,9 +126,8 @@ static int copy_arguments(const struct kernel_spec *from, const struct config *c
   return CUGEN_OK;
 }
 
-/* The dataset for a spec, made when it is the first of its kind. */
-static int find_data(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                     const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                  const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
   for (struct bench_data *d = bench->data; d; d = d->next)
     if (d->request.timed == timed && same_arguments(&d->spec, spec)) {
       *out = &d->request;
@@ -365,11 +364,11 @@ static int run_built(struct bench *bench, struct candidate *c, bool verify, cons
   struct variant variant;
   struct value *values = variant_values(bench, c->index, &variant);
   if (!values) return error_memory(err);
-  int status = find_data(bench, &c->real, t->problem, true, &variant, &job.real, err);
+  int status = bench_dataset(bench, &c->real, t->problem, true, &variant, &job.real, err);
   if (!status && c->has_check && verify) {
     job.check_spec = &c->check;
     job.check_compiled = &c->check_build->compiled;
-    status = find_data(bench, &c->check, &bench->check, false, &variant, &job.check, err);
+    status = bench_dataset(bench, &c->check, &bench->check, false, &variant, &job.check, err);
   }
   free(values);
   return status ? status : worker_run(bench->worker, &job, result, err);

@@ -38,6 +38,10 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                cugen_error *err);
 void bench_close(struct bench *bench);
 
+/* The dataset for a spec, made, with its reference, when it is the first of its kind. *out lives as long as the bench. */
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                  const struct variant *variant, const struct dataset_request **out, cugen_error *err);
+
 /* Expands the variant; compiles nothing yet. */
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err);
 void candidate_close(struct bench *bench, struct candidate *candidate);

@@ -38,8 +38,8 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   w->known[0] = w->known[1] = -1;
   w->fault_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
   void *fault = MAP_FAILED;
-  if (w->fault_descriptor >= 0 && ftruncate(w->fault_descriptor, WORKER_FAULT_BYTES) == 0)
-    fault = mmap(NULL, WORKER_FAULT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fault_descriptor, 0);
+  if (w->fault_descriptor >= 0 && ftruncate(w->fault_descriptor, WORKER_SHARED_BYTES) == 0)
+    fault = mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fault_descriptor, 0);
   w->fault = fault == MAP_FAILED ? NULL : fault;
   if (!w->fault) {
     int status = error_set(err, CUGEN_ERROR_MEMORY, "shared memory for the worker: %s", strerror(errno));
@@ -66,7 +66,7 @@ static bool stop(struct worker *w, double patience, struct text *how) {
 void worker_close(struct worker *w) {
   if (!w) return;
   stop(w, open_timeout, NULL); /* nothing was asked: it ends at once */
-  if (w->fault) munmap(w->fault, WORKER_FAULT_BYTES);
+  if (w->fault) munmap(w->fault, WORKER_SHARED_BYTES);
   if (w->fault_descriptor >= 0) close(w->fault_descriptor);
   text_free(&w->message);
   free(w);
@@ -203,6 +203,7 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
 static void put_job(struct text *payload, const struct worker_job *job) {
   bool shared = job->check && job->check_compiled == job->real_compiled;
   wire_put_int(payload, job->verify);
+  wire_put_int(payload, job->watched);
   wire_put(payload, &job->measure, sizeof job->measure);
   wire_put_int(payload, job->real->id);
   wire_put_spec(payload, job->real_spec);
@@ -215,7 +216,8 @@ static void put_job(struct text *payload, const struct worker_job *job) {
 }
 
 /* False when that is no result: then a time that was never measured would be the best of all. */
-static bool read_result(const struct worker *w, struct worker_result *out, bool *dying) {
+static bool read_result(const struct worker *w, const struct worker_job *job, struct worker_result *out,
+                        bool *dying) {
   struct wire_reader reader = wire_read(&w->message);
   *dying = wire_get_int(&reader) != 0;
   const void *plain = wire_get(&reader, sizeof *out);
@@ -223,6 +225,7 @@ static bool read_result(const struct worker *w, struct worker_result *out, bool 
   memcpy(out, plain, sizeof *out);
   out->reason[sizeof out->reason - 1] = '\0';
   out->measurement.clock.throttle[sizeof out->measurement.clock.throttle - 1] = '\0';
+  if (out->outcome == CUGEN_OUTCOME_OK && job->watched) return true;
   if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds > 0;
   return out->outcome > CUGEN_OUTCOME_OK && out->outcome <= CUGEN_OUTCOME_TIMEOUT;
 }
@@ -274,15 +277,29 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
   set_reason(out, "the worker process no longer made sense after running the variant");
 }
 
+/* The process says where it stands, and dies, before it is killed. */
+static const double limit_before_timeout = 0.9;
+
+static struct watch_report *shared_report(const struct worker *w) {
+  return (struct watch_report *)(void *)(w->fault + WORKER_FAULT_BYTES);
+}
+
+const struct watch_report *worker_report(const struct worker *w) {
+  return shared_report(w);
+}
+
 static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
   bool dying = false;
   put_job(&payload, job);
+  if (job->watched)
+    *shared_report(w) =
+        (struct watch_report){.limit = job->timeout * limit_before_timeout, .count_blocks = job->count_blocks};
   int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, job->timeout, &answer, err);
   text_free(&payload);
   if (status) return status;
-  if (answer == ANSWER_DONE && !read_result(w, out, &dying)) answer = ANSWER_NONSENSE;
+  if (answer == ANSWER_DONE && !read_result(w, job, out, &dying)) answer = ANSWER_NONSENSE;
   switch (answer) {
   case ANSWER_DONE: break;
   case ANSWER_ERROR: return answered_error(w, err);

@@ -11,7 +11,8 @@
 
 struct worker;
 
-enum { WORKER_FAULT_BYTES = 4096 };
+/* Shared with the process: a fault's text, and behind it a struct watch_report. */
+enum { WORKER_FAULT_BYTES = 4096, WORKER_SHARED_BYTES = WORKER_FAULT_BYTES + sizeof(struct watch_report) };
 
 struct worker_options {
   const char *program; /* started as: program worker */
@@ -35,6 +36,10 @@ struct worker_job {
   const struct kernel_spec *check_spec, *real_spec;
   const struct compiled *check_compiled, *real_compiled;
   bool verify; /* false: it is known to be right; time it again */
+  /* Its real image is a watched one: it runs once on `real`, is compared, and is not timed. What came to light is in
+     worker_report, also when it died. */
+  bool watched;
+  uint32_t count_blocks; /* of a watched one: as in watch_report, and nothing is compared */
   struct measure_options measure;
   double timeout; /* seconds for all of it */
 };
@@ -64,6 +69,9 @@ int worker_serve(int socket, const struct worker_place *place);
 /* A failing variant is a result, not an error. An error means that the worker cannot work at all (no device, the
    reference fails, interrupted). */
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+
+/* Of the last watched job. Lives as long as the worker; the next job replaces it. */
+const struct watch_report *worker_report(const struct worker *worker);
 
 /* CUGEN_ERROR_DEVICE when the last variant left nothing to go on with: a thread that does not end, or the context of
    this process broken. A worker process is replaced instead. */

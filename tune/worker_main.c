@@ -18,6 +18,7 @@ struct server {
   struct toolkit *toolkit;
   struct device *device;
   char *fault;
+  struct watch_report *report;
   int lock;                                /* descriptor of the device's lock file, -1: none */
   struct dataset *datasets[KEPT_DATASETS]; /* untimed and timed; a newer one replaces its kind */
 };
@@ -61,7 +62,7 @@ static bool device_is_lost(const char *fault) {
 /* ---- A variant ---- */
 
 struct job {
-  bool verify, shared;
+  bool verify, watched, shared;
   struct measure_options measure;
   int64_t real_id, check_id;
   struct kernel_spec real_spec, check_spec;
@@ -77,6 +78,7 @@ static void job_free(struct job *job) {
 
 static int read_job(struct wire_reader *reader, struct job *job, cugen_error *err) {
   job->verify = wire_get_int(reader) != 0;
+  job->watched = wire_get_int(reader) != 0;
   const void *measure = wire_get(reader, sizeof job->measure);
   if (measure) memcpy(&job->measure, measure, sizeof job->measure);
   job->real_id = wire_get_int(reader);
@@ -139,6 +141,52 @@ static bool with_plan(struct server *s, const struct kernel_spec *spec, const st
   return false;
 }
 
+/* Names the dataset's buffers to the device that watches. */
+static int name_buffers(struct device *device, const struct dataset *dataset, cugen_error *err) {
+  struct watch_buffer buffers[WATCH_MOST_BUFFERS];
+  size_t count = 0;
+  for (size_t i = 0; i < dataset->spec.argument_count && count < WATCH_MOST_BUFFERS; i++) {
+    const struct kernel_argument *a = &dataset->spec.arguments[i];
+    if (a->rank == 0) continue;
+    bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+    bool written = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
+                   a->kind == CUGEN_ARGUMENT_CONSTANT || zero;
+    buffers[count++] = (struct watch_buffer){.name = a->name,
+                                             .start = dataset->sets[0][i].device,
+                                             .bytes = (size_t)kernel_argument_bytes(a),
+                                             .element = a->dtype->bytes,
+                                             .read_only = a->kind == CUGEN_ARGUMENT_INPUT,
+                                             .unwritten = !written};
+  }
+  return device->ops->watch(device, buffers, count, err);
+}
+
+/* Nothing is compared: most blocks do not run. */
+static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
+                     struct worker_result *result) {
+  cugen_error err = {0};
+  struct call *call = NULL;
+  int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
+  if (!status) status = launch_and_wait(device, call, &err);
+  if (status) fail(result, worker_classify(err.message), &err);
+  call_free(call);
+}
+
+static void watch_variant(struct server *s, struct job *job, struct dataset *real, struct worker_result *result) {
+  struct plan *plan = NULL;
+  cugen_error err = {0};
+  if (!s->report || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
+    fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+    return;
+  }
+  if (!with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
+  if (s->report->count_blocks)
+    count_on(s->device, plan, real, result);
+  else
+    verify_on(s->device, plan, real, result);
+  plan_close(plan);
+}
+
 static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
                         struct worker_result *result) {
   struct plan *plan = NULL;
@@ -178,8 +226,11 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
                                   .context = s->place->context,
                                   .embedded = s->place->embedded,
                                   .stop = s->place->stop};
-  void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_FAULT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (fault != MAP_FAILED) device.fault = s->fault = fault;
+  void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fault != MAP_FAILED) {
+    device.fault = s->fault = fault;
+    device.report = s->report = (struct watch_report *)(void *)(s->fault + WORKER_FAULT_BYTES);
+  }
   int status = toolkit_open(&options, &s->toolkit, err);
   if (!status) status = device_find(id, &ops, &device.ordinal, err);
   device.toolkit = s->toolkit;
@@ -228,7 +279,9 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   if (!status) {
     struct dataset *real = find_dataset(s, job.real_id), *check = find_dataset(s, job.check_id);
     gpu_lock_take(s->lock);
-    if (real)
+    if (real && job.watched)
+      watch_variant(s, &job, real, &result);
+    else if (real)
       run_variant(s, &job, check, real, &result);
     else
       status = error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job.real_id);
@@ -273,7 +326,7 @@ static void server_close(struct server *s) {
   for (size_t i = 0; i < KEPT_DATASETS; i++) dataset_close(s->device, s->datasets[i]);
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
-  if (s->fault) munmap(s->fault, WORKER_FAULT_BYTES);
+  if (s->fault) munmap(s->fault, WORKER_SHARED_BYTES);
   if (s->lock >= 0) close(s->lock);
 }
 

@@ -49,4 +49,24 @@ struct cpu_hooks {
   void (*trap)(const char *what);
 };
 
+/* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */
+
+enum cpu_access {
+  CPU_WRITE = 1,  /* else it reads */
+  CPU_ATOMIC = 2, /* of the whole device */
+  CPU_ASYNC = 4,  /* part of a copy that goes on meanwhile */
+  CPU_MATRIX = 8, /* one row of eight that a quarter of a warp reads together (ldmatrix) */
+  CPU_ACCESS_KINDS = 16
+};
+
+/* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
+struct cpu_watch {
+  void (*access)(const void *at, unsigned long bytes, unsigned kind, const void *site);
+  /* A copy to shared memory that was begun before is there now. */
+  void (*arrived)(const void *at, unsigned long bytes, const void *site);
+  /* An index of an array, outside the type that the source gives it: "'float [33]'". */
+  void (*index)(const char *type, long long index, const void *site);
+  void (*fence)(void); /* __threadfence() */
+};
+
 #endif

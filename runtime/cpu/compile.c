@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/system.h"
 
@@ -29,6 +30,15 @@ static const char *const flags[] = {"-std=c++17",
                                     "-fno-exceptions",
                                     "-fno-rtti"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
+
+/* Of a watched kernel: calls before accesses, which stay whole (no scalar replacement, which would make four of a
+   float4); two barriers stay two; arrays and gaps as the source has them; lines; and none of the libraries that such calls
+   are usually for. */
+static const char *const watched_flags[] = {
+    "-fsanitize=thread", "-fsanitize=bounds",     "-fno-tree-sra", "-fno-tree-tail-merge",
+    "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",           "-fno-threadsafe-statics",
+    "-nodefaultlibs"};
+enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
 /* Headers that the shim stands for: they resolve, and are empty. */
 static const char *const stub_headers[] = {
@@ -132,6 +142,7 @@ void cpu_translate(const char *source, struct text *out) {
 }
 
 static void write_unit(const struct compile_request *request, struct text *out) {
+  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
@@ -142,7 +153,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 /* ---- The compiler ---- */
 
 struct job {
-  struct text folder, source, object, symbols, log;
+  struct text folder, source, object, symbols, root, log;
 };
 
 static void job_free(struct job *job) {
@@ -151,6 +162,7 @@ static void job_free(struct job *job) {
   text_free(&job->source);
   text_free(&job->object);
   text_free(&job->symbols);
+  text_free(&job->root);
   text_free(&job->log);
 }
 
@@ -166,10 +178,10 @@ static int write_file(const struct job *job, const char *name, const struct text
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct text unit = {0}, nothing = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
-  text_addf(&job->source, "%s/kernel.cpp", text_get(&job->folder));
+  text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
   write_unit(request, &unit);
-  if (!status) status = write_file(job, "kernel.cpp", &unit, err);
+  if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
   text_add(&script, symbols);
@@ -207,17 +219,28 @@ static int refuse(const struct job *job, cugen_error *err) {
   return status;
 }
 
+/* The compiler puts the current folder before a relative name. */
+static void add_root(struct job *job) {
+  char *here = getcwd(NULL, 0);
+  text_addf(&job->root, "-fdebug-prefix-map=%s=/cugen", here ? here : "");
+  free(here);
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + 8], *compiler = text_get(&request->toolkit->compiler);
+  const char *argv[FLAG_COUNT + WATCHED_COUNT + 10], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
   argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
+  add_root(job);
+  if (request->watched) argv[n++] = text_get(&job->root);
+  for (size_t i = 0; i < WATCHED_COUNT && request->watched; i++) argv[n++] = watched_flags[i];
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
   argv[n++] = text_get(&job->symbols);
   argv[n++] = "-o";
   argv[n++] = text_get(&job->object);
   argv[n++] = text_get(&job->source);
+  if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
   argv[n] = NULL;
   int code = 0, status = process_run(argv, request->timeout, &job->log, &code, err);
   if (status == CUGEN_ERROR_DEVICE)

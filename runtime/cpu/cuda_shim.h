@@ -13,6 +13,7 @@
 #define CUGEN_CUDA_SHIM_H
 
 #include "shim/language.h"
+#include "shim/watch.h"
 #include "shim/warp.h"
 #include "shim/memory.h"
 #include "shim/mathematics.h"

@@ -149,7 +149,8 @@ struct fiber {
 /* What a thread that waits left behind. */
 struct parked {
   struct fiber *fiber;
-  unsigned mask; /* of its warp operation */
+  const void *site; /* in the kernel */
+  unsigned mask;    /* of its warp operation */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
 };
@@ -252,6 +253,23 @@ void fibers_where(char *out, size_t size) {
   note_position(&note, " thread", running->launch->builtins->thread);
 }
 
+static void watch_waiting(const struct fibers *all, const void *site) {
+  for (unsigned thread = 0; thread < all->unstarted; ++thread) {
+    const struct warp *warp = &all->warps[thread / WARP];
+    if (thread == all->current || !((warp->live & ~warp->ready) >> thread % WARP & 1)) continue;
+    watch_event(all->launch->watch, WATCH_HANG, site, all->current, all->parked[thread].site, thread, "");
+  }
+}
+
+const char *fibers_hang(const void *program_counter) {
+  const struct fibers *all = running;
+  if (!all || !all->launch->watch) return "";
+  const void *site = watch_standing(all->launch->watch, program_counter);
+  watch_event(all->launch->watch, WATCH_HANG, site, all->current, NULL, 0, "");
+  watch_waiting(all, site);
+  return "the time is up";
+}
+
 void fibers_on_fault(void (*handler)(const char *text)) {
   atomic_store(&fault_handler, handler);
 }
@@ -298,6 +316,8 @@ static _Noreturn void deadlock(const struct fibers *all) {
   note_text(&note, " of the block's ");
   note_number(&note, all->live, 10, 1);
   note_text(&note, " live threads wait at a barrier");
+  if (all->launch->watch)
+    watch_event(all->launch->watch, WATCH_DEADLOCK, all->parked[thread].site, thread, NULL, 0, text);
   fault(text);
 }
 
@@ -401,7 +421,33 @@ static void park(struct fibers *all) {
 
 /* ---- Barriers and warp operations ---- */
 
+static void note_count(struct note *note, unsigned count, const char *what, unsigned of) {
+  note_number(note, count, 10, 1);
+  note_text(note, what);
+  note_number(note, of, 10, 1);
+}
+
+/* Tells the watch of threads at another place than the first, and of those that will never come. */
+static void watch_arrivals(const struct fibers *all) {
+  struct watch *watch = all->launch->watch;
+  unsigned first = MAX_THREADS;
+  for (unsigned thread = 0; thread < all->threads; ++thread) {
+    if (!(all->warps[thread / WARP].live >> thread % WARP & 1)) continue;
+    if (first == MAX_THREADS) first = thread;
+    if (all->parked[thread].site != all->parked[first].site)
+      watch_event(watch, WATCH_DIVERGED, all->parked[first].site, first, all->parked[thread].site, thread, "");
+  }
+  if (all->live < all->threads && first < MAX_THREADS) {
+    char text[WATCH_TEXT];
+    struct note note = {text, text + sizeof text - 1};
+    note_count(&note, all->threads - all->live, " of the block's threads have ended before it, of ", all->threads);
+    watch_event(watch, WATCH_EXITED, all->parked[first].site, first, NULL, 0, text);
+  }
+  watch_barrier(watch);
+}
+
 static void release_barrier(struct fibers *all) {
+  if (all->launch->watch) watch_arrivals(all);
   all->released = all->arrived;
   all->released_agreed = all->agreed;
   all->arrived = all->agreed = 0;
@@ -421,6 +467,7 @@ static int barrier_result(const struct fibers *all, int kind) {
 
 static int hook_barrier(int kind, int predicate) {
   struct fibers *all = running;
+  all->parked[all->current].site = __builtin_return_address(0);
   all->agreed += predicate != 0;
   if (++all->arrived == all->live) {
     release_barrier(all);
@@ -450,9 +497,22 @@ static bool try_warp(struct fibers *all, unsigned thread) {
   void *slots[WARP] = {NULL};
   if (!gather(&all->parked[thread / WARP * WARP], wanted, operation, slots)) return false;
   operation->combine(slots, wanted);
+  if (all->launch->watch)
+    watch_warp(all->launch->watch, thread / WARP, wanted, wanted == warp->live, !operation->mine);
   warp->waiting &= ~wanted;
   mark_ready(all, thread / WARP, wanted);
   return true;
+}
+
+static void watch_mask(const struct fibers *all, unsigned mask) {
+  char text[WATCH_TEXT];
+  struct note note = {text, text + sizeof text - 1};
+  note_text(&note, "mask ");
+  note_lanes(&note, mask);
+  note_text(&note, " names lanes ");
+  note_lanes(&note, mask & ~all->warps[all->current / WARP].live);
+  note_text(&note, ", which have ended or are not in the block");
+  watch_event(all->launch->watch, WATCH_MASK, all->parked[all->current].site, all->current, NULL, 0, text);
 }
 
 static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
@@ -460,6 +520,8 @@ static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask
   const unsigned thread = all->current, lane = 1u << thread % WARP;
   if (!(mask & lane)) hook_trap("a warp operation whose mask does not name the calling lane");
   struct parked *self = &all->parked[thread];
+  self->site = __builtin_return_address(0);
+  if (all->launch->watch && mask & ~all->warps[thread / WARP].live) watch_mask(all, mask);
   self->mask = mask;
   self->combine = combine;
   self->mine = mine;
@@ -495,6 +557,7 @@ static void thread_ended(struct fibers *all) {
 }
 
 static void start_block(struct fibers *all) {
+  if (all->launch->watch) watch_block_begins(all->launch->watch);
   all->live = all->threads;
   all->unstarted = 0;
   const unsigned whole = all->threads / WARP, rest = all->threads % WARP;
@@ -502,7 +565,7 @@ static void start_block(struct fibers *all) {
   if (rest) all->warps[whole].live = (1u << rest) - 1;
 }
 
-static bool next_block(struct fibers *all) {
+static bool step_block(struct fibers *all) {
   struct cpu_dim3 *block = &all->launch->builtins->block;
   const struct cpu_dim3 *grid = &all->launch->grid;
   if (++block->x < grid->x) return true;
@@ -510,6 +573,12 @@ static bool next_block(struct fibers *all) {
   if (++block->y < grid->y) return true;
   block->y = 0;
   return ++block->z < grid->z;
+}
+
+static bool next_block(struct fibers *all) {
+  for (uint64_t left = all->launch->watch ? watch_stride(all->launch->watch) : 1; left; --left)
+    if (!step_block(all)) return false;
+  return true;
 }
 
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
@@ -620,6 +689,19 @@ static int clear_up(struct fibers *all, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_DEVICE, "%s", all->fault);
 }
 
+static int begin_watch(const struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+  const struct watch_launch watched = {.image = launch->image,
+                                       .builtins = launch->builtins,
+                                       .grid = launch->grid,
+                                       .block = launch->block,
+                                       .stacks = (uintptr_t)all->stacks,
+                                       .stack_bytes = MAX_THREADS * all->stride,
+                                       .dynamic = (uintptr_t)launch->dynamic_shared,
+                                       .dynamic_bytes = launch->dynamic_bytes,
+                                       .dynamic_room = launch->dynamic_room};
+  return launch->watch ? watch_begin(launch->watch, &watched, err) : CUGEN_OK;
+}
+
 static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   *launch->builtins = (struct cpu_builtins){
       .block_size = launch->block, .grid_size = launch->grid, .dynamic_shared = launch->dynamic_shared};
@@ -642,6 +724,9 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   status = prepare_stacks(fibers, err);
   if (status) return status;
   prepare_positions(fibers, launch->block);
+  status = begin_watch(fibers, launch, err);
+  if (status) return status;
   run_grid(fibers, launch);
+  if (launch->watch) watch_end(launch->watch);
   return fibers->fault[0] ? clear_up(fibers, err) : CUGEN_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "base/error.h"
+#include "watch.h"
 
 struct fibers; /* stacks, kept between launches */
 
@@ -23,6 +24,10 @@ struct fiber_launch {
   /* NULL, or set to end the launch with a fault where a thread waits and at a block's end: a loop without either goes
      on. */
   const atomic_bool *stop;
+  /* NULL, or told of what happens; the kernel is a watched one, image is where it lies. */
+  struct watch *watch;
+  const struct watch_image *image;
+  size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
 };
 
 /* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the
@@ -38,6 +43,9 @@ void fibers_where(char *out, size_t size);
 /* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
    are; NULL: none. */
 void fibers_on_fault(void (*fault)(const char *text));
+/* A watched kernel that runs is to be ended, at program_counter: the report is told where its threads stand. Empty when
+   none runs, else a fault text; async-signal-safe. */
+const char *fibers_hang(const void *program_counter);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);
 

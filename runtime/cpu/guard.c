@@ -24,7 +24,7 @@ static struct {
   bool installed;
 } guard;
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
 enum { SIGNAL_COUNT = sizeof signals / sizeof *signals, STACK_BYTES = 65536 };
 
 /* ---- Memory ---- */
@@ -186,12 +186,25 @@ static void describe_address(struct line *line, const char *address, const void 
   }
 }
 
+static const void *program_counter(const void *context) {
+  const ucontext_t *u = context;
+#if defined(__x86_64__)
+  return (const void *)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (const void *)u->uc_mcontext.pc;
+#else
+  (void)u;
+  return NULL;
+#endif
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
   struct line line = {.length = 0};
   switch (number) {
   case SIGSEGV:
   case SIGBUS: describe_address(&line, info->si_addr, context); break;
   case SIGFPE: add(&line, "trap: integer division by zero"); break;
+  case SIGALRM: add(&line, fibers_hang(program_counter(context))); break;
   case SIGILL: add(&line, "trap: illegal instruction"); break;
   default: add(&line, "trap: abort"); break;
   }

@@ -25,11 +25,14 @@ __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned b
   barrier->from = from;
   barrier->to = to;
   barrier->bytes = bytes;
+  cugen_note(from, bytes, CPU_ASYNC);
+  cugen_note(to, bytes, CPU_WRITE | CPU_ASYNC);
 }
 
 __device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
   if (!barrier->to || (barrier->phase & 1) != parity) __trap(); // a GPU would wait for ever, or not at all
-  memcpy(barrier->to, barrier->from, barrier->bytes);
+  cugen_note_arrived(barrier->to, barrier->bytes);
+  cugen_copy(barrier->to, barrier->from, barrier->bytes);
   barrier->to = nullptr;
   ++barrier->phase;
 }
@@ -45,10 +48,12 @@ struct bulk_stores {
   __device__ __forceinline__ void store(void *to, const void *from, unsigned bytes) {
     if (count == 16) __trap();
     pending[count++] = {to, from, bytes};
+    cugen_note(from, bytes, 0);
+    cugen_note(to, bytes, CPU_WRITE);
   }
   template <int Newest> __device__ __forceinline__ void wait_read() {
     unsigned done = 0;
-    for (; done + Newest < count; ++done) memcpy(pending[done].to, pending[done].from, pending[done].bytes);
+    for (; done + Newest < count; ++done) cugen_copy(pending[done].to, pending[done].from, pending[done].bytes);
     for (unsigned i = done; i < count; ++i) pending[i - done] = pending[i];
     count -= done;
   }

@@ -137,8 +137,12 @@ static struct module load(const struct fixture *fixture, const char *name, const
 static void launch(const struct fixture *fixture, const struct module *module, int entry, struct cpu_dim3 grid,
                    struct cpu_dim3 block, void **parameters) {
   static _Alignas(16) char shared[64 << 10];
-  const struct fiber_launch launch = {
-      module->entries[entry], parameters, module->builtins, grid, block, shared, NULL};
+  const struct fiber_launch launch = {.entry = module->entries[entry],
+                                      .parameters = parameters,
+                                      .builtins = module->builtins,
+                                      .grid = grid,
+                                      .block = block,
+                                      .dynamic_shared = shared};
   cugen_error err;
   check(fibers_run(fixture->fibers, &launch, &err), &err);
 }
@@ -506,7 +510,8 @@ static void wait_entry(void **parameters) {
 
 static int run(const struct fixture *fixture, void (*entry)(void **), unsigned grid, unsigned block,
                cugen_error *err) {
-  const struct fiber_launch launch = {entry, NULL, &builtins, {grid, 1, 1}, {block, 1, 1}, NULL, NULL};
+  const struct fiber_launch launch = {
+      .entry = entry, .builtins = &builtins, .grid = {grid, 1, 1}, .block = {block, 1, 1}};
   order_count = 0;
   return fibers_run(fixture->fibers, &launch, err);
 }

@@ -27,7 +27,12 @@ extern "C" {
 __attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;
 __attribute__((__visibility__("default"))) const struct cpu_hooks *cugen_hooks;
 /* The same under names that need no look-up in position-independent code. */
+#ifdef CUGEN_WATCH /* constant, so that what a thread reads of itself is no access that is reported; of unknown value */
+extern __attribute__((__visibility__("hidden"))) const struct cpu_builtins cugen_own_builtins;
+__asm__(".globl cugen_own_builtins\n.hidden cugen_own_builtins\n.set cugen_own_builtins, cugen_builtins");
+#else
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_builtins"))) struct cpu_builtins cugen_own_builtins;
+#endif
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const struct cpu_hooks *cugen_own_hooks;
 }
 
@@ -40,12 +45,20 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __device__   __attribute__((__visibility__("default")))
 #define __managed__  __attribute__((__visibility__("default")))
 /* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
+#ifdef CUGEN_WATCH /* with a gap before each, so that what leaves one is not in the next */
+#define CUGEN_GLUED(first, second) first##second
+#define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
+#define __shared__                 static char CUGEN_GLUE(cugen_gap_, __COUNTER__)[256] __attribute__((__used__)); static
+#else
 #define __shared__ static
+#endif
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(bytes)      __attribute__((__aligned__(bytes)))
+/* What stands for an instruction is part of the line that uses it, also for a debugger. */
+#define CUGEN_INLINE          static __inline__ __attribute__((__always_inline__))
 #define __forceinline__       __inline__ __attribute__((__always_inline__))
 #define __noinline__          __attribute__((noinline))
 #define __nv_pure__           __attribute__((__pure__))

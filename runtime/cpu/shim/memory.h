@@ -3,7 +3,7 @@
 /* ---- Loads and stores with cache hints: plain ones ------------------------------------------------------------- */
 
 #define CUGEN_LOAD(name)                                                                                             \
-  template <class Value> static inline Value name(const Value *from) { return *from; }
+  template <class Value> CUGEN_INLINE Value name(const Value *from) { return *from; }
 CUGEN_LOAD(__ldg)
 CUGEN_LOAD(__ldca)
 CUGEN_LOAD(__ldcg)
@@ -15,23 +15,24 @@ template <class Value> struct cugen_same {
   typedef Value type;
 };
 #define CUGEN_STORE(name)                                                                                            \
-  template <class Value> static inline void name(Value *to, typename cugen_same<Value>::type value) { *to = value; }
+  template <class Value> CUGEN_INLINE void name(Value *to, typename cugen_same<Value>::type value) { *to = value; }
 CUGEN_STORE(__stwb)
 CUGEN_STORE(__stcg)
 CUGEN_STORE(__stcs)
 CUGEN_STORE(__stwt)
 #undef CUGEN_STORE
 
-static inline size_t __cvta_generic_to_shared(const void *at) { return reinterpret_cast<size_t>(at); }
-static inline size_t __cvta_generic_to_global(const void *at) { return reinterpret_cast<size_t>(at); }
-static inline void *__cvta_shared_to_generic(size_t at) { return reinterpret_cast<void *>(at); }
+CUGEN_INLINE size_t __cvta_generic_to_shared(const void *at) { return reinterpret_cast<size_t>(at); }
+CUGEN_INLINE size_t __cvta_generic_to_global(const void *at) { return reinterpret_cast<size_t>(at); }
+CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return reinterpret_cast<void *>(at); }
 
 /* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
 
 #define CUGEN_ATOMIC_AS(name, type, expression)                                                                      \
-  static inline type name(type *at, type value) {                                                                    \
-    const type old = *at;                                                                                            \
-    *at = (type)(expression);                                                                                        \
+  CUGEN_INLINE type name(type *at, type value) {                                                                    \
+    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC);                                                              \
+    const type old = cugen_peek(at);                                                                                 \
+    cugen_poke(at, (type)(expression));                                                                              \
     return old;                                                                                                      \
   }
 #define CUGEN_ATOMIC(name, type, expression)                                                                         \
@@ -61,9 +62,10 @@ CUGEN_ATOMIC_INTEGERS(atomicXor, old ^ value)
 CUGEN_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
 CUGEN_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1u)
 #define CUGEN_CAS(name, type)                                                                                        \
-  static inline type name(type *at, type expected, type value) {                                                     \
-    const type old = *at;                                                                                            \
-    if (old == expected) *at = value;                                                                                \
+  CUGEN_INLINE type name(type *at, type expected, type value) {                                                     \
+    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC);                                                              \
+    const type old = cugen_peek(at);                                                                                 \
+    if (old == expected) cugen_poke(at, value);                                                                      \
     return old;                                                                                                      \
   }
 #define CUGEN_CAS_SCOPES(type)                                                                                       \

@@ -5,7 +5,7 @@
 typedef unsigned long long cudaTextureObject_t;
 
 /* The element that a coordinate means along a dimension; -1: none, zero is read. */
-static inline long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
+CUGEN_INLINE long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
   const bool unit = texture->address == CPU_ADDRESS_WRAP || texture->address == CPU_ADDRESS_MIRROR;
   const double place = floor(unit ? (double)at * (double)count : (double)at);
   const long long index = !(place > -0x1p62) ? -1 : !(place < 0x1p62) ? count : (long long)place;
@@ -24,16 +24,16 @@ template <> struct cugen_texel<float> {
     return cugen_binary16::decode(static_cast<const unsigned short *>(texture->base)[at]);
   }
 };
-template <class Value> static inline Value tex3D(cudaTextureObject_t object, float x, float y, float z) {
+template <class Value> CUGEN_INLINE Value tex3D(cudaTextureObject_t object, float x, float y, float z) {
   const cpu_texture *texture = reinterpret_cast<const cpu_texture *>(object);
   const long long i = cugen_texel_index(texture, x, texture->width);
   const long long j = cugen_texel_index(texture, y, texture->height);
   const long long k = cugen_texel_index(texture, z, texture->depth);
   return i < 0 || j < 0 || k < 0 ? Value() : cugen_texel<Value>::load(texture, i + j * texture->row + k * texture->slice);
 }
-template <class Value> static inline Value tex2D(cudaTextureObject_t object, float x, float y) {
+template <class Value> CUGEN_INLINE Value tex2D(cudaTextureObject_t object, float x, float y) {
   return tex3D<Value>(object, x, y, 0);
 }
-template <class Value> static inline Value tex1D(cudaTextureObject_t object, float x) {
+template <class Value> CUGEN_INLINE Value tex1D(cudaTextureObject_t object, float x) {
   return tex3D<Value>(object, x, 0, 0);
 }

@@ -2,16 +2,19 @@
 /* clang-format off */
 /* ---- Barriers and fences --------------------------------------------------------------------------------------- */
 
-static inline void __syncthreads() { cugen_own_hooks->barrier(CPU_BARRIER_PLAIN, 0); }
-static inline int __syncthreads_count(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_COUNT, p); }
-static inline int __syncthreads_and(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_AND, p); }
-static inline int __syncthreads_or(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_OR, p); }
-static inline void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
-static inline void __threadfence() { __threadfence_block(); }
-static inline void __threadfence_system() { __threadfence_block(); }
-static inline void __nanosleep(unsigned) {}
-static inline void __trap() { cugen_own_hooks->trap("__trap() was called"); }
-static inline void __brkpt() { cugen_own_hooks->trap("__brkpt() was called"); }
+CUGEN_INLINE void __syncthreads() { cugen_own_hooks->barrier(CPU_BARRIER_PLAIN, 0); }
+CUGEN_INLINE int __syncthreads_count(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_COUNT, p); }
+CUGEN_INLINE int __syncthreads_and(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_AND, p); }
+CUGEN_INLINE int __syncthreads_or(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_OR, p); }
+CUGEN_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
+CUGEN_INLINE void __threadfence() {
+  cugen_note_fence();
+  __threadfence_block();
+}
+CUGEN_INLINE void __threadfence_system() { __threadfence(); }
+CUGEN_INLINE void __nanosleep(unsigned) {}
+CUGEN_INLINE void __trap() { cugen_own_hooks->trap("__trap() was called"); }
+CUGEN_INLINE void __brkpt() { cugen_own_hooks->trap("__brkpt() was called"); }
 
 /* ---- Warp operations: the lane that comes last computes for all ------------------------------------------------ */
 
@@ -19,11 +22,11 @@ static inline void __brkpt() { cugen_own_hooks->trap("__brkpt() was called"); }
   for (unsigned cugen_left = (lanes), lane; cugen_left && (lane = (unsigned)__builtin_ctz(cugen_left), true);        \
        cugen_left &= cugen_left - 1)
 
-static inline unsigned cugen_lane() { return cugen_own_builtins.linear % 32u; }
-static inline unsigned __activemask() { return cugen_own_hooks->active_mask(); }
+CUGEN_INLINE unsigned cugen_lane() { return cugen_own_builtins.linear % 32u; }
+CUGEN_INLINE unsigned __activemask() { return cugen_own_hooks->active_mask(); }
 
 static inline void cugen_combine_nothing(void **, unsigned) {}
-static inline void __syncwarp(unsigned mask = 0xffffffffu) { cugen_own_hooks->warp(mask, cugen_combine_nothing, 0); }
+CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) { cugen_own_hooks->warp(mask, cugen_combine_nothing, 0); }
 
 template <class Value> struct cugen_shuffle {
   Value value, result;
@@ -36,7 +39,7 @@ template <class Value> struct cugen_shuffle {
       to->result = from ? from->value : to->value;
     }
   }
-  static Value run(unsigned mask, Value value, unsigned source) {
+  CUGEN_INLINE Value run(unsigned mask, Value value, unsigned source) {
     cugen_shuffle slot = {value, value, source};
     cugen_own_hooks->warp(mask, combine, &slot);
     return slot.result;
@@ -44,21 +47,21 @@ template <class Value> struct cugen_shuffle {
 };
 
 /* Segments of `width` lanes; a source outside the segment means the lane itself (PTX ISA, shfl.sync). */
-template <class Value> static inline Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
+template <class Value> CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;
   return cugen_shuffle<Value>::run(mask, value, (lane & ~last) | ((unsigned)source & last));
 }
 template <class Value>
-static inline Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
+CUGEN_INLINE Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cugen_lane(), within = lane & ((unsigned)width - 1);
   return cugen_shuffle<Value>::run(mask, value, within >= delta ? lane - delta : lane);
 }
 template <class Value>
-static inline Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
+CUGEN_INLINE Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cugen_lane(), within = lane & ((unsigned)width - 1);
   return cugen_shuffle<Value>::run(mask, value, delta < (unsigned)width - within ? lane + delta : lane);
 }
-template <class Value> static inline Value __shfl_xor_sync(unsigned mask, Value value, int bits, int width = 32) {
+template <class Value> CUGEN_INLINE Value __shfl_xor_sync(unsigned mask, Value value, int bits, int width = 32) {
   const unsigned lane = cugen_lane(), other = (lane ^ (unsigned)bits) & 31u;
   return cugen_shuffle<Value>::run(mask, value, other <= (lane | ((unsigned)width - 1)) ? other : lane);
 }
@@ -70,14 +73,14 @@ template <class Value, Value (*join)(Value, Value)> struct cugen_fold {
     CUGEN_LANES(lane, mask & (mask - 1)) all = join(all, static_cast<cugen_fold *>(slots[lane])->value);
     CUGEN_LANES(lane, mask) static_cast<cugen_fold *>(slots[lane])->result = all;
   }
-  static Value run(unsigned mask, Value value) {
+  CUGEN_INLINE Value run(unsigned mask, Value value) {
     cugen_fold slot = {value, value};
     cugen_own_hooks->warp(mask, combine, &slot);
     return slot.result;
   }
 };
 #define CUGEN_JOIN(name, expression)                                                                                 \
-  template <class Value> static inline Value cugen_##name(Value a, Value b) { return expression; }
+  template <class Value> CUGEN_INLINE Value cugen_##name(Value a, Value b) { return expression; }
 CUGEN_JOIN(add, a + b)
 CUGEN_JOIN(min, b < a ? b : a)
 CUGEN_JOIN(max, a < b ? b : a)
@@ -87,7 +90,7 @@ CUGEN_JOIN(xor, a ^ b)
 #undef CUGEN_JOIN
 
 #define CUGEN_REDUCE(name, type)                                                                                     \
-  static inline type __reduce_##name##_sync(unsigned mask, type value) {                                             \
+  CUGEN_INLINE type __reduce_##name##_sync(unsigned mask, type value) {                                             \
     return cugen_fold<type, cugen_##name<type>>::run(mask, value);                                                   \
   }
 CUGEN_REDUCE(add, unsigned)
@@ -101,11 +104,11 @@ CUGEN_REDUCE(or, unsigned)
 CUGEN_REDUCE(xor, unsigned)
 #undef CUGEN_REDUCE
 
-static inline unsigned __ballot_sync(unsigned mask, int p) {
+CUGEN_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return cugen_fold<unsigned, cugen_or<unsigned>>::run(mask, p ? 1u << cugen_lane() : 0u);
 }
-static inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
-static inline int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
+CUGEN_INLINE int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
+CUGEN_INLINE int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
 
 template <class Value> struct cugen_match {
   Value value;
@@ -120,12 +123,12 @@ template <class Value> struct cugen_match {
     }
   }
 };
-template <class Value> static inline unsigned __match_any_sync(unsigned mask, Value value) {
+template <class Value> CUGEN_INLINE unsigned __match_any_sync(unsigned mask, Value value) {
   cugen_match<Value> slot = {value, 0, 0};
   cugen_own_hooks->warp(mask, cugen_match<Value>::combine, &slot);
   return slot.equal;
 }
-template <class Value> static inline unsigned __match_all_sync(unsigned mask, Value value, int *p) {
+template <class Value> CUGEN_INLINE unsigned __match_all_sync(unsigned mask, Value value, int *p) {
   cugen_match<Value> slot = {value, 0, 0};
   cugen_own_hooks->warp(mask, cugen_match<Value>::combine, &slot);
   *p = slot.equal == slot.all;

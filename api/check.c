@@ -1,0 +1,144 @@
+/* Checking variants: cugen_kernel_check. */
+#include "tune/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/system.h"
+
+struct api_check {
+  struct check_result result;
+  cugen_check_finding *findings;
+  cugen_check_traffic *traffic;
+  cugen_check_skip *skips;
+};
+
+void api_check_close(struct api_check *check) {
+  if (!check) return;
+  check_result_free(&check->result);
+  free(check->findings);
+  free(check->traffic);
+  free(check->skips);
+  free(check);
+}
+
+/* ---- What is handed out ---- */
+
+static cugen_check_finding publish_finding(const struct check_finding *f) {
+  cugen_check_finding out = {.kind = check_kind_name(f->kind),
+                             .message = f->message,
+                             .file = f->here.file,
+                             .line = f->here.line,
+                             .user_file = f->here.user,
+                             .user_line = f->here.user_line,
+                             .other_file = f->other.file,
+                             .other_line = f->other.line,
+                             .array = f->raw.array,
+                             .shared = f->raw.shared,
+                             .variant = f->variant,
+                             .problem = f->problem,
+                             .variants = f->variants};
+  memcpy(out.block, f->raw.here.block, sizeof out.block);
+  memcpy(out.thread, f->raw.here.thread, sizeof out.thread);
+  memcpy(out.other_block, f->raw.other.block, sizeof out.other_block);
+  memcpy(out.other_thread, f->raw.other.thread, sizeof out.other_thread);
+  return out;
+}
+
+static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
+  return (cugen_check_traffic){.variant = t->variant,
+                               .problem = t->problem,
+                               .launch = t->launch,
+                               .array = t->counter.array,
+                               .shared = t->counter.shared,
+                               .write = t->counter.write,
+                               .requests = t->counter.requests,
+                               .bytes = t->counter.bytes,
+                               .needed = t->counter.needed,
+                               .ideal = t->counter.ideal};
+}
+
+static int publish(struct api_check *check, cugen_check *out, cugen_error *err) {
+  const struct check_result *r = &check->result;
+  check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
+  check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
+  check->skips = calloc(r->skip_count + 1, sizeof *check->skips);
+  if (!check->findings || !check->traffic || !check->skips) return error_memory(err);
+  for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
+  for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
+  for (size_t i = 0; i < r->skip_count; i++)
+    check->skips[i] = (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].variants};
+  *out = (cugen_check){.findings = check->findings,
+                       .finding_count = r->finding_count,
+                       .traffic = check->traffic,
+                       .traffic_count = r->traffic_count,
+                       .skips = check->skips,
+                       .skip_count = r->skip_count,
+                       .variants = r->variants,
+                       .problems = r->problems,
+                       .runs = r->runs,
+                       .variants_of = r->variants_of};
+  return CUGEN_OK;
+}
+
+/* ---- Carrying it out ---- */
+
+static int on_progress(const struct check_progress *progress, void *context) {
+  const cugen_check_options *options = context;
+  const cugen_check_progress state = {progress->done, progress->planned, progress->findings};
+  return options->progress ? options->progress(&state, options->context) : 0;
+}
+
+/* The check problem, whatever the device: only the cpu device runs anything. */
+static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+  int status = cugen_kernel_use_check(k, err);
+  if (!status) status = api_space(k, err);
+  if (status) return status;
+  *out = (struct tune_target){.config = k->config,
+                              .problem = &k->problem,
+                              .space = k->space,
+                              .sources = &k->sources,
+                              .ops = &cpu_device_ops,
+                              .device = &k->device,
+                              .arch = "cpu",
+                              .toolkit = k->lib->toolkit,
+                              .toolkit_options = k->lib->toolkit_options,
+                              .worker = k->lib->worker,
+                              .problem_is_check = true};
+  return CUGEN_OK;
+}
+
+static int check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
+  static const double timeout = 20;
+  struct tune_target target;
+  const struct check_options wanted = {.variant = options->variant,
+                                       .all = options->all != 0,
+                                       .sample = options->sample,
+                                       .seed = options->seed ? options->seed : 1,
+                                       .threads = options->threads > 0 ? options->threads : cpu_count(),
+                                       .timeout = options->timeout > 0 ? options->timeout : timeout,
+                                       .settings = (const char *const *)k->settings,
+                                       .setting_count = k->setting_count,
+                                       .progress = on_progress,
+                                       .context = (void *)(uintptr_t)options};
+  int status = make_target(k, &target, err);
+  return status ? status : check_run(&target, &wanted, out, err);
+}
+
+int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
+  *out = (cugen_check){0};
+  if (options->size != sizeof *options)
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_check_options.size is %zu, this cugen's is %zu", options->size,
+                     sizeof *options);
+  api_check_close(k->check);
+  k->check = calloc(1, sizeof *k->check);
+  if (!k->check) return error_memory(err);
+  int status = check(k, options, &k->check->result, err);
+  if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
+  cugen_error ignored;
+  if (publish(k->check, out, &ignored)) return error_memory(err);
+  if (status || !out->finding_count) return status;
+  return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
+                   out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+}

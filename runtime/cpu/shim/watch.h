@@ -1,0 +1,98 @@
+/* Part of cuda_shim.h: what a watched kernel reports. The compiler puts a call before each access to memory
+   (-fsanitize=thread, but the functions are these and not libtsan's), and where an index leaves its array
+   (-fsanitize=bounds). Nothing else of a kernel changes. */
+/* clang-format off */
+
+#ifdef CUGEN_WATCH
+extern "C" __attribute__((__visibility__("default"))) const struct cpu_watch *cugen_watch;
+const struct cpu_watch *cugen_watch;
+extern "C" {
+extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const struct cpu_watch *cugen_own_watch;
+#define CUGEN_UNWATCHED __attribute__((noinline, __used__, __no_sanitize__("thread"), __visibility__("hidden")))
+#define CUGEN_WATCHED(name, bytes, kind)                                                                               \
+  CUGEN_UNWATCHED void __tsan_##name(void *at) { cugen_own_watch->access(at, bytes, kind, __builtin_return_address(0)); }
+#define CUGEN_WATCHED_SIZE(prefix, bytes)                                                                              \
+  CUGEN_WATCHED(prefix##read##bytes, bytes, 0)                                                                         \
+  CUGEN_WATCHED(prefix##write##bytes, bytes, CPU_WRITE)
+CUGEN_WATCHED_SIZE(, 1)
+CUGEN_WATCHED_SIZE(, 2)
+CUGEN_WATCHED_SIZE(, 4)
+CUGEN_WATCHED_SIZE(, 8)
+CUGEN_WATCHED_SIZE(, 16)
+CUGEN_WATCHED_SIZE(unaligned_, 2)
+CUGEN_WATCHED_SIZE(unaligned_, 4)
+CUGEN_WATCHED_SIZE(unaligned_, 8)
+CUGEN_WATCHED_SIZE(unaligned_, 16)
+CUGEN_UNWATCHED void __tsan_read_range(void *at, unsigned long bytes) {
+  cugen_own_watch->access(at, bytes, 0, __builtin_return_address(0));
+}
+CUGEN_UNWATCHED void __tsan_write_range(void *at, unsigned long bytes) {
+  cugen_own_watch->access(at, bytes, CPU_WRITE, __builtin_return_address(0));
+}
+CUGEN_UNWATCHED void __tsan_init() {}
+CUGEN_UNWATCHED void __tsan_func_entry(void *) {}
+CUGEN_UNWATCHED void __tsan_func_exit() {}
+/* clang's own, for copies that gcc makes accesses of. */
+CUGEN_UNWATCHED void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
+  cugen_own_watch->access(from, bytes, 0, __builtin_return_address(0));
+  cugen_own_watch->access(to, bytes, CPU_WRITE, __builtin_return_address(0));
+  return memcpy(to, from, bytes);
+}
+CUGEN_UNWATCHED void *__tsan_memset(void *to, int byte, size_t bytes) {
+  cugen_own_watch->access(to, bytes, CPU_WRITE, __builtin_return_address(0));
+  return memset(to, byte, bytes);
+}
+#undef CUGEN_WATCHED_SIZE
+#undef CUGEN_WATCHED
+
+/* What -fsanitize=bounds hands over: compiler-rt, lib/ubsan/ubsan_handlers.h and ubsan_value.h. */
+struct cugen_bounds_type {
+  unsigned short kind, info; /* of an integer: 1 when signed, plus twice the logarithm of its bits */
+  char name[1];
+};
+struct cugen_bounds {
+  const char *file;
+  unsigned line, column;
+  const cugen_bounds_type *array, *index;
+};
+CUGEN_UNWATCHED void __ubsan_handle_out_of_bounds(const cugen_bounds *bounds, unsigned long index) {
+  const int shift = 64 - (1 << (bounds->index->info >> 1));
+  const bool negative = bounds->index->info & 1 && shift >= 0 && shift < 64;
+  const long long value = negative ? (long long)(index << shift) >> shift : (long long)index;
+  cugen_own_watch->index(bounds->array->name, value, __builtin_return_address(0));
+}
+}
+#endif
+
+/* For what reads and writes memory on behalf of an instruction of its own (atomics, cp.async, ldmatrix): it says what it
+   does, then does it by functions that report nothing. In a kernel that is not watched they are plain accesses. */
+CUGEN_INLINE void cugen_note(const void *at, size_t bytes, unsigned kind) {
+#ifdef CUGEN_WATCH
+  cugen_own_watch->access(at, bytes, kind, 0);
+#endif
+  (void)at, (void)bytes, (void)kind;
+}
+/* What was noted as CPU_WRITE | CPU_ASYNC is there now. */
+CUGEN_INLINE void cugen_note_arrived(const void *at, size_t bytes) {
+#ifdef CUGEN_WATCH
+  cugen_own_watch->arrived(at, bytes, 0);
+#endif
+  (void)at, (void)bytes;
+}
+CUGEN_INLINE void cugen_note_fence() {
+#ifdef CUGEN_WATCH
+  cugen_own_watch->fence();
+#endif
+}
+#ifdef CUGEN_WATCH
+#define CUGEN_QUIET static __attribute__((noinline, __no_sanitize__("thread")))
+#else
+#define CUGEN_QUIET CUGEN_INLINE
+#endif
+template <class Value> CUGEN_QUIET Value cugen_peek(const Value *at) { return *at; }
+template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at = value; }
+/* from null: zeros. */
+CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
+  if (from) memcpy(to, from, bytes);
+  else memset(to, 0, bytes);
+}

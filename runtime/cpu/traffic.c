@@ -1,0 +1,242 @@
+/* Banks and sectors; see traffic.h. */
+#include "traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi.h"
+
+enum {
+  WARP = 32,
+  MOST_WARPS = 32,
+  MOST_SITES = 1024, /* a power of two */
+  MOST_PASSES = 512, /* of a lane through a site until its warp meets; further ones are not counted */
+  BANKS = 32,
+  SECTOR = 32
+};
+
+struct instance {
+  uintptr_t at[WARP];
+  unsigned lanes;
+};
+
+/* A place in the program, for one warp. */
+struct trail {
+  struct instance *instances;
+  unsigned room, used;
+  uint16_t passes[WARP];
+};
+
+struct site {
+  uint32_t site;
+  unsigned bytes, kind;
+  struct watch_counter *counter;
+  const char *array;
+  struct trail trails[MOST_WARPS];
+};
+
+struct traffic {
+  struct site *sites[MOST_SITES]; /* by hash; NULL: free */
+  unsigned site_count;
+  struct site *used[MOST_WARPS][MOST_SITES]; /* since the warp last met */
+  unsigned used_count[MOST_WARPS];
+  struct launch_counters *out;
+};
+
+/* ---- One request ---- */
+
+/* The lanes that are served together, if no bank is asked twice: 32 of 4 bytes, 16 of 8, 8 of 16. */
+static unsigned group_lanes(unsigned bytes) {
+  return bytes <= 4 ? WARP : bytes <= 8 ? WARP / 2 : WARP / 4;
+}
+
+/* The largest number of distinct words that one bank is asked for. */
+static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
+  uintptr_t words[BANKS][WARP];
+  unsigned counts[BANKS] = {0}, worst = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const uintptr_t first = at[__builtin_ctz(lanes)] / 4, last = (at[__builtin_ctz(lanes)] + bytes - 1) / 4;
+    for (uintptr_t word = first; word <= last; word++) {
+      const unsigned bank = (unsigned)(word % BANKS);
+      unsigned known = 0;
+      while (known < counts[bank] && words[bank][known] != word) known++;
+      if (known == counts[bank] && known < WARP) words[bank][counts[bank]++] = word;
+      if (counts[bank] > worst) worst = counts[bank];
+    }
+  }
+  return worst;
+}
+
+void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
+  const unsigned group = group_lanes(bytes);
+  *needed = *ideal = 0;
+  for (unsigned first = 0; first < WARP; first += group) {
+    const unsigned part = lanes & (group == WARP ? ~0u : ((1u << group) - 1) << first);
+    *needed += worst_bank(at, part, bytes);
+    *ideal += part != 0;
+  }
+}
+
+static int by_value(const void *a, const void *b) {
+  const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+  return (x > y) - (x < y);
+}
+
+void traffic_sectors(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
+  uintptr_t sorted[WARP], last_sector = 0, end = 0;
+  unsigned count = 0;
+  size_t distinct = 0;
+  for (; lanes; lanes &= lanes - 1) sorted[count++] = at[__builtin_ctz(lanes)];
+  qsort(sorted, count, sizeof *sorted, by_value);
+  *needed = 0;
+  for (unsigned i = 0; i < count; i++) {
+    const uintptr_t from = sorted[i] > end ? sorted[i] : end, to = sorted[i] + bytes;
+    if (to <= from) continue;
+    distinct += to - from;
+    for (uintptr_t sector = from / SECTOR; sector <= (to - 1) / SECTOR; sector++) {
+      *needed += !*needed || sector != last_sector;
+      last_sector = sector;
+    }
+    end = to;
+  }
+  *ideal = (unsigned)((distinct + SECTOR - 1) / SECTOR);
+}
+
+/* ---- Places ---- */
+
+int traffic_open(struct traffic **out, cugen_error *err) {
+  *out = calloc(1, sizeof **out);
+  return *out ? CUGEN_OK : error_memory(err);
+}
+
+static void forget_sites(struct traffic *t) {
+  for (unsigned i = 0; i < MOST_SITES; i++) {
+    if (!t->sites[i]) continue;
+    for (unsigned warp = 0; warp < MOST_WARPS; warp++) free(t->sites[i]->trails[warp].instances);
+    free(t->sites[i]);
+    t->sites[i] = NULL;
+  }
+  t->site_count = 0;
+  memset(t->used_count, 0, sizeof t->used_count);
+}
+
+void traffic_close(struct traffic *t) {
+  if (!t) return;
+  forget_sites(t);
+  free(t);
+}
+
+void traffic_begin(struct traffic *t, struct launch_counters *out) {
+  forget_sites(t);
+  t->out = out;
+  *out = (struct launch_counters){0};
+}
+
+static struct watch_counter *find_counter(struct traffic *t, const char *array, bool shared, bool write) {
+  struct launch_counters *out = t->out;
+  for (size_t i = 0; i < out->count; i++) {
+    struct watch_counter *c = &out->counters[i];
+    if (c->shared == shared && c->write == write && strcmp(c->array, array) == 0) return c;
+  }
+  if (out->count == WATCH_MOST_COUNTERS) return NULL;
+  struct watch_counter *c = &out->counters[out->count++];
+  *c = (struct watch_counter){.shared = shared, .write = write};
+  memcpy(c->array, array, strnlen(array, WATCH_NAME - 1));
+  return c;
+}
+
+/* Of one place and array: a copy reads one and writes another at the same place. */
+static struct site *find_site(struct traffic *t, uint32_t site, const char *array, bool shared, unsigned bytes,
+                              unsigned kind) {
+  unsigned slot = (site * 2654435761u) >> 22;
+  for (; t->sites[slot]; slot = (slot + 1) % MOST_SITES) {
+    const struct site *s = t->sites[slot];
+    if (s->site == site && s->array == array && s->kind == kind && s->bytes == bytes) return t->sites[slot];
+  }
+  if (t->site_count > MOST_SITES / 2) return NULL;
+  struct watch_counter *counter = find_counter(t, array, shared, kind & CPU_WRITE);
+  struct site *made = counter ? calloc(1, sizeof *made) : NULL;
+  if (!made) return NULL;
+  made->site = site;
+  made->array = array;
+  made->kind = kind;
+  made->bytes = bytes;
+  made->counter = counter;
+  t->sites[slot] = made;
+  t->site_count++;
+  return made;
+}
+
+static struct instance *instance_at(struct trail *trail, unsigned pass) {
+  if (pass >= trail->room) {
+    const unsigned room = trail->room ? trail->room * 4 : 8;
+    struct instance *grown = realloc(trail->instances, room * sizeof *grown);
+    if (!grown) return NULL;
+    memset(grown + trail->room, 0, (room - trail->room) * sizeof *grown);
+    trail->instances = grown;
+    trail->room = room;
+  }
+  if (pass >= trail->used) trail->used = pass + 1;
+  return &trail->instances[pass];
+}
+
+void traffic_note(struct traffic *t, unsigned thread, uint32_t site, const char *array, bool shared, uintptr_t at,
+                  unsigned bytes, unsigned kind) {
+  const unsigned warp = thread / WARP, lane = thread % WARP;
+  struct site *s = find_site(t, site, array, shared, bytes, kind);
+  if (!s) {
+    t->out->incomplete = true;
+    return;
+  }
+  struct trail *trail = &s->trails[warp];
+  const unsigned pass = trail->passes[lane];
+  if (pass >= MOST_PASSES) return;
+  if (!trail->used) t->used[warp][t->used_count[warp]++] = s;
+  struct instance *instance = instance_at(trail, pass);
+  if (!instance) return;
+  instance->at[lane] = at;
+  instance->lanes |= 1u << lane;
+  trail->passes[lane]++;
+}
+
+/* ---- Adding up ---- */
+
+static void add_up(const struct site *s, const struct instance *instance) {
+  unsigned needed, ideal;
+  struct watch_counter *c = s->counter;
+  if (s->counter->shared)
+    traffic_banks(instance->at, instance->lanes, s->bytes, &needed, &ideal);
+  else
+    traffic_sectors(instance->at, instance->lanes, s->bytes, &needed, &ideal);
+  c->requests++;
+  c->bytes += (double)__builtin_popcount(instance->lanes) * s->bytes;
+  c->needed += needed;
+  c->ideal += ideal;
+}
+
+void traffic_met(struct traffic *t, unsigned warp) {
+  for (unsigned i = 0; i < t->used_count[warp]; i++) {
+    struct trail *trail = &t->used[warp][i]->trails[warp];
+    for (unsigned pass = 0; pass < trail->used; pass++) {
+      if (trail->instances[pass].lanes) add_up(t->used[warp][i], &trail->instances[pass]);
+      trail->instances[pass].lanes = 0;
+    }
+    memset(trail->passes, 0, sizeof trail->passes);
+    trail->used = 0;
+  }
+  t->used_count[warp] = 0;
+}
+
+void traffic_end(struct traffic *t) {
+  struct launch_counters *out = t->out;
+  const double scale = out->counted > 0 ? out->blocks / out->counted : 1;
+  for (size_t i = 0; i < out->count; i++) {
+    struct watch_counter *c = &out->counters[i];
+    c->requests *= scale;
+    c->bytes *= scale;
+    c->needed *= scale;
+    c->ideal *= scale;
+  }
+  out->barriers *= scale;
+  t->out = NULL;
+}

@@ -1,0 +1,31 @@
+/* Counts what the accesses of a warp ask of the banks of shared memory and of the sectors of global memory. The lanes run
+   one after the other here: what belongs together is found by place in the program, and by how often the lane has come
+   there since its warp last met. */
+#ifndef RUNTIME_CPU_TRAFFIC_H
+#define RUNTIME_CPU_TRAFFIC_H
+
+#include "base/error.h"
+#include "runtime/watch.h"
+
+struct traffic;
+
+int traffic_open(struct traffic **out, cugen_error *err);
+void traffic_close(struct traffic *traffic);
+
+/* Begins a launch, whose figures go into *out. */
+void traffic_begin(struct traffic *traffic, struct launch_counters *out);
+/* An access of `thread`. array: its name, the same pointer each time. kind: of enum cpu_access. */
+void traffic_note(struct traffic *traffic, unsigned thread, uint32_t site, const char *array, bool shared,
+                  uintptr_t at, unsigned bytes, unsigned kind);
+/* The lanes of a warp have met, or its block has ended. */
+void traffic_met(struct traffic *traffic, unsigned warp);
+/* Scales what was counted to the whole grid. */
+void traffic_end(struct traffic *traffic);
+
+/* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask, and the fewest that so
+   many accesses can do with. */
+void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
+/* Sectors of 32 bytes that they touch, and the fewest that hold so much. */
+void traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
+
+#endif

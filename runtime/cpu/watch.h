@@ -1,0 +1,57 @@
+/* Watches a kernel at work: who touched each word of shared and global memory, when, and whether anything orders it
+   before the next who does. Fed by the accesses that a watched kernel reports (abi.h) and by the scheduler (fibers.c). */
+#ifndef RUNTIME_CPU_WATCH_H
+#define RUNTIME_CPU_WATCH_H
+
+#include "abi.h"
+#include "base/error.h"
+#include "runtime/watch.h"
+
+struct watch;
+
+/* report is borrowed; it is zeroed when watch_buffers is called. */
+int watch_open(struct watch_report *report, struct watch **out, cugen_error *err);
+void watch_close(struct watch *watch);
+
+/* The hooks that a watched image is given. */
+const struct cpu_watch *watch_hooks(void);
+
+/* What the launches that follow work on. Copied. */
+int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+
+/* A loaded image: where it lies, and its arrays of shared memory, from its symbols. */
+struct watch_image {
+  const void *bytes; /* the file */
+  size_t length;
+  uintptr_t base; /* where its first byte was loaded */
+};
+
+struct watch_launch {
+  const struct watch_image *image;
+  const struct cpu_builtins *builtins;
+  struct cpu_dim3 grid, block;
+  uintptr_t stacks; /* of the threads: nobody else's business */
+  size_t stack_bytes;
+  uintptr_t dynamic; /* shared memory: how much was asked for, how much there is */
+  size_t dynamic_bytes, dynamic_room;
+};
+
+/* ---- For the scheduler; between watch_begin and watch_end in the launch's thread ---- */
+
+int watch_begin(struct watch *watch, const struct watch_launch *launch, cugen_error *err);
+void watch_end(struct watch *watch);
+void watch_block_begins(struct watch *watch);
+/* Every live thread of the block has come to a barrier. */
+void watch_barrier(struct watch *watch);
+/* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
+void watch_warp(struct watch *watch, unsigned warp, unsigned lanes, bool all, bool orders);
+/* At a site, thread by linear number; other_site 0: no other. */
+void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
+                 unsigned other_thread, const char *text);
+/* How many of the grid's blocks are stepped over from one that runs to the next: 1: all run. */
+uint64_t watch_stride(const struct watch *watch);
+double watch_limit(const struct watch *watch);
+/* The program counter, if it is in the kernel, else the place of the last access. Async-signal-safe. */
+const void *watch_standing(const struct watch *watch, const void *program_counter);
+
+#endif

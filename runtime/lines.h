@@ -1,0 +1,25 @@
+/* From places in a compiled image to lines of the source, by the compiler's line tables; binutils' addr2line reads them. */
+#ifndef RUNTIME_LINES_H
+#define RUNTIME_LINES_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { LINES_NAME = 256 };
+
+/* line 0: not known. Code that was written in one file and used in another is in both: `file` is where it was written,
+   `user` where it was used from, "" when that is the same file. */
+struct source_place {
+  char file[LINES_NAME];
+  int line;
+  char user[LINES_NAME];
+  int user_line;
+};
+
+/* sites: return addresses, from the image's first byte; 0 gives line 0. Files are called what the source calls them in its
+   #line. CUGEN_ERROR_MISSING: there is no addr2line. */
+int lines_find(const void *image, size_t length, const uint64_t *sites, size_t count, struct source_place *out,
+               cugen_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* What running a watched kernel on the cpu device brings to light: findings, and how well its accesses fit the banks of
+   shared memory and the sectors of global memory. Plain data of fixed size: it lies in memory that the worker shares with
+   its parent, so that it outlives a crash. */
+#ifndef RUNTIME_WATCH_H
+#define RUNTIME_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kernel.h"
+
+/* ---- Findings ---- */
+
+enum watch_kind {
+  WATCH_RACE,        /* two threads of a block, at least one writes, and nothing orders them */
+  WATCH_RACE_BLOCKS, /* the same of two blocks */
+  WATCH_IN_FLIGHT,   /* an access to what a cp.async that nobody waited for is still writing */
+  WATCH_UNWRITTEN,   /* a read of what nobody has written */
+  WATCH_BOUNDS,      /* outside a buffer or an array */
+  WATCH_INDEX,       /* an index outside its array's type */
+  WATCH_INPUT,       /* a write to an input */
+  WATCH_DIVERGED,    /* threads of a block at different barriers */
+  WATCH_EXITED,      /* a barrier that some threads will never come to, since they have ended */
+  WATCH_MASK,        /* a mask that names lanes that have ended or never were */
+  WATCH_DEADLOCK,    /* threads that wait for each other */
+  WATCH_HANG,        /* it does not end: where a thread stood */
+  WATCH_KIND_COUNT
+};
+
+enum {
+  WATCH_NAME = 64,
+  WATCH_TEXT = 160,
+  WATCH_MOST_FINDINGS = 48,
+  WATCH_MOST_COUNTERS = 32,
+  WATCH_MOST_BUFFERS = 32
+};
+
+struct watch_place {
+  uint64_t site; /* in the image, from its first byte; 0: not known */
+  uint32_t block[3], thread[3];
+  bool write;
+};
+
+struct watch_finding {
+  enum watch_kind kind;
+  struct watch_place here, other; /* other.site 0: there is none */
+  bool shared;                    /* which memory */
+  char array[WATCH_NAME];         /* or buffer; "": not known */
+  int64_t offset, bytes;          /* where in it, and how large it is; in bytes */
+  int element, size;              /* bytes of its element (0: not known), and of the access */
+  uint64_t count;                 /* how often; only the first is described */
+  char text[WATCH_TEXT];          /* the rest, in words; "" */
+};
+
+/* ---- Counters: what a launch asks of the memory system, in all blocks, from those that were counted ---- */
+
+/* One array of shared memory or one buffer, read or written. A request is what the lanes of a warp ask for at one place of
+   the program at once. */
+struct watch_counter {
+  char array[WATCH_NAME];
+  bool shared, write;
+  double requests, bytes;
+  /* Passes that the banks need (shared) or sectors of 32 bytes (global), and the fewest that so many bytes can do with. */
+  double needed, ideal;
+};
+
+struct launch_counters {
+  double blocks;  /* in the grid */
+  double counted; /* of them, evenly spread; the figures are scaled to all */
+  size_t count;
+  struct watch_counter counters[WATCH_MOST_COUNTERS];
+  double barriers; /* passed by a block, all blocks */
+  bool incomplete; /* more places or arrays than there is room for */
+};
+
+/* ---- The report ---- */
+
+struct watch_report {
+  uint32_t finding_count, lost; /* lost: kinds of findings that there was no room for */
+  struct watch_finding findings[WATCH_MOST_FINDINGS];
+  uint32_t launch_count;
+  struct launch_counters launches[KERNEL_MAX_LAUNCHES];
+  /* Set by the parent before a run. */
+  double limit;          /* seconds after which the launch says where it stands, and ends; 0: none */
+  uint32_t count_blocks; /* > 0: only so many blocks are run, evenly spread, to be counted: no result is right */
+};
+
+/* A buffer as the kernel's argument. */
+struct watch_buffer {
+  const char *name;
+  const void *start;
+  size_t bytes;
+  int element;    /* bytes */
+  bool read_only; /* an input */
+  bool unwritten; /* before the first launch nobody may read it */
+};
+
+#endif

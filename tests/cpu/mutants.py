@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""mutants.py CUGEN [--write FOLDER] [--only TEXT]: plants one fault at a time in the shipped templates, and holds `cugen check` to finding it.
+
+A mutant is an edit of a template's text, so that it follows the template; one whose text is no longer there is an error. Prints the table of
+docs/check.md; exit code 1 when one is not found as it should be. --write FOLDER only writes the mutated templates, FOLDER/N/template.cu, and
+FOLDER/list: a line for each with its number, config, variant, settings, and what is expected.
+
+The template that was not touched must be clean in the same run."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "templates"
+CONFLICTS = "bank conflicts"  # no finding, but four times the passes that are needed at the fewest
+
+MATMUL = "M=67 N=70 K=37"
+TILED = "tiled tile=16 pad=0"
+PIPELINED = "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 min_blocks=1"
+BLOCKED = "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 double_buffer=true group=1 min_blocks=1"
+TRANSPOSE = "rows=75 cols=133 batch=2"
+COPY = "width=1003 height=3 depth=1"
+REDUCE = "rows=3 cols=2111"
+FILTER = "rows=35 cols=71"
+
+# config, variant, settings, template, what is done, text, its replacement, what must be found (one of them)
+MUTANTS = [
+    ("copy", "element", COPY, "copy_element.cu", "guard condition removed",
+     "if (i < width * rows) y[i] = x[i];", "y[i] = x[i];", {"out of bounds"}),
+    ("copy", "vector", COPY, "copy_vector.cu", "index off by one",
+     "held[i] = load_bits(from + i * threads);\n#pragma", "held[i] = load_bits(from + i * threads + 1);\n#pragma", {"wrong result"}),
+    ("copy", "vector", COPY, "copy_vector.cu", "guard condition removed",
+     "if (first + i * threads < whole) store_bits", "store_bits", {"out of bounds"}),
+    ("copy", "bulk", COPY, "copy_bulk.cu", "wait removed", "bulk_wait(&full[stage], parity);", "", {"copy in flight", "trap"}),
+    ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
+    ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "padding dropped", "[tile + pad]", "[tile]", {CONFLICTS}),
+    ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "guard condition removed",
+     "if (y + c < cols_left && x < rows_left) to[", "to[", {"out of bounds"}),
+    ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "array a row too small", "part[tile][tile + pad]",
+     "part[tile - 1][tile + pad]", {"index out of bounds"}),
+    ("transpose", "vector", TRANSPOSE, "transpose_vector.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
+    ("reduce", "static", REDUCE, "reduce_shared.cu", "barrier of the tree removed",
+     "tree[threadIdx.x + reach]);\n    __syncthreads();", "tree[threadIdx.x + reach]);", {"race"}),
+    ("reduce", "static", REDUCE, "reduce_shared.cu", "index off by one", "if (threadIdx.x < reach)", "if (threadIdx.x <= reach)",
+     {"out of bounds", "race"}),
+    ("reduce", "dynamic", REDUCE, "reduce_shared.cu", "loop one too far", "i < parts", "i <= parts", {"uninitialised read", "out of bounds"}),
+    ("reduce", "shuffle", REDUCE, "lib/reduce.cuh", "barrier removed",
+     "warps[threadIdx.x / 32] = value;\n  __syncthreads();", "warps[threadIdx.x / 32] = value;", {"race"}),
+    ("matmul", TILED, MATMUL, "matmul_tiled.cu", "first barrier removed",
+     "__syncthreads(); // read after write", "// read after write", {"race"}),
+    ("matmul", TILED, MATMUL, "matmul_tiled.cu", "second barrier removed",
+     "__syncthreads(); // write after read", "// write after read", {"race"}),
+    ("matmul", TILED, MATMUL, "matmul_tiled.cu", "guard condition removed",
+     "if (row < M - block_row && col < N - block_col) {", "{", {"out of bounds", "race", "race between blocks"}),
+    ("matmul", TILED, MATMUL, "matmul_tiled.cu", "barrier in a branch", "__syncthreads(); // read after write",
+     "if (inside_a || y < 8) __syncthreads(); else\n __syncthreads(); // read after write", {"barrier divergence"}),
+    ("matmul", PIPELINED, MATMUL, "matmul_pipelined.cu", "wait count one too large",
+     "wait<stages - 2>();", "wait<stages - 1>();", {"copy in flight"}),
+    ("matmul", BLOCKED, MATMUL, "matmul_blocked.cu", "barrier of the loop removed",
+     "next_b.store(shared_b[buffer]);\n        __syncthreads();", "next_b.store(shared_b[buffer]);", {"race"}),
+    ("filter", "tiled", FILTER, "filter_tiled.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
+    ("filter", "tiled", FILTER, "filter_tiled.cu", "tile a row short", "i < tile_y &&", "i < tile_y - 1 &&", {"uninitialised read"}),
+    ("filter", "tiled", FILTER, "filter_tiled.cu", "guard condition removed", "if (row >= rows) return;", "", {"out of bounds"}),
+    ("filter", "tiled", FILTER, "filter_tiled.cu", "early return before the barrier",
+     "  __syncthreads();\n", "  if (col0 + x >= cols) return;\n  __syncthreads();\n", {"barrier after exit"}),
+    ("particles", "plain", "n=1004", "particles.cu", "guard condition removed", "if (p >= count) return;", "", {"out of bounds"}),
+    ("particles", "plain", "n=1004", "particles.cu", "index off by one", "+ threadIdx.x) *", "+ threadIdx.x + 1) *",
+     {"out of bounds", "wrong result"}),
+    ("particles", "plain", "n=1004", "particles.cu", "threads share an element", "* block + threadIdx.x)",
+     "* block + threadIdx.x / 2)", {"race"}),
+    ("access", "elements", "n=1021", "access.cu", "guard of the store removed", "if (element < n) store_bits", "store_bits", {"out of bounds"}),
+    ("access", "elements", "n=1021", "access.cu", "guard of the load removed", "if (element < n) held[i]", "held[i]", {"out of bounds"}),
+    ("access", "elements", "n=1021", "access.cu", "index off by one", "(element + store_offset)", "(element + 1 + store_offset)",
+     {"out of bounds", "wrong result"}),
+    ("reader", "stream", "n=3011 passes=2", "reader.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
+    ("reader", "stream", "n=3011 passes=2", "reader.cu", "every other warp left out",
+     "if (threadIdx.x % 32 == 0)", "if (threadIdx.x % 64 == 0)", {"uninitialised read"}),
+    ("reader", "stream", "n=3011 passes=2", "reader.cu", "return moved before the barrier",
+     "  __syncthreads();\n  if (threadIdx.x > 0) return;", "  if (threadIdx.x > 0) return;\n  __syncthreads();", {"barrier after exit"}),
+    ("reader", "stream", "n=3011 passes=2", "reader.cu", "index off by one", "if (i + k < count)", "if (i + k <= count)",
+     {"out of bounds", "wrong result"}),
+]
+
+
+def mutate(mutant, folder):
+    name, text, replacement = mutant[3], mutant[5], mutant[6]
+    source = (ROOT / name).read_text()
+    if text not in source:
+        raise SystemExit(f"mutants.py: {name} no longer has {text!r}: change the mutant '{mutant[4]}'")
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source.replace(text, replacement))
+
+
+def command(cugen, mutant, *more):
+    settings = [word for setting in mutant[2].split() for word in ("-s", setting)]
+    return [cugen, "check", mutant[0], "--variant", mutant[1], *settings, "--cache", "none", "--threads", "1", "--json", "-q", *more]
+
+
+def check(cugen, mutant, *more):
+    run = subprocess.run(command(cugen, mutant, *more), capture_output=True, text=True, check=False, timeout=120)
+    result = json.loads(run.stdout)
+    if "findings" not in result:
+        return {result.get("error", {}).get("message", run.stderr)}, 0
+    kinds = {finding["kind"] for finding in result["findings"]}
+    for skip in result["not_checked"]:
+        kinds.add("not checked: " + skip["why"])
+    ratios = [row["needed"] / row["ideal"] for row in result["traffic"] if row["memory"] == "shared" and row["ideal"]]
+    if max(ratios, default=1) >= 4:
+        kinds.add(CONFLICTS)
+    return kinds, run.returncode
+
+
+def try_one(cugen, mutant):
+    with tempfile.TemporaryDirectory() as folder:
+        mutate(mutant, pathlib.Path(folder))
+        return check(cugen, mutant, "--template-dir", folder)[0]
+
+
+def write(folder):
+    lines = []
+    for number, mutant in enumerate(MUTANTS):
+        mutate(mutant, folder / str(number))
+        lines.append("|".join([str(number), *mutant[:3], mutant[3], mutant[4], ", ".join(sorted(mutant[7]))]))
+    (folder / "list").write_text("\n".join(lines) + "\n")
+
+
+def main():
+    cugen = sys.argv[1]
+    if "--write" in sys.argv:
+        return write(pathlib.Path(sys.argv[sys.argv.index("--write") + 1]))
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    mutants = [mutant for mutant in MUTANTS if only in " ".join(mutant[:5])]
+    shipped = sorted({mutant[:3] for mutant in mutants})
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda mutant: try_one(cugen, mutant), mutants))
+        clean = list(pool.map(lambda one: check(cugen, one), shipped))
+    print("| Template | Mutant | Found |\n|---|---|---|")
+    for mutant, kinds in zip(mutants, found):
+        right = bool(kinds & mutant[7])
+        wrong += not right
+        text = ", ".join(sorted(kinds)) or "nothing"
+        print(f"| {mutant[3]} | {mutant[4]} | {text}{'' if right else ' (expected ' + ', '.join(sorted(mutant[7])) + ')'} |")
+    for one, (kinds, code) in zip(shipped, clean):
+        kinds.discard(CONFLICTS)  # some are there to be slow
+        if kinds or code:
+            wrong += 1
+            print(f"{one[0]} {one[1]} as shipped: exit code {code}, {', '.join(sorted(kinds))}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

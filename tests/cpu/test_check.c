@@ -1,0 +1,154 @@
+/* cugen_kernel_check on kernels with one fault each, and on right ones that look like it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cugen.h"
+
+static const char config[] = "kernel 'planted' {\n"
+                             "  problem 'n' (64),\n"
+                             "  check { n = 64 },\n"
+                             "  input  'x' { dtype = 'f32', shape = { 'n' }, fill = 'ones' },\n"
+                             "  output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },\n"
+                             "  scalar 'n' { dtype = 'i32' },\n"
+                             "  reference 'reference.cu',\n"
+                             "  implementation 'only' {\n"
+                             "    template 'planted.cu',\n"
+                             "    tunable 'threads' { 64 },\n"
+                             "    grid { 'ceil_div(n, 64)' }, block { 64 }, shared '256',\n"
+                             "  },\n"
+                             "}\n";
+
+static const char reference[] = "__global__ void reference(${params}) {\n"
+                                "  const long long i = blockIdx.x * 256ll + threadIdx.x;\n"
+                                "  if (i < sample_count) y[i] = x[samples ? samples[i] : i];\n"
+                                "}\n";
+
+/* The body of a kernel that should copy x to y in blocks of 64 threads; line 3 of the template is its first. */
+struct planted {
+  const char *kind; /* NULL: nothing is wrong */
+  int line;
+  const char *array, *body;
+};
+
+static const struct planted planted[] = {
+    {NULL, 0, "", "y[i] = x[i];"},
+    {NULL, 0, "", "__shared__ float s[64];\ns[t] = x[i];\n__syncthreads();\ny[i] = s[63 - t] * 0 + s[t];"},
+    {"race", 5, "s", "__shared__ float s[64];\ns[t] = x[i];\ny[i] = s[63 - t] * 0 + s[t];"},
+    {"race", 6, "s",
+     "__shared__ float s[64];\ns[t] = x[i];\n__syncthreads();\ns[t ^ 1] = s[t];\n__syncthreads();\ny[i] = s[t];"},
+    {NULL, 0, "", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 1] * 0 + s[t];"},
+    {"race", 6, "s", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 32] * 0 + s[t];"},
+    {"race", 3, "y", "y[i & ~1] = x[i];\n__syncthreads();\ny[i] = x[i];"},
+    {NULL, 0, "",
+     "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\natomicAdd(&s, 1);\n__syncthreads();\ny[i] = x[i] + (s - "
+     "64);"},
+    {"race", 6, "s",
+     "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\ns += 1;\n__syncthreads();\ny[i] = x[i] + 0 * s;"},
+    {"uninitialised read", 4, "s", "__shared__ float s[64];\ny[i] = x[i] + (s[t] > 2 ? 0 : 0) + 0 * s[t];"},
+    {"uninitialised read", 3, "y", "y[i] = y[i] > 3 ? x[i] : x[i] + 0 * threads;"},
+    {"out of bounds", 3, "x", "y[i] = x[i] + (i == 63 ? 0 * x[i + 1] : 0);"},
+    {"out of bounds", 4, "x", "y[i] = x[i];\nif (i == 0) y[i] += 0 * x[-1];"},
+    {"out of bounds", 4, "y", "y[i] = x[i];\nif (i == 63) y[n + 5] = 1;"},
+    {"index out of bounds", 5, "", "__shared__ float s[8][9];\ny[i] = x[i];\nif (t == 9) s[1][t] = y[i];"},
+    {"out of bounds", 6, "s", "__shared__ float s[64];\nfloat *p = s;\ny[i] = x[i];\np[t + 1] = y[i];"},
+    {"out of bounds", 5, "dynamic shared memory", "extern __shared__ float d[];\ny[i] = x[i];\nd[t + 1] = y[i];"},
+    {"barrier divergence", 4, "", "y[i] = x[i];\nif (t < 32) __syncthreads();\nelse\n__syncthreads();"},
+    {"barrier after exit", 5, "", "y[i] = x[i];\nif (t == 5) return;\n__syncthreads();"},
+    {NULL, 0, "", "y[i] = x[i] + 0 * __shfl_xor_sync(~0u, t, 1);"},
+    {"absent lanes", 5, "", "y[i] = x[i];\nif (t == 5) return;\ny[i] += 0 * __shfl_xor_sync(~0u, t, 1);"},
+    {"deadlock", 4, "", "y[i] = x[i];\nif (t != 5) y[i] += 0 * __shfl_xor_sync(~0u, t, 1);\n__syncthreads();"},
+    {"write to an input", 4, "x", "y[i] = x[i];\n((float *)x)[i] = 1;"},
+    {"hang", 5, "", "y[i] = x[i];\n__shared__ int volatile s;\nwhile (t == 3 && s != 5) s = 4;\n__syncthreads();"},
+    {"wrong result", 0, "", "y[i] = x[i] + 1;"},
+};
+
+static void write_template(const char *body, char *out, size_t size) {
+  static const char head[] = "__global__ void planted(${params}) {\n"
+                             "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n",
+                    tail[] = "\n}\n";
+  size_t length = strlen(body);
+  assert_true(sizeof head + length + sizeof tail < size);
+  memcpy(out, head, sizeof head - 1);
+  memcpy(out + sizeof head - 1, body, length);
+  memcpy(out + sizeof head - 1 + length, tail, sizeof tail);
+}
+
+static cugen_kernel *open_planted(cugen *lib, const char *body) {
+  char text[1024];
+  cugen_error error = {0};
+  cugen_kernel *kernel = NULL;
+  static const char *const settings[] = {"n=64"};
+  write_template(body, text, sizeof text);
+  if (cugen_add_file(lib, "planted.lua", config, sizeof config - 1, &error) ||
+      cugen_add_file(lib, "reference.cu", reference, sizeof reference - 1, &error) ||
+      cugen_add_file(lib, "planted.cu", text, strlen(text), &error) ||
+      cugen_kernel_open(lib, "planted.lua", settings, 1, &kernel, &error))
+    fail_msg("%s", error.message);
+  return kernel;
+}
+
+static const cugen_check_finding *find(const cugen_check *check, const char *kind, int line) {
+  for (size_t i = 0; i < check->finding_count; i++)
+    if (strcmp(check->findings[i].kind, kind) == 0 && check->findings[i].line == line) return &check->findings[i];
+  return NULL;
+}
+
+static void print_all(const char *body, const cugen_check *check) {
+  print_error("%s\n", body);
+  for (size_t i = 0; i < check->finding_count; i++)
+    print_error("  %s:%d: %s: %s\n", check->findings[i].file, check->findings[i].line, check->findings[i].kind,
+                check->findings[i].message);
+  for (size_t i = 0; i < check->skip_count; i++) print_error("  not checked: %s\n", check->skips[i].why);
+}
+
+static bool check_one(cugen *lib, const struct planted *p) {
+  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen_check check;
+  cugen_kernel *kernel = open_planted(lib, p->body);
+  options.variant = "only";
+  options.timeout = 3;
+  int status = cugen_kernel_check(kernel, &options, &check, &error);
+  const cugen_check_finding *found = p->kind ? find(&check, p->kind, p->line) : NULL;
+  bool right = p->kind ? status == CUGEN_ERROR_WRONG && found && strcmp(found->array, p->array) == 0
+                       : status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;
+  if (!right) print_error("wanted %s at %d\n", p->kind ? p->kind : "nothing", p->line);
+  if (!right) print_all(p->body, &check);
+  cugen_kernel_close(kernel);
+  return right;
+}
+
+static void test_planted(void **state) {
+  bool right = true;
+  for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) right &= check_one(*state, &planted[i]);
+  assert_true(right);
+}
+
+static int set_up(void **state) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = "none";
+  options.worker = getenv("CUGEN_WORKER");
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  *state = lib;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  cugen_close(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,403 @@
+/* Carrying out a check; see check.h. Each thread has a probe of its own and takes runs from one list. */
+#include "check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "check_list.h"
+#include "check_text.h"
+
+struct check {
+  const struct tune_target *target;
+  const struct check_options *options;
+  struct check_list list;
+  struct check_result *result;
+  pthread_mutex_t mutex; /* of all that follows, and of result */
+  pthread_cond_t changed;
+  size_t next, done;
+  int running;                                        /* threads */
+  bool *groups_seen, *groups_counted, *problems_seen; /* counted: on sizes that are whole tiles */
+  const char *latest;
+  int status;
+  cugen_error error;
+  atomic_bool stop;
+};
+
+static bool is_stopped(void *context) {
+  return atomic_load(&((struct check *)context)->stop);
+}
+
+/* ---- Results: called with the mutex held ---- */
+
+static void *grow(void *array, size_t count, size_t size) {
+  if (count & (count - 1)) return array; /* room for the next power of two */
+  return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+static bool same_place(const struct source_place *a, const struct source_place *b) {
+  return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
+  if (a->kind != b->kind || !same_place(&a->here, &b->here) || !same_place(&a->other, &b->other)) return false;
+  const size_t length = strcspn(a->variant, " "); /* the implementation */
+  return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
+}
+
+static void finding_free(struct check_finding *f) {
+  free(f->message);
+  free(f->variant);
+  free(f->problem);
+  free(f->last_variant);
+}
+
+/* Takes over what the finding owns. */
+static int keep_finding(struct check *c, struct check_finding *f, cugen_error *err) {
+  struct check_result *r = c->result;
+  if (!f->message || !f->variant || !f->problem || !f->last_variant) {
+    finding_free(f);
+    return error_memory(err);
+  }
+  for (size_t i = 0; i < r->finding_count; i++) {
+    struct check_finding *known = &r->findings[i];
+    if (!same_finding(known, f)) continue;
+    known->variants += strcmp(known->last_variant, f->variant) != 0;
+    free(known->last_variant);
+    known->last_variant = f->last_variant;
+    f->last_variant = NULL;
+    finding_free(f);
+    return CUGEN_OK;
+  }
+  struct check_finding *grown = grow(r->findings, r->finding_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->findings = grown;
+  grown[r->finding_count++] = *f;
+  return CUGEN_OK;
+}
+
+static int keep_skip(struct check *c, const char *what, const char *why, cugen_error *err) {
+  struct check_result *r = c->result;
+  for (size_t i = 0; i < r->skip_count; i++) {
+    if (strcmp(r->skips[i].why, why) != 0) continue;
+    r->skips[i].variants++;
+    return CUGEN_OK;
+  }
+  struct check_skip *grown = grow(r->skips, r->skip_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->skips = grown;
+  struct check_skip *s = &grown[r->skip_count++];
+  *s = (struct check_skip){strdup(what), strdup(why), 1};
+  return s->what && s->why ? CUGEN_OK : error_memory(err);
+}
+
+static int keep_traffic(struct check *c, const char *variant, const char *problem, int launch,
+                        const struct watch_counter *counter, cugen_error *err) {
+  struct check_result *r = c->result;
+  struct check_traffic *grown = realloc(r->traffic, (r->traffic_count + 1) * sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->traffic = grown;
+  struct check_traffic *t = &grown[r->traffic_count++];
+  *t = (struct check_traffic){strdup(variant), strdup(problem), launch, *counter};
+  return t->variant && t->problem ? CUGEN_OK : error_memory(err);
+}
+
+/* ---- What a run brought ---- */
+
+struct outcome {
+  struct check *check;
+  const struct check_problem *problem;
+  const struct probe_result *result;
+  struct source_place places[2 * WATCH_MOST_FINDINGS];
+};
+
+static void find_places(struct outcome *o) {
+  const struct watch_report *report = o->result->report;
+  uint64_t sites[2 * WATCH_MOST_FINDINGS];
+  cugen_error ignored;
+  for (uint32_t i = 0; i < report->finding_count; i++) {
+    sites[2 * i] = report->findings[i].here.site;
+    sites[2 * i + 1] = report->findings[i].other.site;
+  }
+  memset(o->places, 0, sizeof o->places);
+  if (!report->finding_count) return;
+  lines_find(o->result->compiled->image, o->result->compiled->image_length, sites, 2 * (size_t)report->finding_count,
+             o->places, &ignored);
+}
+
+/* The compiler makes two barriers of one where it repeats code: only different lines are a divergence. Threads that wait at
+   one line are described once. */
+static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
+                           const struct source_place *other) {
+  return f->kind == WATCH_DIVERGED && here->line && same_place(here, other);
+}
+
+static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
+  const struct watch_finding *raw = &o->result->report->findings[i];
+  const struct source_place *here = &o->places[2 * i], *other = &o->places[2 * i + 1];
+  if (is_false_alarm(raw, here, other)) return CUGEN_OK;
+  struct check_finding f = {.kind = (enum check_kind)raw->kind,
+                            .here = *here,
+                            .other = *other,
+                            .raw = *raw,
+                            .variant = strdup(o->result->variant),
+                            .last_variant = strdup(o->result->variant),
+                            .problem = strdup(o->problem->text),
+                            .variants = 1};
+  f.message = check_message(&f);
+  return keep_finding(o->check, &f, err);
+}
+
+/* What ended the run is a finding of its own unless the watch has said it already. */
+static bool is_explained(const struct probe_result *result) {
+  if (result->outcome == CUGEN_OUTCOME_WRONG) return false;
+  for (uint32_t i = 0; i < result->report->finding_count; i++) {
+    const enum watch_kind kind = result->report->findings[i].kind;
+    if (kind == WATCH_BOUNDS || kind == WATCH_DEADLOCK || kind == WATCH_HANG) return true;
+  }
+  return false;
+}
+
+static int add_outcome(const struct outcome *o, cugen_error *err) {
+  const struct probe_result *result = o->result;
+  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CHECK_WRONG : CHECK_TRAP,
+                            .variant = strdup(result->variant),
+                            .last_variant = strdup(result->variant),
+                            .problem = strdup(o->problem->text),
+                            .variants = 1,
+                            .message = strdup(result->reason)};
+  return keep_finding(o->check, &f, err);
+}
+
+/* Those of a variant's earlier run. */
+static void drop_counters(const struct outcome *o) {
+  struct check_result *r = o->check->result;
+  size_t kept = 0;
+  for (size_t i = 0; i < r->traffic_count; i++) {
+    struct check_traffic *t = &r->traffic[i];
+    if (strcmp(t->variant, o->result->variant) != 0) {
+      r->traffic[kept++] = *t;
+      continue;
+    }
+    free(t->variant);
+    free(t->problem);
+  }
+  r->traffic_count = kept;
+}
+
+static int add_counters(const struct outcome *o, cugen_error *err) {
+  drop_counters(o);
+  const struct watch_report *report = o->result->report;
+  int status = CUGEN_OK;
+  for (uint32_t l = 0; l < report->launch_count && l < KERNEL_MAX_LAUNCHES; l++)
+    for (size_t i = 0; i < report->launches[l].count && i < WATCH_MOST_COUNTERS && !status; i++)
+      status =
+          keep_traffic(o->check, o->result->variant, o->problem->text, (int)l, &report->launches[l].counters[i], err);
+  return status;
+}
+
+static int keep_run(struct outcome *o, const struct check_run *run, cugen_error *err) {
+  struct check *c = o->check;
+  const struct probe_result *result = o->result;
+  int status = CUGEN_OK;
+  if (result->outcome == CUGEN_OUTCOME_COMPILE) {
+    char *why = check_not_emulated(result->source, result->reason);
+    status = why ? keep_skip(c, result->variant, why, err) : error_memory(err);
+    free(why);
+    return status;
+  }
+  if (result->outcome == CUGEN_OUTCOME_LAUNCH) return keep_skip(c, result->variant, result->reason, err);
+  for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
+  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
+  const bool whole = run->problem == CHECK_WHOLE && c->list.size_count > CHECK_WHOLE;
+  if (!status && (whole || !c->groups_seen[run->group]) && !c->groups_counted[run->group])
+    status = add_counters(o, err);
+  c->groups_counted[run->group] |= whole;
+  c->result->variants += !c->groups_seen[run->group];
+  c->result->problems += !c->problems_seen[run->problem];
+  c->groups_seen[run->group] = c->problems_seen[run->problem] = true;
+  c->result->runs++;
+  return status;
+}
+
+/* ---- Threads ---- */
+
+static int carry_out(struct check *c, struct probe *probe, const struct check_run *run, cugen_error *err) {
+  struct check_problem *problem = &c->list.problems[run->problem];
+  struct variant variant;
+  struct probe_result result;
+  struct outcome *outcome = calloc(1, sizeof *outcome);
+  struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
+  int status = outcome && values ? CUGEN_OK : error_memory(err);
+  if (!status) {
+    space_variant(problem->space, run->index, &variant, values);
+    status = probe_run(probe, &problem->problem, &variant, 0, &result, err);
+  }
+  if (!status) {
+    *outcome = (struct outcome){.check = c, .problem = problem, .result = &result};
+    find_places(outcome);
+    pthread_mutex_lock(&c->mutex);
+    status = keep_run(outcome, run, err);
+    pthread_mutex_unlock(&c->mutex);
+  }
+  free(values);
+  free(outcome);
+  return status;
+}
+
+/* The next runs: all of one variant, so that they share a compile; one, where there are fewer variants than threads. */
+static size_t take(struct check *c, size_t *first) {
+  const struct check_list *list = &c->list;
+  pthread_mutex_lock(&c->mutex);
+  *first = c->next;
+  size_t count = c->next < list->run_count && !c->status;
+  const bool together = list->group_count >= (size_t)c->options->threads;
+  while (count && together && *first + count < list->run_count &&
+         list->runs[*first + count].group == list->runs[*first].group)
+    count++;
+  c->next += count;
+  pthread_mutex_unlock(&c->mutex);
+  return count;
+}
+
+static void finish_run(struct check *c, int status, const cugen_error *err) {
+  pthread_mutex_lock(&c->mutex);
+  c->done++;
+  if (status && !c->status) c->status = status, c->error = *err;
+  pthread_cond_signal(&c->changed);
+  pthread_mutex_unlock(&c->mutex);
+}
+
+static void *thread_main(void *context) {
+  struct check *c = context;
+  const struct probe_options options = {
+      .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = is_stopped, .context = c};
+  struct probe *probe = NULL;
+  cugen_error err = {0};
+  int status = probe_open(c->target, &c->target->device->facts, &options, &probe, &err);
+  size_t first;
+  for (size_t count; !status && !atomic_load(&c->stop) && (count = take(c, &first)) > 0;) {
+    for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {
+      status = carry_out(c, probe, &c->list.runs[first + i], &err);
+      finish_run(c, status, &err);
+    }
+  }
+  probe_close(probe);
+  pthread_mutex_lock(&c->mutex);
+  if (status && !c->status) c->status = status, c->error = err;
+  c->running--;
+  pthread_cond_signal(&c->changed);
+  pthread_mutex_unlock(&c->mutex);
+  return NULL;
+}
+
+/* Called with the mutex held. */
+static void report_progress(struct check *c) {
+  if (!c->options->progress) return;
+  const struct check_progress progress = {.done = c->done,
+                                          .planned = c->list.run_count,
+                                          .findings = c->result->finding_count,
+                                          .variant = c->latest ? c->latest : ""};
+  if (c->options->progress(&progress, c->options->context)) atomic_store(&c->stop, true);
+}
+
+static void wait_for_all(struct check *c) {
+  pthread_mutex_lock(&c->mutex);
+  while (c->running) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
+    report_progress(c);
+  }
+  pthread_mutex_unlock(&c->mutex);
+}
+
+static int run_threads(struct check *c, cugen_error *err) {
+  pthread_t threads[64];
+  size_t started = 0, wanted = (size_t)c->options->threads;
+  if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
+  if (wanted > c->list.run_count) wanted = c->list.run_count;
+  pthread_mutex_lock(&c->mutex);
+  while (started < wanted && pthread_create(&threads[started], NULL, thread_main, c) == 0) started++;
+  c->running = (int)started;
+  pthread_mutex_unlock(&c->mutex);
+  if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
+  wait_for_all(c);
+  for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  if (c->status) return error_set(err, c->status, "%s", c->error.message);
+  return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request") : CUGEN_OK;
+}
+
+/* ---- All of it ---- */
+
+/* An implementation that needs a device this is not. */
+static int skip_unmet(struct check *c, cugen_error *err) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(c->list.problems[0].space, &count);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++) {
+    if (!all[i].unmet) continue;
+    struct text why = {0};
+    text_addf(&why, "requires %s", expr_text(all[i].unmet->expr));
+    status = why.failed ? error_memory(err) : keep_skip(c, all[i].implementation->name, text_get(&why), err);
+    text_free(&why);
+  }
+  return status;
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct check_finding *x = a, *y = b;
+  const int files = strcmp(x->here.file, y->here.file);
+  if (files) return files;
+  if (x->here.line != y->here.line) return x->here.line < y->here.line ? -1 : 1;
+  return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
+}
+
+int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
+              cugen_error *err) {
+  *out = (struct check_result){0};
+  struct check *c = calloc(1, sizeof *c);
+  if (!c) return error_memory(err);
+  c->target = target;
+  c->options = options;
+  c->result = out;
+  pthread_mutex_init(&c->mutex, NULL);
+  pthread_cond_init(&c->changed, NULL);
+  int status = check_list_make(target, options, &c->list, err);
+  c->groups_seen = calloc(c->list.group_count + 1, sizeof *c->groups_seen);
+  c->groups_counted = calloc(c->list.group_count + 1, sizeof *c->groups_counted);
+  c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
+  if (!status && (!c->groups_seen || !c->groups_counted || !c->problems_seen)) status = error_memory(err);
+  if (!status) out->variants_of = space_valid(c->list.problems[0].space);
+  if (!status && !options->variant) status = skip_unmet(c, err);
+  if (!status) status = run_threads(c, err);
+  if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);
+  check_list_free(&c->list);
+  free(c->groups_seen);
+  free(c->groups_counted);
+  free(c->problems_seen);
+  pthread_mutex_destroy(&c->mutex);
+  pthread_cond_destroy(&c->changed);
+  free(c);
+  return status;
+}
+
+void check_result_free(struct check_result *r) {
+  for (size_t i = 0; i < r->finding_count; i++) finding_free(&r->findings[i]);
+  for (size_t i = 0; i < r->traffic_count; i++) {
+    free(r->traffic[i].variant);
+    free(r->traffic[i].problem);
+  }
+  for (size_t i = 0; i < r->skip_count; i++) {
+    free(r->skips[i].what);
+    free(r->skips[i].why);
+  }
+  free(r->findings);
+  free(r->traffic);
+  free(r->skips);
+  *r = (struct check_result){0};
+}

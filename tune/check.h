@@ -1,0 +1,74 @@
+/* Checks variants by watching them run on the cpu device, over several problems: sizes so chosen that edges are ragged, that
+   tiles come out even, and that there is less than one of them. Runs are spread over the processors. */
+#ifndef TUNE_CHECK_H
+#define TUNE_CHECK_H
+
+#include "probe.h"
+#include "runtime/lines.h"
+
+enum check_kind {                                 /* those of watch_kind, and: */
+                  CHECK_WRONG = WATCH_KIND_COUNT, /* a wrong result */
+                  CHECK_TRAP,                     /* it ended otherwise */
+                  CHECK_KIND_COUNT
+};
+
+struct check_finding {
+  enum check_kind kind;
+  struct source_place here, other; /* other.line 0: none */
+  struct watch_finding raw;        /* block, thread, array; all zero for those that have none */
+  char *message, *variant, *problem;
+  uint32_t variants; /* that show it; the first one is described */
+  char *last_variant;
+};
+
+struct check_traffic { /* one counter of one launch */
+  char *variant, *problem;
+  int launch;
+  struct watch_counter counter;
+};
+
+struct check_skip {
+  char *what, *why; /* a variant or an implementation */
+  uint32_t variants;
+};
+
+struct check_progress {
+  size_t done, planned, findings; /* runs */
+  const char *variant;
+};
+
+struct check_options {
+  const char *variant; /* NULL: a sample */
+  bool all;
+  size_t sample; /* 0: one that takes every value of every tunable */
+  uint64_t seed;
+  int threads;
+  double timeout;
+  const char *const *settings; /* "M=64": not varied */
+  size_t setting_count;
+  int (*progress)(const struct check_progress *progress,
+                  void *context); /* from one thread at a time; nonzero: stop */
+  void *context;
+};
+
+struct check_result {
+  struct check_finding *findings;
+  size_t finding_count;
+  struct check_traffic *traffic; /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
+  size_t traffic_count;
+  struct check_skip *skips;
+  size_t skip_count;
+  size_t variants, problems, runs; /* that were checked */
+  uint64_t variants_of;            /* in the space of the problem */
+};
+
+/* target: the config, the check problem and its space; its device gives the facts. *out is to be freed whatever comes
+   back. CUGEN_ERROR_INTERRUPTED: progress asked to stop. A finding is no error. */
+int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
+              cugen_error *err);
+void check_result_free(struct check_result *result);
+
+/* "race", ... */
+const char *check_kind_name(enum check_kind kind);
+
+#endif

@@ -1,0 +1,150 @@
+/* Saying what was found; see check_text.h. */
+#include "check_text.h"
+
+#include <string.h>
+
+static const char *const names[CHECK_KIND_COUNT] = {[WATCH_RACE] = "race",
+                                                    [WATCH_RACE_BLOCKS] = "race between blocks",
+                                                    [WATCH_IN_FLIGHT] = "copy in flight",
+                                                    [WATCH_UNWRITTEN] = "uninitialised read",
+                                                    [WATCH_BOUNDS] = "out of bounds",
+                                                    [WATCH_INDEX] = "index out of bounds",
+                                                    [WATCH_INPUT] = "write to an input",
+                                                    [WATCH_DIVERGED] = "barrier divergence",
+                                                    [WATCH_EXITED] = "barrier after exit",
+                                                    [WATCH_MASK] = "absent lanes",
+                                                    [WATCH_DEADLOCK] = "deadlock",
+                                                    [WATCH_HANG] = "hang",
+                                                    [CHECK_WRONG] = "wrong result",
+                                                    [CHECK_TRAP] = "trap"};
+
+const char *check_kind_name(enum check_kind kind) {
+  return kind < CHECK_KIND_COUNT ? names[kind] : "";
+}
+
+static void add_dim(struct text *out, const char *what, const uint32_t at[3]) {
+  text_addf(out, "%s (%u,%u,%u)", what, at[0], at[1], at[2]);
+}
+
+static void add_who(struct text *out, const struct watch_place *place) {
+  add_dim(out, "block", place->block);
+  add_dim(out, " thread", place->thread);
+}
+
+static void add_place(struct text *out, const struct source_place *place) {
+  if (place->line) text_addf(out, " at %s:%d", place->file, place->line);
+  if (place->user_line) text_addf(out, " (for %s:%d)", place->user, place->user_line);
+}
+
+/* "C[12]", "byte 1232 of tile_a", "2 bytes past the end of tile_a (4224 bytes)" */
+static void add_where(struct text *out, const struct watch_finding *f) {
+  const char *array = *f->array ? f->array : "memory";
+  if (f->offset >= f->bytes)
+    text_addf(out, "%lld bytes past the end of %s (%lld bytes)", (long long)(f->offset - f->bytes), array,
+              (long long)f->bytes);
+  else if (f->offset < 0)
+    text_addf(out, "%lld bytes before %s (%lld bytes)", (long long)-f->offset, array, (long long)f->bytes);
+  else if (f->offset + f->size > f->bytes)
+    text_addf(out, "%d bytes over the end of %s (%lld bytes)", (int)(f->offset + f->size - f->bytes), array,
+              (long long)f->bytes);
+  else if (f->element && f->offset % f->element == 0)
+    text_addf(out, "%s[%lld]", array, (long long)(f->offset / f->element));
+  else
+    text_addf(out, "byte %lld of %s", (long long)f->offset, array);
+}
+
+static void add_access(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_add(out, f->raw.here.write ? " writes " : " reads ");
+  add_where(out, &f->raw);
+}
+
+/* The other thread; its block too where that is another one. */
+static void add_other(struct text *out, const struct check_finding *f) {
+  const struct watch_place *other = &f->raw.other;
+  if (f->kind == (enum check_kind)WATCH_RACE_BLOCKS) add_dim(out, "block", other->block);
+  add_dim(out, f->kind == (enum check_kind)WATCH_RACE_BLOCKS ? " thread" : "thread", other->thread);
+  text_add(out, other->write ? " wrote" : " read");
+  add_place(out, &f->other);
+}
+
+static void add_race(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, ", which ");
+  add_other(out, f);
+  text_add(out, f->kind == (enum check_kind)WATCH_RACE ? ", with no barrier between" : " in the same launch");
+}
+
+static void add_in_flight(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, ", where a copy is still on its way that ");
+  add_dim(out, "thread", f->raw.other.thread);
+  text_add(out, " began");
+  add_place(out, &f->other);
+  text_add(out, ": it has not waited for it");
+}
+
+static void add_unwritten(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, f->raw.shared ? ", which no thread of the block has written" : ", which nobody has written");
+}
+
+static void add_index(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_addf(out, " uses index %lld of an array of type %s", (long long)f->raw.offset, f->raw.text);
+}
+
+static void add_input(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, ", which the config declares an input");
+}
+
+static void add_diverged(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_add(out, " waits here while ");
+  add_dim(out, "thread", f->raw.other.thread);
+  text_add(out, " waits at the barrier");
+  add_place(out, &f->other);
+}
+
+static void add_words(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_addf(out, ": %s", f->raw.text);
+}
+
+static void add_hang(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_add(out, f->raw.other.site ? " runs here, and " : " runs here when the time is up");
+  if (!f->raw.other.site) return;
+  add_dim(out, "thread", f->raw.other.thread);
+  text_add(out, " waits");
+  add_place(out, &f->other);
+  if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
+}
+
+char *check_message(const struct check_finding *f) {
+  static void (*const adders[WATCH_KIND_COUNT])(struct text *, const struct check_finding *) = {
+      [WATCH_RACE] = add_race,           [WATCH_RACE_BLOCKS] = add_race,  [WATCH_IN_FLIGHT] = add_in_flight,
+      [WATCH_UNWRITTEN] = add_unwritten, [WATCH_BOUNDS] = add_access,     [WATCH_INDEX] = add_index,
+      [WATCH_INPUT] = add_input,         [WATCH_DIVERGED] = add_diverged, [WATCH_EXITED] = add_words,
+      [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang};
+  struct text out = {0};
+  adders[f->raw.kind](&out, f);
+  return text_take(&out);
+}
+
+char *check_not_emulated(const char *source, const char *refusal) {
+  static const char *const instructions[] = {"wgmma",    "cp.async.bulk", "mbarrier", "setmaxnreg", "mapa",
+                                             "ldmatrix", "stmatrix",      "mma.sync", "cp.async",   "griddepcontrol",
+                                             "bar.sync", "red.",          "ld.",      "st."};
+  struct text out = {0};
+  const char *assembly = strstr(source, "asm");
+  const char *found = NULL;
+  for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
+    if (strstr(assembly, instructions[i])) found = instructions[i];
+  if (found && strstr(refusal, "asm"))
+    text_addf(&out, "the instruction %s has no form on the cpu device", found);
+  else
+    text_add(&out, refusal);
+  return text_take(&out);
+}

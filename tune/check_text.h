@@ -1,0 +1,12 @@
+/* Findings in words. */
+#ifndef TUNE_CHECK_TEXT_H
+#define TUNE_CHECK_TEXT_H
+
+#include "check.h"
+
+/* One sentence without the place; to be freed, NULL: no memory. */
+char *check_message(const struct check_finding *finding);
+/* Why a source that the host's compiler refused is not checked: the instruction that has no form here, if it has one. */
+char *check_not_emulated(const char *source, const char *refusal);
+
+#endif

@@ -1,0 +1,125 @@
+/* Watched runs; see probe.h. */
+#include "probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct probe {
+  struct tune_target target;
+  struct device_description device;
+  struct bench bench;
+  struct probe_options options;
+  /* Of the last variant. */
+  struct kernel_spec spec;
+  struct compiled compiled;
+  struct hash compiled_source;
+  cugen_error refused; /* status set: its source does not compile */
+  struct text text;
+};
+
+int probe_open(const struct tune_target *target, const struct device_facts *facts,
+               const struct probe_options *options, struct probe **out, cugen_error *err) {
+  *out = NULL;
+  struct probe *p = calloc(1, sizeof *p);
+  if (!p) return error_memory(err);
+  p->target = *target;
+  p->options = *options;
+  int status = cpu_device_ops.describe(target->toolkit, 0, &p->device, err);
+  p->device.facts = *facts;
+  p->target.ops = &cpu_device_ops;
+  p->target.device = &p->device;
+  p->target.arch = "cpu";
+  p->target.in_process = false;
+  const struct bench_options bench = {.seed = options->seed,
+                                      .threads = 1,
+                                      .timeout = 120,
+                                      .interrupted = options->interrupted,
+                                      .context = options->context};
+  if (!status) status = bench_open(&p->target, &bench, &p->bench, err);
+  if (status)
+    probe_close(p);
+  else
+    *out = p;
+  return status;
+}
+
+void probe_close(struct probe *p) {
+  if (!p) return;
+  if (p->bench.target) bench_close(&p->bench);
+  kernel_spec_free(&p->spec);
+  compiled_free(&p->compiled);
+  text_free(&p->text);
+  free(p);
+}
+
+static void fail(struct probe_result *out, cugen_outcome outcome, const char *reason) {
+  size_t length = strnlen(reason, sizeof out->reason - 1);
+  out->outcome = outcome;
+  memcpy(out->reason, reason, length);
+  out->reason[length] = '\0';
+}
+
+/* A source that was compiled for the last variant is not compiled again. */
+static int compile(struct probe *p, cugen_error *err) {
+  if (strcmp(p->compiled_source.hex, p->spec.source_hash.hex) == 0) return CUGEN_OK;
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  struct compile_request request = {.toolkit = p->target.toolkit,
+                                    .name = p->target.config->name,
+                                    .source = p->spec.source,
+                                    .entries = entries,
+                                    .entry_count = plan_entries(&p->spec, entries),
+                                    .timeout = 120,
+                                    .watched = true};
+  compiled_free(&p->compiled);
+  p->compiled_source = p->spec.source_hash;
+  p->refused = (cugen_error){0};
+  int status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
+  if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
+  p->compiled_source = (struct hash){0};
+  return error_set(err, status, "%s", p->refused.message);
+}
+
+static int run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
+               struct probe_result *out, cugen_error *err) {
+  struct worker_job job = {.real_spec = &p->spec,
+                           .real_compiled = &p->compiled,
+                           .verify = true,
+                           .watched = true,
+                           .count_blocks = count_blocks,
+                           .timeout = p->options.timeout};
+  struct worker_result result;
+  p->target.problem = problem;
+  int status = bench_dataset(&p->bench, &p->spec, problem, false, variant, &job.real, err);
+  if (!status) status = worker_run(p->bench.worker, &job, &result, err);
+  if (status) return status;
+  fail(out, result.outcome, result.reason);
+  out->error = result.error;
+  out->report = worker_report(p->bench.worker);
+  return CUGEN_OK;
+}
+
+static int expand(struct probe *p, const struct problem *problem, const struct variant *variant, cugen_error *err) {
+  kernel_spec_free(&p->spec);
+  p->spec = (struct kernel_spec){0};
+  return expand_variant(p->bench.expander, p->target.config, problem, &p->device.facts, variant, &p->spec, err);
+}
+
+int probe_run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
+              struct probe_result *out, cugen_error *err) {
+  static const struct watch_report nothing;
+  text_clear(&p->text);
+  variant_print(variant, &p->text);
+  *out = (struct probe_result){.variant = text_get(&p->text), .report = &nothing, .source = ""};
+  int status = expand(p, problem, variant, err);
+  if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
+    fail(out, CUGEN_OUTCOME_LAUNCH, err->message);
+    return CUGEN_OK;
+  }
+  if (!status) status = compile(p, err);
+  if (status) return status;
+  out->source = p->spec.source;
+  out->compiled = &p->compiled;
+  if (!p->refused.status) return run(p, problem, variant, count_blocks, out, err);
+  fail(out, CUGEN_OUTCOME_COMPILE, p->refused.message);
+  return CUGEN_OK;
+}

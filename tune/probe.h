@@ -1,0 +1,41 @@
+/* A probe runs a variant, watched, on the cpu device, whatever device it is for: what comes to light of it is a finding, or
+   a count of what it asks of the memory system (runtime/watch.h). It has a worker of its own, so that nothing a variant
+   does harms the process. */
+#ifndef TUNE_PROBE_H
+#define TUNE_PROBE_H
+
+#include "candidate.h"
+
+struct probe;
+
+struct probe_options {
+  uint64_t seed;  /* of the input data */
+  double timeout; /* seconds of one run */
+  /* As in worker_options. */
+  bool (*interrupted)(void *context);
+  void *context;
+};
+
+/* target and what it points at are borrowed, but for its device, problem and space: each run has its own. Its config's
+   kernel is expanded with the facts of `facts`. One thread at a time; different probes are independent. */
+int probe_open(const struct tune_target *target, const struct device_facts *facts,
+               const struct probe_options *options, struct probe **out, cugen_error *err);
+void probe_close(struct probe *probe);
+
+struct probe_result {
+  const char *variant; /* full text; until the next run */
+  cugen_outcome outcome;
+  char reason[1024];                 /* "" when ok */
+  double error;                      /* largest, in units of the tolerance */
+  const struct watch_report *report; /* until the next run */
+  const struct compiled *compiled;   /* likewise: what the report's sites are places in */
+  const char *source;                /* likewise */
+};
+
+/* count_blocks 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of
+   the problem are as large as it says, and zero where the config fills them, since few pages are touched. A variant that
+   does not expand, compile or run is a result. */
+int probe_run(struct probe *probe, const struct problem *problem, const struct variant *variant,
+              uint32_t count_blocks, struct probe_result *out, cugen_error *err);
+
+#endif
