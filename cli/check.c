@@ -93,13 +93,17 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
+static void print_several(size_t number, const char *what, const char *end) {
+  printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
+}
+
 static void print_result(struct cli *cli, const cugen_check *check, double seconds) {
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
     printf("%s: %s of ", cugen_kernel_name(cli->kernel), print_count(check->variants).text);
-    printf("%s variants, ", print_count(check->variants_of).text);
-    printf("%s problems, ", print_count(check->problems).text);
-    printf("%s runs, watched on the cpu device\n", print_count(check->runs).text);
+    print_several(check->variants_of, "variant", ", ");
+    print_several(check->problems, "problem", ", ");
+    print_several(check->runs, "run", ", watched on the cpu device\n");
   }
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);

@@ -10,9 +10,10 @@
 #include "base/system.h"
 #include "runtime/occupancy.h"
 
-/* One dataset and what it owns. Requests differ by the arguments' shapes, types and places alone. */
+/* One dataset and what it owns. Requests for one problem differ by the arguments' shapes, types and places alone. */
 struct bench_data {
   struct dataset_request request;
+  const struct problem *problem;
   struct kernel_spec spec, reference;
   struct build *build;
   struct bench_data *next;
@@ -129,7 +130,7 @@ static int copy_arguments(const struct kernel_spec *from, const struct config *c
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
   for (struct bench_data *d = bench->data; d; d = d->next)
-    if (d->request.timed == timed && same_arguments(&d->spec, spec)) {
+    if (d->request.timed == timed && d->problem == problem && same_arguments(&d->spec, spec)) {
       *out = &d->request;
       return CUGEN_OK;
     }
@@ -137,6 +138,7 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const str
   if (!d) return error_memory(err);
   d->request = (struct dataset_request){
       .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .results = -1};
+  d->problem = problem;
   int status = copy_arguments(spec, bench->target->config, &d->spec, err);
   if (!status && bench->target->config->reference) status = make_reference(bench, d, problem, variant, err);
   if (status) {

@@ -38,7 +38,8 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                cugen_error *err);
 void bench_close(struct bench *bench);
 
-/* The dataset for a spec, made, with its reference, when it is the first of its kind. *out lives as long as the bench. */
+/* The dataset for a spec, made, with its reference, when it is the first of its kind. problem is borrowed for as
+   long as the bench lives, and so long lives *out. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err);
 

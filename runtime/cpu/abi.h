@@ -54,9 +54,7 @@ struct cpu_hooks {
 enum cpu_access {
   CPU_WRITE = 1,  /* else it reads */
   CPU_ATOMIC = 2, /* of the whole device */
-  CPU_ASYNC = 4,  /* part of a copy that goes on meanwhile */
-  CPU_MATRIX = 8, /* one row of eight that a quarter of a warp reads together (ldmatrix) */
-  CPU_ACCESS_KINDS = 16
+  CPU_ASYNC = 4   /* part of a copy that goes on meanwhile */
 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */

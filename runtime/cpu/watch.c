@@ -330,12 +330,14 @@ static void visit_words(const struct access *a) {
 
 /* ---- Where an address lies ---- */
 
+/* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
+  const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   const bool engine = a->kind & CPU_ASYNC && a->bytes > 16; /* no warp's request */
   if (!a->watch->counting || a->kind & CPU_ATOMIC || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
-    traffic_note(a->watch->traffic, a->thread, a->site, array, a->region->shared, a->at + done, bytes, a->kind);
+    traffic_note(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
   }
 }
 
@@ -489,7 +491,9 @@ const struct cpu_watch *watch_hooks(void) {
 static void map_arrays(struct watch *w) {
   for (size_t i = 0; i < w->array_count; i++) {
     const uintptr_t start = w->arrays[i].start - w->shared.start, end = w->arrays[i].end - w->shared.start;
-    memset(w->array_of + start / WORD, (int)(i + 1), (end + WORD - 1) / WORD - start / WORD);
+    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WORD - 1 : 0)) / WORD, last = (end + WORD - 1) / WORD;
+    if (first < last)
+      memset(w->array_of + first, (int)(i + 1), last - first); /* a word is its array's, not the gap's */
   }
 }
 

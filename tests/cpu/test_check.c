@@ -59,6 +59,7 @@ static const struct planted planted[] = {
     {"index out of bounds", 5, "", "__shared__ float s[8][9];\ny[i] = x[i];\nif (t == 9) s[1][t] = y[i];"},
     {"out of bounds", 6, "s", "__shared__ float s[64];\nfloat *p = s;\ny[i] = x[i];\np[t + 1] = y[i];"},
     {"out of bounds", 5, "dynamic shared memory", "extern __shared__ float d[];\ny[i] = x[i];\nd[t + 1] = y[i];"},
+    {NULL, 0, "", "__shared__ bool s;\nif (!t) s = x[i] > 0;\n__syncthreads();\ny[i] = s ? x[i] : 0;"},
     {"barrier divergence", 4, "", "y[i] = x[i];\nif (t < 32) __syncthreads();\nelse\n__syncthreads();"},
     {"barrier after exit", 5, "", "y[i] = x[i];\nif (t == 5) return;\n__syncthreads();"},
     {NULL, 0, "", "y[i] = x[i] + 0 * __shfl_xor_sync(~0u, t, 1);"},

@@ -1,0 +1,76 @@
+/* Passes over the banks and sectors of one request: runtime/cpu/traffic.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/cpu/traffic.h"
+
+enum { BASE = 4096 };
+
+/* Lane i at BASE + i * step bytes. */
+static void along(uintptr_t at[32], unsigned step) {
+  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)i * step;
+}
+
+static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed, unsigned ideal) {
+  unsigned got_needed, got_ideal;
+  traffic_banks(at, lanes, bytes, &got_needed, &got_ideal);
+  assert_int_equal(got_needed, needed);
+  assert_int_equal(got_ideal, ideal);
+}
+
+static void expect_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed, unsigned ideal) {
+  unsigned got_needed, got_ideal;
+  traffic_sectors(at, lanes, bytes, &got_needed, &got_ideal);
+  assert_int_equal(got_needed, needed);
+  assert_int_equal(got_ideal, ideal);
+}
+
+static void test_banks(void **state) {
+  (void)state;
+  uintptr_t at[32];
+  along(at, 4);
+  expect_banks(at, ~0u, 4, 1, 1);
+  along(at, 0); /* one word for all */
+  expect_banks(at, ~0u, 4, 1, 1);
+  along(at, 8);
+  expect_banks(at, ~0u, 4, 2, 1);
+  expect_banks(at, ~0u, 8, 2, 2);
+  expect_banks(at, 0xffffu, 8, 1, 1);
+  along(at, 128); /* a column of a 32 x 32 tile */
+  expect_banks(at, ~0u, 4, 32, 1);
+  expect_banks(at, 0xffu, 4, 8, 1);
+  along(at, 132); /* with padding */
+  expect_banks(at, ~0u, 4, 1, 1);
+  along(at, 16);
+  expect_banks(at, ~0u, 16, 4, 4);
+  along(at, 128); /* rows of ldmatrix without a swizzle */
+  expect_banks(at, ~0u, 16, 32, 4);
+  along(at, 2); /* two lanes a word */
+  expect_banks(at, ~0u, 2, 1, 1);
+}
+
+static void test_sectors(void **state) {
+  (void)state;
+  uintptr_t at[32];
+  along(at, 4);
+  expect_sectors(at, ~0u, 4, 4, 4);
+  for (int i = 0; i < 32; i++) at[i] += 4; /* off by one element */
+  expect_sectors(at, ~0u, 4, 5, 4);
+  along(at, 4096);
+  expect_sectors(at, ~0u, 4, 32, 4);
+  along(at, 16);
+  expect_sectors(at, ~0u, 16, 16, 16);
+  along(at, 0);
+  expect_sectors(at, ~0u, 4, 1, 1);
+  along(at, 12); /* every third element */
+  expect_sectors(at, ~0u, 4, 12, 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_banks), cmocka_unit_test(test_sectors)};
+  return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
+}
