@@ -22,12 +22,12 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
   return dtype_find("f32");
 }
 
-/* What was measured on the kernel's device. */
-static int add_measured(cugen_kernel *k, cugen_ceilings *out, cugen_error *err) {
+/* What was measured on the kernel's device, of multiply-adds of that type. */
+static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out, cugen_error *err) {
   struct cache *cache;
   struct cache_rate copy, fma = {0};
   struct text word = {0};
-  text_addf(&word, "dtype=%s ", out->dtype);
+  text_addf(&word, "dtype=%s ", dtype->name);
   int status = word.failed ? error_memory(err) : api_cache_to_read(k->lib, &cache, err);
   if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, copy_config, "", &copy, err);
   if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, fma_config, text_get(&word), &fma, err);
@@ -39,11 +39,19 @@ static int add_measured(cugen_kernel *k, cugen_ceilings *out, cugen_error *err) 
 }
 
 int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
-  const struct dtype *dtype = compute_dtype(k);
+  const char *products = NULL;
+  int status = api_products(k, &products, error);
+  const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
   const struct ceilings sheet = roofline_sheet(&k->device.facts, dtype);
-  *out = (cugen_ceilings){
-      .dtype = dtype->name, .flops_sheet = sheet.flops_sheet, .bandwidth_sheet = sheet.bandwidth_sheet};
-  return k->device.facts.is_gpu ? add_measured(k, out, error) : CUGEN_OK;
+  *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
+                          .flops_sheet = sheet.flops_sheet,
+                          .tensor_flops_sheet = products ? roofline_tensor_flops(&k->device, products) : 0,
+                          .bandwidth_sheet = sheet.bandwidth_sheet};
+  return status || !k->device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
+}
+
+double cugen_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
+  return roofline_tensor_flops(&k->device, type);
 }
 
 /* A cache that cannot be read leaves the data sheet. */
@@ -54,7 +62,11 @@ const cugen_ceilings *api_ceilings(cugen_kernel *k) {
 
 double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds, int *measured) {
   const cugen_ceilings *c = api_ceilings(k);
-  const struct ceilings ceilings = {c->flops, c->flops_sheet, c->bandwidth, c->bandwidth_sheet};
+  const struct ceilings ceilings = {.flops = c->flops,
+                                    .flops_sheet = c->flops_sheet,
+                                    .tensor_flops_sheet = c->tensor_flops_sheet,
+                                    .bandwidth = c->bandwidth,
+                                    .bandwidth_sheet = c->bandwidth_sheet};
   bool is_measured;
   double fraction = roofline_fraction(&ceilings, flops, bytes, seconds, &is_measured);
   *measured = is_measured;

@@ -297,17 +297,36 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
   }
 }
 
-int api_arguments(cugen_kernel *k, struct kernel_argument *out, cugen_error *err) {
-  int status = api_space(k, err);
-  if (status) return status;
-  if (space_valid(k->space) == 0) return space_explain_empty(k->space, err);
+/* Of the first valid variant: what holds for all of them is evaluated with these. NULL: there is none. */
+static int open_slots(cugen_kernel *k, struct value **out, cugen_error *err) {
   struct variant variant;
+  int status = api_space(k, err);
+  *out = NULL;
+  if (status || space_valid(k->space) == 0) return status;
   space_variant(k->space, 0, &variant, k->values);
   struct value *slots = calloc(config_slot_count(k->config, variant.implementation) + 1, sizeof *slots);
   if (!slots) return error_memory(err);
   config_slots(k->config, &k->problem, &k->device.facts, slots);
   memcpy(slots + k->config->first_tunable, variant.values, variant.implementation->tunable_count * sizeof *slots);
-  status = config_arguments(k->config, slots, out, err);
+  *out = slots;
+  return CUGEN_OK;
+}
+
+int api_arguments(cugen_kernel *k, struct kernel_argument *out, cugen_error *err) {
+  struct value *slots;
+  int status = open_slots(k, &slots, err);
+  if (status) return status;
+  status = slots ? config_arguments(k->config, slots, out, err) : space_explain_empty(k->space, err);
+  free(slots);
+  return status;
+}
+
+int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
+  struct value *slots;
+  *out = NULL;
+  if (!k->config->products) return CUGEN_OK;
+  int status = open_slots(k, &slots, err);
+  if (!status && slots) status = config_products(k->config, slots, out, err);
   free(slots);
   return status;
 }

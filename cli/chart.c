@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "records.h"
 
 /* ---- Escaping ---- */
 
@@ -225,20 +226,35 @@ static void label_slope(const struct svg *s, double peak, double bandwidth) {
   fprintf(s->out, "%s</text>\n", print_bandwidth(bandwidth).text);
 }
 
+/* At the right end of a ceiling, below it. */
+static void label_ceiling(const struct svg *s, double peak, const char *what) {
+  bool flops = s->f->right[0]->flops > 0;
+  char label[96];
+  snprintf(label, sizeof label, "%s%s%s%s", flops ? print_flops(peak).text : print_bandwidth(peak).text,
+           flops ? " " : "", flops ? s->f->ceilings.dtype : "", what);
+  svg_text(s, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
+}
+
+/* The ceiling of the tensor cores, above that of multiply-adds: both bound the same problem, on different units. */
+static bool draw_tensor(const struct svg *s, double multiply_adds) {
+  double peak = findings_peak(s->f);
+  if (!(s->f->right[0]->flops > 0) || !(peak > multiply_adds)) return false;
+  draw_roof(s, "sheet", peak, findings_bandwidth(s->f));
+  label_ceiling(s, peak, ", tensor cores");
+  return true;
+}
+
 static void draw_roofs(const struct svg *s) {
   const cugen_ceilings *c = &s->f->ceilings;
   bool flops = s->f->right[0]->flops > 0;
-  double peak = flops ? findings_peak(s->f) : findings_bandwidth(s->f), bandwidth = findings_bandwidth(s->f);
+  double bandwidth = findings_bandwidth(s->f), peak = flops ? records_multiply_adds(c) : bandwidth;
   double sheet = flops ? c->flops_sheet : c->bandwidth_sheet;
   bool measured = flops ? c->flops > 0 : c->bandwidth > 0;
   draw_roof(s, "sheet", sheet, c->bandwidth_sheet);
   if (!(peak > 0)) return;
   if (measured || (s->range.roof && c->bandwidth > 0)) draw_roof(s, "roof", peak, bandwidth);
   if (s->range.roof) label_slope(s, peak, bandwidth);
-  char label[96];
-  snprintf(label, sizeof label, "%s%s%s", flops ? print_flops(peak).text : print_bandwidth(peak).text,
-           flops ? " " : "", flops ? c->dtype : "");
-  svg_text(s, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
+  label_ceiling(s, peak, draw_tensor(s, peak) ? ", without" : "");
 }
 
 /* The place among those implementations that came out right, and how many they are. */
@@ -426,7 +442,9 @@ int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   if (!c.cells) return CUGEN_ERROR_MEMORY;
   memset(c.cells, ' ', (size_t)columns * (size_t)rows);
   c.range = find_ranges(f);
-  put_roof(&c, f->right[0]->flops > 0 ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
+  bool flops = f->right[0]->flops > 0;
+  if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
+  put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
   put_points(&c);
   print_canvas(&c, out);
   print_keys(&c, out);

@@ -22,7 +22,7 @@ static const struct {
     {OPTION_DEVICE, {"cpu", "cuda:0"}},
     {OPTION_BUDGET, {"none"}},
     {OPTION_CACHE, {"none"}},
-    {OPTION_MEMORY, {"pageable", "pinned", "combined", "pitched", "mapped", "managed", "prefetch"}},
+    {OPTION_MEMORY, {"pageable", "pinned", "combined", "pitched", "pitched3d", "mapped", "managed", "prefetch"}},
     {OPTION_ARCH,
      {"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
       "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"}},

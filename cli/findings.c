@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "records.h"
 
 /* ---- Which set of records ---- */
 
@@ -407,7 +408,7 @@ double findings_rate(const cugen_record *record) {
 }
 
 double findings_peak(const struct findings *f) {
-  return f->ceilings.flops > 0 ? f->ceilings.flops : f->ceilings.flops_sheet;
+  return records_peak(&f->ceilings);
 }
 
 double findings_bandwidth(const struct findings *f) {

@@ -116,9 +116,9 @@ const struct cli_command cli_commands[] = {
      devices_options, false, command_devices},
     {"transfer", NULL, "how fast data moves between host and device, by kind of memory",
      "Measures both directions from and to pageable memory (malloc), pinned, pinned and\n"
-     "write-combined, 2-D copies between packed and pitched rows, mapped memory that a kernel\n"
-     "reaches (zero-copy), managed memory that moves when it is touched, and managed memory that\n"
-     "is sent for ahead of that. Needs a GPU; Ctrl-C prints what was measured.",
+     "write-combined, 2-D and 3-D copies between packed and pitched rows, mapped memory that a\n"
+     "kernel reaches (zero-copy), managed memory that moves when it is touched, and managed\n"
+     "memory that is sent for ahead of that. Needs a GPU; Ctrl-C prints what was measured.",
      transfer_options, false, command_transfer},
     {"cache ls", "[CONFIG]", "what is remembered: a line for each kernel, problem and device",
      "Lists the sets of records in the cache, of every kernel or of the CONFIG's: how many, the\n"

@@ -138,15 +138,27 @@ static void add_row(struct table *table, const bool *chosen, size_t rank, const 
   table_cell(table, record->variant);
 }
 
+double records_multiply_adds(const cugen_ceilings *c) {
+  return c->flops > 0 ? c->flops : c->flops_sheet;
+}
+
+double records_peak(const cugen_ceilings *c) {
+  double multiply_adds = records_multiply_adds(c);
+  return c->tensor_flops_sheet > multiply_adds ? c->tensor_flops_sheet : multiply_adds;
+}
+
 void records_print_roofline(const cugen_record *r, const cugen_ceilings *c) {
   double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
-  double peak = c->flops > 0 ? c->flops : c->flops_sheet;
+  double peak = records_peak(c);
   double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
   bool memory = r->bytes > 0 && (r->flops <= 0 || intensity * bandwidth < peak);
   printf("Roofline: %s", memory ? "device memory" : c->dtype);
   printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);
   if (intensity > 0) printf(" (%s FLOP/B)", print_number(intensity).text);
-  puts(r->roofline_measured ? ", measured here." : ", by the data sheet; 'cugen roofline' measures it.");
+  bool tensor = !memory && peak > records_multiply_adds(c);
+  puts(r->roofline_measured ? ", measured here."
+       : tensor             ? ", on tensor cores, by the data sheet."
+                            : ", by the data sheet; 'cugen roofline' measures it.");
 }
 
 static int print_ceiling(struct cli *cli) {

@@ -6,6 +6,10 @@
 
 /* The `top` best; *right (may be NULL) gets how many right ones there are. Nothing is printed when there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
+/* FLOP/s that bound arithmetic: measured, else the data sheet's, without tensor cores; and the highest there is. 0: not
+   known. */
+double records_multiply_adds(const cugen_ceilings *ceilings);
+double records_peak(const cugen_ceilings *ceilings);
 /* What the record's roofline is, in a line. */
 void records_print_roofline(const cugen_record *record, const cugen_ceilings *ceilings);
 /* Nothing when nothing failed; apart: with an empty line in front. */

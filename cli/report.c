@@ -538,6 +538,8 @@ static void write_machine(const struct page *p) {
   write_ceiling(p, "Device memory, copied", print_bandwidth(c->bandwidth), print_bandwidth(c->bandwidth_sheet));
   snprintf(name, sizeof name, "%s multiply-adds", c->dtype);
   write_ceiling(p, name, print_flops(c->flops), print_flops(c->flops_sheet));
+  snprintf(name, sizeof name, "%s on tensor cores", c->dtype);
+  write_ceiling(p, name, print_flops(0), print_flops(c->tensor_flops_sheet));
   write_fact(p, "Driver", print_version(f->driver_version).text);
   if (!findings_on_cpu(f)) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
   write_fact(p, "Measured", print_moment(f->measured_at).text);

@@ -10,6 +10,10 @@
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
+/* What tensor cores multiply, shown where they do. */
+static const char *const tensor_types[] = {"f64", "tf32", "f16", "bf16", "fp8"};
+enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
+
 static const double longest = 20; /* seconds that one ceiling may take; all variants are tried well before */
 
 /* ---- Measuring ---- */
@@ -70,13 +74,19 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
     add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_sheet),
             all[i].flops_sheet > 0 ? all[i].flops / all[i].flops_sheet : 0);
   }
+  for (size_t i = 0; i < TENSOR_TYPES; i++) {
+    char what[48];
+    double flops = cugen_kernel_tensor_flops(cli->kernel, tensor_types[i]);
+    snprintf(what, sizeof what, "%s on tensor cores", tensor_types[i]);
+    if (flops > 0) add_row(&table, what, print_flops(0), print_flops(flops), 0);
+  }
   return table_close(&table, 0, stdout, &cli->error);
 }
 
 /* Where memory no longer bounds. */
 static void print_ridges(const cugen_ceilings *all) {
   for (size_t i = 0; i < DTYPES; i++) {
-    double flops = all[i].flops > 0 ? all[i].flops : all[i].flops_sheet;
+    double flops = records_multiply_adds(&all[i]);
     double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_sheet;
     if (flops > 0 && bandwidth > 0)
       printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text, dtypes[i]);
@@ -88,6 +98,7 @@ static json_t *ceilings_json(const cugen_ceilings *c) {
   json_object_set_new(object, "dtype", json_string(c->dtype));
   json_object_set_new(object, "flops_per_second", json_known(c->flops));
   json_object_set_new(object, "flops_per_second_data_sheet", json_known(c->flops_sheet));
+  json_object_set_new(object, "tensor_flops_per_second_data_sheet", json_known(c->tensor_flops_sheet));
   json_object_set_new(object, "flops_measured_at", c->flops_at ? json_integer(c->flops_at) : json_null());
   json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
   json_object_set_new(object, "bytes_per_second_data_sheet", json_known(c->bandwidth_sheet));
@@ -96,10 +107,13 @@ static json_t *ceilings_json(const cugen_ceilings *c) {
 }
 
 static int print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
-  json_t *object = json_object(), *array = json_array();
+  json_t *object = json_object(), *array = json_array(), *tensor = json_object();
   json_object_set_new(object, "device", json_device(device));
   json_object_set_new(object, "ceilings", array);
   for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, ceilings_json(&all[i]));
+  json_object_set_new(object, "tensor_cores", tensor);
+  for (size_t i = 0; i < TENSOR_TYPES; i++)
+    json_object_set_new(tensor, tensor_types[i], json_known(cugen_kernel_tensor_flops(cli->kernel, tensor_types[i])));
   return cli_print_json(cli, object);
 }
 

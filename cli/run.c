@@ -68,13 +68,9 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
                 : CUGEN_OK;
 }
 
-/* Which variant it will be is not left open. */
 static int choose(struct cli *cli, cugen_choice *choice) {
   *choice = (cugen_choice){0};
-  if (cli->values[OPTION_VARIANT]) return CUGEN_OK;
-  int status = cugen_kernel_choose(cli->kernel, 0, choice, &cli->error);
-  if (!status) cli_remark_choice(cli, choice);
-  return status;
+  return cli->values[OPTION_VARIANT] ? CUGEN_OK : cugen_kernel_choose(cli->kernel, 0, choice, &cli->error);
 }
 
 int command_run(struct cli *cli) {
@@ -89,6 +85,8 @@ int command_run(struct cli *cli) {
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
   status = cugen_kernel_run(cli->kernel, variant, timeout, &record, &cli->error);
+  if (!status && choice.variant)
+    cli_remark_choice(cli, &choice); /* of what cannot run at all, nothing need be known */
   if (!status && options_given(cli, OPTION_JSON))
     status = print_json(cli, &record, chosen);
   else if (!status)

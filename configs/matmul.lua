@@ -71,6 +71,7 @@ kernel "matmul" {
 
   reference "matmul_reference.cu",
   flops "2 * M * N * K * batch",
+  products "dtype",                              -- which tensor cores do too: the higher ceiling
   bytes "((M * K + K * N) * sizeof(operand) + M * N * sizeof(result)) * batch", -- each operand once
 
   -- The third dimension of a grid counts the batch.

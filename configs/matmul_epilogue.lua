@@ -35,6 +35,7 @@ kernel "matmul_epilogue" {
 
   reference "matmul_reference.cu",
   flops "2 * M * N * K + 5 * M * N",
+  products "dtype",
   bytes "(M * K + K * N + 2 * M * N + N) * sizeof(dtype)",
 
   implementation "tiled" {

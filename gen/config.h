@@ -156,6 +156,8 @@ struct config {
   const char *reference_entry; /* from "file.cu:kernel"; NULL: the only one */
   int reference_line;
   const struct expr *flops, *bytes; /* NULL: not declared */
+  const struct expr *products;      /* operands' type; NULL: the work is no products of matrices */
+  int products_line;
   int first_problem, first_tunable; /* slots */
   void *arena;
 };
@@ -200,6 +202,10 @@ void config_slots(const struct config *config, const struct problem *problem, co
    extent past 2^62 bytes is an error with the argument's line. */
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
+
+/* What the work multiplies matrices of: a dtype's name, "tf32" or "fp8", never freed; NULL: it is no
+   such products. slots as above. */
+int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err);
 
 /* Makes the arguments that the implementation wants as tensor maps such; slots also hold its tunables. A box or a buffer
    that no tensor map can have is an error with the tensor's line. */

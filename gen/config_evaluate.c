@@ -243,6 +243,32 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 
+/* A dtype, or what tensor cores know and memory does not: f32 rounded to 10 bits, and bytes that a kernel takes for
+   floats. NULL: none of them. */
+static const char *product_type(struct value value) {
+  static const char *const others[] = {"tf32", "fp8"};
+  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+  for (size_t i = 0; i < 2 && value.type == VALUE_STRING; i++)
+    if (strcmp(others[i], value.string) == 0) return others[i];
+  return dtype ? dtype->name : NULL;
+}
+
+int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err) {
+  struct value value;
+  *out = NULL;
+  if (!config->products) return CUGEN_OK;
+  int status = expr_eval(config->products, slots, &value, err);
+  if (status) return error_prefix(err, "%s:%d: products", config->path, config->products_line), status;
+  *out = product_type(value);
+  if (*out) return CUGEN_OK;
+  struct text text = {0};
+  value_print(value, &text);
+  status = error_set(err, CUGEN_ERROR_CONFIG, "%s:%d: products is %s, which is no type: tf32, fp8 or a dtype is one",
+                     config->path, config->products_line, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
 bool config_is_index(const struct config_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_SCALAR && argument->dtype.word &&
          strcmp(argument->dtype.word, "index") == 0;

@@ -201,6 +201,12 @@ static int read_work(struct build *build, const struct list *list, enum keyword_
   return status;
 }
 
+static int read_products(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_products);
+  if (item) build->config->products_line = item->declaration->line;
+  return read_work(build, list, KEYWORD_products, &build->config->products);
+}
+
 /* ---- Implementations ---- */
 
 static int check_same_name(struct build *build, const struct config_implementation *new) {
@@ -248,6 +254,7 @@ static int read_body(struct build *build, int table, int line) {
   if (!status) status = read_reference(build, &list);
   if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
   if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
+  if (!status) status = read_products(build, &list);
   if (!status) status = read_implementations(build, &list);
   return status;
 }

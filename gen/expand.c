@@ -502,7 +502,8 @@ static int evaluate_work(struct expansion *x) {
   if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
   if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
   if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
-  return CUGEN_OK;
+  const char *products; /* spoils no variant, but is wrong for all of them */
+  return config_products(x->config, x->slots, &products, x->err);
 }
 
 static int name_variant(struct expansion *x) {

@@ -158,6 +158,7 @@ typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, 
    - combined: pinned and write-combined; it goes past the processor's caches, which read it slowly
    - pitched: pinned, 2-D: packed rows of 255 floats to and from rows in pitched device memory, 1024 bytes apart where the
      driver aligns them to 512
+   - pitched3d: the same in 3-D: packed slices of 15 rows to and from slices of 16 rows
    - mapped: zero-copy: a kernel reads, or writes, the host's memory in place
    - managed: a kernel, or the host, touches pages that are on the other side
    - prefetch: managed; the pages are sent for ahead of that */
@@ -512,8 +513,10 @@ int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, 
 /* What bounds a kernel on its device: rates measured there and of its data sheet; 0: not known. Those of a processor
    are not a GPU's: the cpu device has none. */
 typedef struct cugen_ceilings {
-  const char *dtype;                 /* what the kernel computes in: its first output's type */
+  const char *dtype;                 /* what the kernel computes in: what the config's products says ("bf16", "tf32"),
+                                        else its first output's type */
   double flops, flops_sheet;         /* FLOP/s of fused multiply-adds of that type, without tensor cores */
+  double tensor_flops_sheet;         /* of the tensor cores, dense, where the config says products; 0: they do none */
   double bandwidth, bandwidth_sheet; /* bytes/s of device memory, read and written together */
   int64_t flops_at, bandwidth_at;    /* when they were measured; seconds since the epoch */
 } cugen_ceilings;
@@ -521,6 +524,9 @@ typedef struct cugen_ceilings {
 /* The measured ones are the best that is remembered, on that device, of two configs that ship: peak_copy, and peak_fma
    with that dtype. They are measured like any other, by cugen_kernel_tune. */
 int cugen_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
+/* FLOP/s of the tensor cores of the kernel's device, dense and at its highest clock, for products of that type: a dtype,
+   "tf32" or "fp8"; 0: they do none, or it is not known. */
+double cugen_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
 
 /* What a kernel takes of a multiprocessor. */
 typedef struct cugen_resources {

@@ -27,6 +27,64 @@ double roofline_flops(const struct device_facts *facts, const struct dtype *dtyp
   return 0;
 }
 
+/* Operations a clock and multiprocessor, dense, two for a multiply-add. Each is a published rate divided by
+   multiprocessors and clock: V100 whitepaper (125 TFLOP/s of f16: 80 x 1.53 GHz x 1024); T4 data sheet (65 and 130);
+   A100 whitepaper, table 3 (312 of f16, 156 of tf32, 19.5 of f64, 624 of int8: 108 x 1.41 GHz); GA102 whitepaper and A40
+   data sheet (149.7, 74.8, 299: 84 x 1.74 GHz); Jetson AGX Orin technical brief (85 of int8: 16 x 1.3 GHz; f16 half of it,
+   tf32 a quarter); L40S data sheet (362, 183, 733: 142 x 2.52 GHz); H100 data sheet (989, 495, 67, 1979: 132 x 1.83 GHz,
+   of f64 x 1.98 GHz); HGX B200 data sheet (2250, 1125, 4500: 148 x 1.85 GHz; 37 of f64) and HGX B300's, where f64 is not
+   the tensor cores' and int8 not published for one GPU; RTX PRO 6000 Blackwell whitepaper (504, 252, 1007: 188 x 2.62
+   GHz). */
+static const struct products {
+  int compute_capability;
+  int f64, tf32, f16, bf16, fp8, i8;
+} products[] = {
+    {70, 0, 0, 1024, 0, 0, 0},
+    {75, 0, 0, 1024, 0, 0, 2048},
+    {80, 128, 1024, 2048, 2048, 0, 4096},
+    {86, 0, 512, 1024, 1024, 0, 2048},
+    {87, 0, 1024, 2048, 2048, 0, 4096},
+    {89, 0, 512, 1024, 1024, 2048, 2048},
+    {90, 256, 2048, 4096, 4096, 8192, 8192},
+    {100, 128, 4096, 8192, 8192, 16384, 16384},
+    {103, 0, 4096, 8192, 8192, 16384, 0},
+    {120, 0, 512, 1024, 1024, 2048, 2048},
+};
+
+static const struct {
+  const char *type;
+  size_t offset; /* in struct products */
+} product_types[] = {
+    {"f64", offsetof(struct products, f64)}, {"tf32", offsetof(struct products, tf32)},
+    {"f16", offsetof(struct products, f16)}, {"bf16", offsetof(struct products, bf16)},
+    {"fp8", offsetof(struct products, fp8)}, {"i8", offsetof(struct products, i8)},
+    {"u8", offsetof(struct products, i8)},
+};
+
+static const struct products *find_products(int64_t compute_capability) {
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+    if (products[i].compute_capability == compute_capability) return &products[i];
+  return NULL;
+}
+
+/* GeForce cards add in f32 at half the chip's rate; integers are not slowed. GA102 whitepaper, table 2: RTX 3090, 71 of
+   f16 with f32 sums, 142 with f16 sums, 35.6 of tf32, 284 of int8. */
+static bool is_halved(const struct device_description *device, const char *type) {
+  return strstr(device->name, "GeForce") && type[0] != 'i' && type[0] != 'u';
+}
+
+double roofline_tensor_flops(const struct device_description *device, const char *type) {
+  const struct device_facts *facts = &device->facts;
+  const struct products *row = facts->is_gpu ? find_products(facts->compute_capability) : NULL;
+  for (size_t i = 0; row && i < sizeof product_types / sizeof *product_types; i++) {
+    if (strcmp(product_types[i].type, type) != 0) continue;
+    int rate;
+    memcpy(&rate, (const char *)row + product_types[i].offset, sizeof rate);
+    return (is_halved(device, type) ? 0.5 : 1.0) * rate * (double)facts->sm_count * (double)facts->clock_khz * 1e3;
+  }
+  return 0;
+}
+
 /* Two transfers a memory clock: every HBM and GDDR generation that the driver reports this way. */
 double roofline_bandwidth(const struct device_facts *facts) {
   return 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8.0;
@@ -39,11 +97,13 @@ struct ceilings roofline_sheet(const struct device_facts *facts, const struct dt
 
 /* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of moving and computing. */
 double roofline_fraction(const struct ceilings *c, double flops, double bytes, double seconds, bool *measured) {
-  double peak = c->flops > 0 ? c->flops : c->flops_sheet;
+  double multiply_adds = c->flops > 0 ? c->flops : c->flops_sheet;
+  bool tensor = c->tensor_flops_sheet > multiply_adds;
+  double peak = tensor ? c->tensor_flops_sheet : multiply_adds;
   double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
   if (measured) *measured = false;
   if (seconds <= 0 || (flops > 0 && peak <= 0) || (bytes > 0 && bandwidth <= 0)) return 0;
   double compute = flops > 0 ? flops / peak : 0, memory = bytes > 0 ? bytes / bandwidth : 0;
-  if (measured) *measured = (compute > memory ? c->flops : c->bandwidth) > 0;
+  if (measured) *measured = compute > memory ? !tensor && c->flops > 0 : c->bandwidth > 0;
   return (compute > memory ? compute : memory) / seconds;
 }

@@ -5,16 +5,20 @@
 
 #include <stdbool.h>
 
-#include "base/facts.h"
 #include "base/value.h"
+#include "runtime/device.h"
 
 /* FLOP/s of fused multiply-adds of that dtype without tensor cores; 0: not known. */
 double roofline_flops(const struct device_facts *facts, const struct dtype *dtype);
+/* FLOP/s of the device's tensor cores, dense, for products of matrices of that type ("tf32" and "fp8", too) with sums in
+   f32, f64 or i32; 0: they do none, or it is not known. */
+double roofline_tensor_flops(const struct device_description *device, const char *type);
 /* Bytes/s of device memory; 0: not known. */
 double roofline_bandwidth(const struct device_facts *facts);
 /* Rates of a device, measured and of its data sheet; 0: not known. */
 struct ceilings {
-  double flops, flops_sheet;         /* FLOP/s */
+  double flops, flops_sheet;         /* FLOP/s without tensor cores */
+  double tensor_flops_sheet;         /* with them, where the work is what they do; else 0 */
   double bandwidth, bandwidth_sheet; /* bytes/s */
 };
 

@@ -12,15 +12,15 @@
 #include "runtime/driver.h"
 
 enum { MOST_SAMPLES = 21, LEAST_SAMPLES = 3, PAGE = 4096, THREADS = 256, BLOCKS_A_SM = 8 };
-/* 2-D copies: 255 floats a row. */
-enum { ROW_BYTES = 255 * 4 };
+/* 2-D copies: 255 floats a row. 3-D: 15 rows of a slice of 16, as without a border. */
+enum { ROW_BYTES = 255 * 4, SLICE_ROWS = 15, SLICE_PITCH = 16, SLICE_BYTES = SLICE_ROWS * ROW_BYTES };
 
 /* Fewer transfers in a row drown in launch overhead. */
 static const double shortest_batch = 1e-3;
 static const size_t most_compared = (size_t)16 << 20;
 
-const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {"pageable", "pinned",  "combined", "pitched",
-                                                                  "mapped",   "managed", "prefetch", NULL};
+const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {
+    "pageable", "pinned", "combined", "pitched", "pitched3d", "mapped", "managed", "prefetch", NULL};
 
 struct transfer {
   const struct driver *driver;
@@ -33,7 +33,8 @@ struct transfer {
   CUmodule module;
   CUfunction copier;
   CUdeviceptr device; /* memory of the device's own, */
-  size_t pitch;       /* with this pitch where the copy is 2-D */
+  size_t pitch;       /* with this pitch where the copy is 2-D or 3-D */
+  bool boxes;         /* it is 3-D */
   void *host;         /* of the kind that is measured, */
   CUdeviceptr seen;   /* and its address for kernels, where they can reach it */
   unsigned char *compared;
@@ -62,19 +63,60 @@ static int copy_to_host(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy, (address(t->host), t->device, t->bytes, t->stream));
 }
 
-static int copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
+/* What a 2-D or 3-D copy moves. */
+struct box {
+  size_t width, height, depth; /* bytes, rows, slices */
+};
+
+static struct box whole_rows(const struct transfer *t) {
   size_t width = t->bytes < ROW_BYTES ? t->bytes : ROW_BYTES;
+  return (struct box){width, t->bytes / width, 1};
+}
+
+static struct box whole_slices(const struct transfer *t) {
+  struct box rows = whole_rows(t);
+  size_t height = rows.height < SLICE_ROWS ? rows.height : SLICE_ROWS;
+  return (struct box){rows.width, height, rows.height / height};
+}
+
+/* One slice of the box, or all rows where it has no others. */
+static int copy_slice(struct transfer *t, const struct box *box, size_t slice, bool to_host, cugen_error *err) {
+  unsigned char *host = (unsigned char *)t->host + slice * box->height * box->width;
+  CUdeviceptr device = t->device + slice * SLICE_PITCH * t->pitch;
   CUDA_MEMCPY2D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+                        .srcHost = host,
+                        .srcDevice = device,
+                        .srcPitch = to_host ? t->pitch : box->width,
+                        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                        .dstHost = host,
+                        .dstDevice = device,
+                        .dstPitch = to_host ? box->width : t->pitch,
+                        .WidthInBytes = box->width,
+                        .Height = box->height};
+  return CHECK(t, err, copy_2d_async, (&copy, t->stream));
+}
+
+static int copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
+  struct box box = whole_rows(t);
+  return copy_slice(t, &box, 0, to_host, err);
+}
+
+static int copy_box(struct transfer *t, bool to_host, cugen_error *err) {
+  struct box box = whole_slices(t);
+  CUDA_MEMCPY3D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
                         .srcHost = t->host,
                         .srcDevice = t->device,
-                        .srcPitch = to_host ? t->pitch : width,
+                        .srcPitch = to_host ? t->pitch : box.width,
+                        .srcHeight = to_host ? SLICE_PITCH : box.height,
                         .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
                         .dstHost = t->host,
                         .dstDevice = t->device,
-                        .dstPitch = to_host ? width : t->pitch,
-                        .WidthInBytes = width,
-                        .Height = t->bytes / width};
-  return CHECK(t, err, copy_2d_async, (&copy, t->stream));
+                        .dstPitch = to_host ? box.width : t->pitch,
+                        .dstHeight = to_host ? box.height : SLICE_PITCH,
+                        .WidthInBytes = box.width,
+                        .Height = box.height,
+                        .Depth = box.depth};
+  return CHECK(t, err, copy_3d, (&copy, t->stream));
 }
 
 static int rows_to_device(struct transfer *t, cugen_error *err) {
@@ -83,6 +125,14 @@ static int rows_to_device(struct transfer *t, cugen_error *err) {
 
 static int rows_to_host(struct transfer *t, cugen_error *err) {
   return copy_rows(t, true, err);
+}
+
+static int box_to_device(struct transfer *t, cugen_error *err) {
+  return copy_box(t, false, err);
+}
+
+static int box_to_host(struct transfer *t, cugen_error *err) {
+  return copy_box(t, true, err);
 }
 
 static int run_copier(struct transfer *t, CUdeviceptr to, CUdeviceptr from, cugen_error *err) {
@@ -195,6 +245,8 @@ static const struct kind {
         {make_combined, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
     [TRANSFER_PITCHED] =
         {make_pinned, free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
+    [TRANSFER_PITCHED_3D] =
+        {make_pinned, free_host, 0, NULL, false, false, {.move = box_to_device}, {.move = box_to_host}},
     [TRANSFER_MAPPED] = {make_mapped,
                          free_host,
                          CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
@@ -237,11 +289,19 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
 }
 
+/* A box is compared slice by slice, by other calls than those that are to be proved. */
+static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
+  struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
+  int status = CUGEN_OK;
+  for (size_t slice = 0; slice < box.depth && !status; slice++) status = copy_slice(t, &box, slice, to_host, err);
+  return status;
+}
+
 /* Between the device's own memory, pitched or not, and `compared`. */
 static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
   struct transfer other = *t;
   other.host = t->compared;
-  int status = t->pitch  ? copy_rows(&other, to_host, err)
+  int status = t->pitch  ? copy_pitched(&other, to_host, err)
                : to_host ? copy_to_host(&other, err)
                          : copy_to_device(&other, err);
   return status ? status : wait_for_all(t, err);
@@ -312,9 +372,14 @@ static size_t largest_of(const struct transfer_options *options) {
   return largest;
 }
 
-/* Whole rows, where it is long enough for one. */
+static bool is_pitched(enum transfer_kind kind) {
+  return kind == TRANSFER_PITCHED || kind == TRANSFER_PITCHED_3D;
+}
+
+/* Whole rows and slices, where it is long enough for one. */
 static size_t moved_bytes(enum transfer_kind kind, size_t size) {
-  return kind == TRANSFER_PITCHED && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
+  if (kind == TRANSFER_PITCHED_3D && size > SLICE_BYTES) return size / SLICE_BYTES * SLICE_BYTES;
+  return is_pitched(kind) && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
 }
 
 static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_error *err) {
@@ -334,9 +399,11 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
 
 static int make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
   t->pitch = 0;
-  if (kind != TRANSFER_PITCHED) return CHECK(t, err, mem_alloc, (&t->device, bytes));
-  size_t width = bytes < ROW_BYTES ? bytes : ROW_BYTES;
-  return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, (bytes + width - 1) / width, 4));
+  t->boxes = kind == TRANSFER_PITCHED_3D;
+  if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
+  size_t width = bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
+  if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
+  return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4));
 }
 
 static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_error *err) {

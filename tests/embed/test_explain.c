@@ -110,6 +110,32 @@ static void test_ceilings(void **state) {
   }
 }
 
+/* Products of matrices are held against the tensor cores where these do them; chains of multiply-adds are not. */
+static void test_tensor_ceilings(void **state) {
+  (void)state;
+  static const struct {
+    const char *config, *dtype, *type;
+    double flops, tensor; /* an H200's */
+  } rows[] = {{"matmul", "dtype=bf16", "bf16", 133.8e12, 1070e12},
+              {"matmul", "dtype=tf32", "tf32", 66.9e12, 535e12},
+              {"matmul", "dtype=f64", "f64", 33.45e12, 66.9e12},
+              {"matmul", "dtype=f32", "f32", 66.9e12, 0},
+              {"peak_fma", "dtype=bf16", "bf16", 133.8e12, 0}};
+  cugen *lib = open_on("model:H200");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cugen_kernel *kernel;
+    cugen_ceilings got;
+    assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL), CUGEN_OK);
+    assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
+    assert_string_equal(got.dtype, rows[i].type);
+    assert_true(fabs(got.flops_sheet - rows[i].flops) <= 0.002 * rows[i].flops);
+    assert_true(fabs(got.tensor_flops_sheet - rows[i].tensor) <= 0.002 * rows[i].tensor);
+    assert_true(fabs(cugen_kernel_tensor_flops(kernel, "fp8") - 2141e12) < 1e12);
+    cugen_kernel_close(kernel);
+  }
+  cugen_close(lib);
+}
+
 /* It can be looked at in every way, and nothing runs. */
 static void test_nothing_runs(void **state) {
   (void)state;
@@ -135,8 +161,12 @@ static void test_nothing_runs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_models),   cmocka_unit_test(test_occupancy),    cmocka_unit_test(test_occupancy_refused),
-      cmocka_unit_test(test_ceilings), cmocka_unit_test(test_nothing_runs),
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_occupancy),
+      cmocka_unit_test(test_occupancy_refused),
+      cmocka_unit_test(test_ceilings),
+      cmocka_unit_test(test_tensor_ceilings),
+      cmocka_unit_test(test_nothing_runs),
   };
   return cmocka_run_group_tests_name("numbers that explain", tests, NULL, NULL);
 }

@@ -422,15 +422,21 @@ CUresult cuArrayDestroy(CUarray array) {
   GIVE_BACK(memory);
 }
 
+/* An array holds its rows one behind the other. */
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
   MAY_FAIL;
   struct fake_array *array = (void *)copy->dstArray;
-  const char *from = pointer(copy->srcDevice);
+  const char *from = copy->srcMemoryType == CU_MEMORYTYPE_HOST ? copy->srcHost : pointer(copy->srcDevice);
+  char *to = copy->dstMemoryType == CU_MEMORYTYPE_HOST    ? copy->dstHost
+             : copy->dstMemoryType == CU_MEMORYTYPE_ARRAY ? (char *)array->elements
+                                                          : pointer(copy->dstDevice);
+  bool packed = copy->dstMemoryType == CU_MEMORYTYPE_ARRAY;
+  size_t height = packed ? copy->Height : copy->dstHeight, pitch = packed ? copy->WidthInBytes : copy->dstPitch;
   fake_cuda.copy_stream = stream;
   for (size_t slice = 0; slice < copy->Depth; slice++)
     for (size_t row = 0; row < copy->Height; row++)
-      memcpy(array->elements + (slice * copy->Height + row) * copy->WidthInBytes,
-             from + (slice * copy->srcHeight + row) * copy->srcPitch, copy->WidthInBytes);
+      memcpy(to + (slice * height + row) * pitch, from + (slice * copy->srcHeight + row) * copy->srcPitch,
+             copy->WidthInBytes);
   return CUDA_SUCCESS;
 }
 

@@ -68,8 +68,8 @@ static cugen *open_library(const char *toolkit) {
   return lib;
 }
 
-static const int64_t sizes[] = {4096, 3, 5000};
-enum { SIZES = 3, KINDS = 7, ROWS = 2 * SIZES * KINDS };
+static const int64_t sizes[] = {4096, 3, 64000};
+enum { SIZES = 3, KINDS = 8, ROWS = 2 * SIZES * KINDS };
 
 static cugen_transfer_options small(void) {
   cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
@@ -83,7 +83,8 @@ static cugen_transfer_options small(void) {
 
 static void all_kinds(void **state) {
   (void)state;
-  static const char *const names[] = {"pageable", "pinned", "combined", "pitched", "mapped", "managed", "prefetch"};
+  static const char *const names[] = {"pageable",  "pinned", "combined", "pitched",
+                                      "pitched3d", "mapped", "managed",  "prefetch"};
   cugen_transfer_options options = small();
   cugen_transfer result;
   cugen_error error;
@@ -97,9 +98,10 @@ static void all_kinds(void **state) {
     assert_string_equal(row->memory, names[i / (2 * SIZES)]);
     assert_int_equal(row->to_host, i / SIZES % 2);
     assert_int_equal(row->size, sizes[i % SIZES]);
-    /* 2-D copies move whole rows of 255 floats. */
-    bool whole = strcmp(row->memory, "pitched") != 0 || row->size < 1020;
-    assert_int_equal(row->bytes, whole ? row->size : row->size / 1020 * 1020);
+    /* 2-D copies move whole rows of 255 floats, 3-D ones whole slices of 15 rows. */
+    bool rows = strcmp(row->memory, "pitched") == 0, slices = strcmp(row->memory, "pitched3d") == 0;
+    int64_t unit = row->size < 1020 || (!rows && !slices) ? 1 : slices && row->size > 15300 ? 15300 : 1020;
+    assert_int_equal(row->bytes, row->size / unit * unit);
     assert_null(row->unavailable);
     assert_true(row->seconds > 0 && row->alone > 0 && row->samples >= 3);
     assert_true(row->seconds_min <= row->seconds_p20 && row->seconds_p20 <= row->seconds &&
@@ -198,8 +200,8 @@ static void without_nvrtc(void **state) {
   reset(run_copier);
   cugen *lib = open_library("/nowhere");
   if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
-  assert_int_equal(result.count, 4 * 2 * SIZES + 3);
-  for (size_t i = 4 * 2 * SIZES; i < result.count; i++) {
+  assert_int_equal(result.count, 5 * 2 * SIZES + 3);
+  for (size_t i = 5 * 2 * SIZES; i < result.count; i++) {
     assert_non_null(strstr(result.rows[i].unavailable, "/nowhere"));
     assert_true(result.rows[i].seconds <= 0);
   }

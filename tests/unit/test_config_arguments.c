@@ -175,11 +175,42 @@ static void wrong_arguments(void **state) {
   }
 }
 
+static void products_are_types(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *want, *message;
+  } cases[] = {{"'tf32'", "tf32", NULL},
+               {"dtype", "bf16", NULL},
+               {"dtype == 'bf16' and 'fp8' or dtype", "fp8", NULL},
+               {"'tf23'", NULL, "c.lua:3: products is tf23, which is no type: tf32, fp8 or a dtype is one"},
+               {"16", NULL, "c.lua:3: products is 16, which is no type"},
+               {"1 // 0", NULL, "c.lua:3: products: "}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text body = {0};
+    struct problem problem;
+    cugen_error err;
+    const char *got;
+    text_addf(&body, "problem \"dtype\" (\"bf16\"),\nproducts \"%s\",", cases[i].text);
+    struct config *c = parse_body(text_get(&body));
+    assert_int_equal(problem_set(c, NULL, 0, false, &problem, &err), CUGEN_OK);
+    struct value *slots = slots_of(c, &problem);
+    int status = config_products(c, slots, &got, &err);
+    assert_int_equal(status, cases[i].message ? CUGEN_ERROR_CONFIG : CUGEN_OK);
+    if (cases[i].message) assert_memory_equal(err.message, cases[i].message, strlen(cases[i].message));
+    if (cases[i].want) assert_string_equal(got, cases[i].want);
+    free(slots);
+    problem_free(&problem);
+    config_close(c);
+    text_free(&body);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arguments_are_laid_out),
       cmocka_unit_test(indices_widen),
       cmocka_unit_test(wrong_arguments),
+      cmocka_unit_test(products_are_types),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

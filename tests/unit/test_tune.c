@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -495,6 +496,55 @@ static void measured_ceilings(void **state) {
   assert_true(roofline_fraction(&c, 0, 8, 2.0, NULL) == 0.5);
 }
 
+/* What NVIDIA publishes, dense, in TFLOP/s; the clocks are those it holds them for. */
+static void tensor_cores(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *type;
+    int capability, sm_count, clock_khz;
+    double tera;
+  } cases[] = {{"NVIDIA H200", "bf16", 90, 132, 1830000, 989},
+               {"NVIDIA H200", "tf32", 90, 132, 1830000, 494.7},
+               {"NVIDIA H200", "fp8", 90, 132, 1830000, 1979},
+               {"NVIDIA H200", "f64", 90, 132, 1980000, 66.9},
+               {"NVIDIA A100-SXM4-40GB", "f16", 80, 108, 1410000, 312},
+               {"NVIDIA A100-SXM4-40GB", "u8", 80, 108, 1410000, 624},
+               {"Tesla T4", "f16", 75, 40, 1590000, 65},
+               {"Tesla T4", "bf16", 75, 40, 1590000, 0},
+               {"NVIDIA GeForce RTX 3090", "f16", 86, 82, 1695000, 71},
+               {"NVIDIA GeForce RTX 3090", "tf32", 86, 82, 1695000, 35.6},
+               {"NVIDIA GeForce RTX 3090", "i8", 86, 82, 1695000, 285},
+               {"NVIDIA GeForce RTX 4090", "bf16", 89, 128, 2520000, 165.2},
+               {"NVIDIA L40S", "bf16", 89, 142, 2520000, 362},
+               {"NVIDIA H200", "f32", 90, 132, 1980000, 0},
+               {"Tesla K40m", "f16", 35, 15, 875000, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct device_description device = {.facts = {.compute_capability = cases[i].capability,
+                                                  .sm_count = cases[i].sm_count,
+                                                  .clock_khz = cases[i].clock_khz,
+                                                  .is_gpu = 1}};
+    snprintf(device.name, sizeof device.name, "%s", cases[i].name);
+    double got = roofline_tensor_flops(&device, cases[i].type) / 1e12;
+    if (fabs(got - cases[i].tera) > 0.015 * cases[i].tera) fail_msg("%s, %s: %g", cases[i].name, cases[i].type, got);
+    device.facts.is_gpu = 0;
+    assert_true(roofline_tensor_flops(&device, cases[i].type) == 0);
+  }
+}
+
+/* Where tensor cores do the work, theirs is the ceiling, measured or not what the other is. */
+static void the_higher_ceiling(void **state) {
+  (void)state;
+  struct ceilings c = {.flops = 50, .flops_sheet = 60, .tensor_flops_sheet = 500, .bandwidth = 10};
+  bool measured = true;
+  assert_true(roofline_fraction(&c, 500, 1, 2.0, &measured) == 0.5);
+  assert_false(measured);
+  assert_true(roofline_fraction(&c, 1, 10, 2.0, &measured) == 0.5);
+  assert_true(measured);
+  c.tensor_flops_sheet = 40;
+  assert_true(roofline_fraction(&c, 50, 1, 2.0, &measured) == 0.5);
+  assert_true(measured);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_formats_round_to_nearest_even),
@@ -522,6 +572,8 @@ int main(void) {
       cmocka_unit_test(a_cut_spec_is_refused),
       cmocka_unit_test(data_sheet_ceilings),
       cmocka_unit_test(measured_ceilings),
+      cmocka_unit_test(tensor_cores),
+      cmocka_unit_test(the_higher_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

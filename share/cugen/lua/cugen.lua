@@ -30,6 +30,7 @@
 ---@class cugen.formula: cugen.in_kernel
 ---@class cugen.reference: cugen.in_kernel
 ---@class cugen.flops: cugen.in_kernel
+---@class cugen.products: cugen.in_kernel
 ---@class cugen.bytes: cugen.in_kernel
 ---@class cugen.implementation: cugen.in_kernel
 ---@class cugen.tunable: cugen.in_kernel, cugen.in_implementation
@@ -304,6 +305,15 @@ function reference(template) end
 ---@param expression cugen.expression
 ---@return cugen.flops
 function flops(expression) end
+
+---The work is products of matrices of this type: a dtype, `"tf32"` or `"fp8"`. Where tensor cores multiply it, they are the
+---ceiling.
+---```lua
+---products "dtype"
+---```
+---@param expression cugen.expression
+---@return cugen.products
+function products(expression) end
 
 ---The least bytes that must move.
 ---```lua
