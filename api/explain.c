@@ -42,7 +42,7 @@ int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *err
   const char *products = NULL;
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
-  const struct ceilings sheet = roofline_sheet(&k->device.facts, dtype);
+  const struct ceilings sheet = roofline_sheet(&k->device, dtype);
   *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
                           .flops_sheet = sheet.flops_sheet,
                           .tensor_flops_sheet = products ? roofline_tensor_flops(&k->device, products) : 0,

@@ -107,13 +107,18 @@ static json_t *ceilings_json(const cugen_ceilings *c) {
 }
 
 static int print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
-  json_t *object = json_object(), *array = json_array(), *tensor = json_object();
+  json_t *object = json_object(), *array = json_array(), *tensor = json_array();
   json_object_set_new(object, "device", json_device(device));
   json_object_set_new(object, "ceilings", array);
   for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, ceilings_json(&all[i]));
   json_object_set_new(object, "tensor_cores", tensor);
-  for (size_t i = 0; i < TENSOR_TYPES; i++)
-    json_object_set_new(tensor, tensor_types[i], json_known(cugen_kernel_tensor_flops(cli->kernel, tensor_types[i])));
+  for (size_t i = 0; i < TENSOR_TYPES; i++) {
+    json_t *entry = json_object();
+    json_object_set_new(entry, "type", json_string(tensor_types[i]));
+    json_object_set_new(entry, "tensor_flops_per_second_data_sheet",
+                        json_known(cugen_kernel_tensor_flops(cli->kernel, tensor_types[i])));
+    json_array_append_new(tensor, entry);
+  }
   return cli_print_json(cli, object);
 }
 

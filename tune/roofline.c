@@ -15,6 +15,11 @@ static const struct throughput {
     {100, 64, 128, 256, 64}, {103, 2, 128, 256, 64}, {120, 2, 128, 256, 64},
 };
 
+/* Its description has rates of its own: described ones always have this one. */
+static bool is_described(const struct device_description *device) {
+  return device->rates.fp32_lanes > 0;
+}
+
 static int lanes(const struct throughput *t, const struct dtype *dtype) {
   if (!dtype->floating) return t->integer;
   return dtype->bytes == 8 ? t->f64 : dtype->bytes == 4 ? t->f32 : t->f16;
@@ -73,16 +78,28 @@ static bool is_halved(const struct device_description *device, const char *type)
   return strstr(device->name, "GeForce") && type[0] != 'i' && type[0] != 'u';
 }
 
-double roofline_tensor_flops(const struct device_description *device, const char *type) {
-  const struct device_facts *facts = &device->facts;
-  const struct products *row = facts->is_gpu ? find_products(facts->compute_capability) : NULL;
+/* A clock and multiprocessor. */
+static double product_rate(const struct device_description *device, const char *type) {
+  const struct products *row = find_products(device->facts.compute_capability);
   for (size_t i = 0; row && i < sizeof product_types / sizeof *product_types; i++) {
     if (strcmp(product_types[i].type, type) != 0) continue;
     int rate;
     memcpy(&rate, (const char *)row + product_types[i].offset, sizeof rate);
-    return (is_halved(device, type) ? 0.5 : 1.0) * rate * (double)facts->sm_count * (double)facts->clock_khz * 1e3;
+    return is_halved(device, type) ? rate / 2.0 : rate;
   }
   return 0;
+}
+
+/* What a description says of f16 and f64 goes before the table. */
+double roofline_tensor_flops(const struct device_description *device, const char *type) {
+  const struct device_facts *facts = &device->facts;
+  const struct gpu_rates *rates = &device->rates;
+  if (!facts->is_gpu) return 0;
+  double rate = product_rate(device, type);
+  if (is_described(device) && strcmp(type, "f64") == 0) rate = rates->tensor_f64_flops;
+  if (is_described(device) && (strcmp(type, "f16") == 0 || (strcmp(type, "bf16") == 0 && rate > 0)))
+    rate = rates->tensor_flops;
+  return rate * (double)facts->sm_count * (double)facts->clock_khz * 1e3;
 }
 
 /* Two transfers a memory clock: every HBM and GDDR generation that the driver reports this way. */
@@ -90,9 +107,21 @@ double roofline_bandwidth(const struct device_facts *facts) {
   return 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8.0;
 }
 
-struct ceilings roofline_sheet(const struct device_facts *facts, const struct dtype *dtype) {
+static double described_lanes(const struct gpu_rates *rates, const struct dtype *dtype) {
+  if (!dtype->floating) return rates->int32_lanes;
+  return dtype->bytes == 8 ? rates->fp64_lanes : dtype->bytes == 4 ? rates->fp32_lanes : rates->fp16_lanes;
+}
+
+struct ceilings roofline_sheet(const struct device_description *device, const struct dtype *dtype) {
+  const struct device_facts *facts = &device->facts;
+  const struct gpu_rates *rates = &device->rates;
   if (!facts->is_gpu) return (struct ceilings){0};
-  return (struct ceilings){.flops_sheet = roofline_flops(facts, dtype), .bandwidth_sheet = roofline_bandwidth(facts)};
+  if (!is_described(device))
+    return (struct ceilings){.flops_sheet = roofline_flops(facts, dtype),
+                             .bandwidth_sheet = roofline_bandwidth(facts)};
+  return (struct ceilings){.flops_sheet = 2.0 * described_lanes(rates, dtype) * (double)facts->sm_count *
+                                          (double)facts->clock_khz * 1e3,
+                           .bandwidth_sheet = rates->memory_gb_per_second * 1e9};
 }
 
 /* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of moving and computing. */

@@ -22,8 +22,8 @@ struct ceilings {
   double bandwidth, bandwidth_sheet; /* bytes/s */
 };
 
-/* The data sheet's; a CPU's are not a GPU's, and it has none. */
-struct ceilings roofline_sheet(const struct device_facts *facts, const struct dtype *dtype);
+/* The data sheet's, or those of the device's description; a CPU's are not a GPU's, and it has none. */
+struct ceilings roofline_sheet(const struct device_description *device, const struct dtype *dtype);
 /* Attained fraction of the attainable, for work of flops and bytes (either may be 0) done in seconds; 0: not known.
    *measured (may be NULL): the ceiling that bounds it was measured. */
 double roofline_fraction(const struct ceilings *ceilings, double flops, double bytes, double seconds, bool *measured);

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -468,13 +468,14 @@ static void data_sheet_ceilings(void **state) {
   assert_true(fabs(f32 - 66.9e12) < 0.1e12);
   assert_true(fabs(roofline_flops(&h200, dtype_find("f64")) - 33.45e12) < 0.1e12);
   assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
-  struct ceilings ceilings = roofline_sheet(&h200, dtype_find("f32"));
+  struct device_description device = {.facts = h200};
+  struct ceilings ceilings = roofline_sheet(&device, dtype_find("f32"));
   bool measured = true;
   assert_true(ceilings.flops_sheet == f32 && ceilings.bandwidth_sheet == bandwidth);
   assert_true(fabs(roofline_fraction(&ceilings, f32, 0, 2.0, &measured) - 0.5) < 1e-12);
   assert_true(fabs(roofline_fraction(&ceilings, f32 / 100, bandwidth, 4.0, &measured) - 0.25) < 1e-12);
   assert_false(measured);
-  const struct device_facts cpu = {.compute_capability = 80, .clock_khz = 3000000};
+  const struct device_description cpu = {.facts = {.compute_capability = 80, .clock_khz = 3000000}};
   ceilings = roofline_sheet(&cpu, dtype_find("f32"));
   assert_true(roofline_fraction(&ceilings, 1e9, 1e9, 1.0, &measured) == 0.0);
 }
@@ -531,6 +532,28 @@ static void tensor_cores(void **state) {
   }
 }
 
+/* A description's own rates, here of a device that no table has. */
+static void described_rates(void **state) {
+  (void)state;
+  struct device_description device = {
+      .facts = {.compute_capability = 52, .sm_count = 10, .clock_khz = 1000000, .is_gpu = 1},
+      .rates = {.fp32_lanes = 100,
+                .fp64_lanes = 50,
+                .fp16_lanes = 200,
+                .int32_lanes = 25,
+                .memory_gb_per_second = 300,
+                .tensor_flops = 4000,
+                .tensor_f64_flops = 500}};
+  struct ceilings f32 = roofline_sheet(&device, dtype_find("f32"));
+  assert_true(f32.flops_sheet == 2e12 && f32.bandwidth_sheet == 300e9);
+  assert_true(roofline_sheet(&device, dtype_find("f64")).flops_sheet == 1e12);
+  assert_true(roofline_sheet(&device, dtype_find("bf16")).flops_sheet == 4e12);
+  assert_true(roofline_sheet(&device, dtype_find("i32")).flops_sheet == 0.5e12);
+  assert_true(roofline_tensor_flops(&device, "f16") == 40e12);
+  assert_true(roofline_tensor_flops(&device, "f64") == 5e12);
+  assert_true(roofline_tensor_flops(&device, "bf16") == 0);
+}
+
 /* Where tensor cores do the work, theirs is the ceiling, measured or not what the other is. */
 static void the_higher_ceiling(void **state) {
   (void)state;
@@ -573,6 +596,7 @@ int main(void) {
       cmocka_unit_test(data_sheet_ceilings),
       cmocka_unit_test(measured_ceilings),
       cmocka_unit_test(tensor_cores),
+      cmocka_unit_test(described_rates),
       cmocka_unit_test(the_higher_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
