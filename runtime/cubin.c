@@ -219,6 +219,15 @@ static const char *properties_line(const char *log, const char *entry) {
   return NULL;
 }
 
+const char *ptxas_log_loss(const char *log, size_t *length) {
+  const char *line = strstr(log, "Potential Performance Loss");
+  *length = 0;
+  if (!line) return NULL;
+  while (line > log && line[-1] != '\n') line--;
+  *length = strcspn(line, "\n");
+  return line;
+}
+
 int64_t ptxas_log_spills(const char *log, const char *entry) {
   const char *line = properties_line(log, entry);
   if (!line) return 0;

@@ -341,12 +341,27 @@ static int take_entry(struct job *job, size_t index, const char *log, struct com
   return status;
 }
 
+/* A kernel on wgmma whose instructions wait for each other, or whose sums are in memory, is slower by far than its variant
+   says: no time is to be spent on it. */
+static int check_wgmma(const struct job *job, const char *log, const struct compiled *out, cugen_error *err) {
+  size_t length;
+  const char *loss = ptxas_log_loss(log, &length);
+  if (loss) return error_set(err, CUGEN_ERROR_COMPILE, "ptxas does not keep to the source: %.*s", (int)length, loss);
+  if (is_virtual(job->request->arch) || !strstr(job->request->source, "wgmma.mma_async")) return CUGEN_OK;
+  for (size_t i = 0; i < out->entry_count; i++)
+    if (out->resources[i].local_bytes)
+      return error_set(err, CUGEN_ERROR_COMPILE, "a kernel on wgmma has %lld bytes of local memory a thread",
+                       (long long)out->resources[i].local_bytes);
+  return CUGEN_OK;
+}
+
 static int take_results(struct job *job, struct compiled *out, cugen_error *err) {
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   int status = take_image(job, out, err);
   if (!status && job->request->keep_ptx) status = take_ptx(job, out, err);
   for (size_t i = 0; i < job->request->entry_count && !status; i++) status = take_entry(job, i, log, out, err);
+  if (!status) status = check_wgmma(job, log, out, err);
   if (status) return status;
   add_log(log, LOG_LINES, &job->note);
   out->log = text_take(&job->note);

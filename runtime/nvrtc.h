@@ -22,5 +22,8 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity);
 /* Spill stores + loads in bytes for an entry, from a --ptxas-options=-v log; 0 when it has none. */
 int64_t ptxas_log_spills(const char *log, const char *entry);
+/* The line of the log, and its length, that says that the code is not what was written: wgmma made serial, setmaxnreg
+   ignored (C7508 to C7515); NULL: none. */
+const char *ptxas_log_loss(const char *log, size_t *length);
 
 #endif

@@ -448,6 +448,47 @@ static void test_spills_in_a_log(void **state) {
   assert_int_equal(ptxas_log_spills("ptxas info    : Function properties for kernel", "kernel"), 0);
 }
 
+/* ---- wgmma that is not what it seems ---------------------------------------------------------------------------- */
+
+#define WGMMA                                                                                                        \
+  "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;\""    \
+  " : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"l\"(a));\n"
+#define WGMMA_KERNEL(call, more)                                                                                     \
+  "__global__ void work(float *out, unsigned long long a) {\n  float d[4] = {0, 0, 0, 0};\n"                         \
+  "  asm volatile(\"wgmma.fence.sync.aligned;\");\n" call                                                            \
+  "  asm volatile(\"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;\");\n" more                  \
+  "  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];\n}\n"
+
+static void expect_loss(const char *source, const char *message) {
+  static const char *const entries[] = {"work"};
+  struct compile_request request = {.toolkit = toolkit,
+                                    .name = "loss.cu",
+                                    .source = source,
+                                    .arch = "sm_90a",
+                                    .entries = entries,
+                                    .entry_count = 1};
+  struct compiled compiled;
+  cugen_error err = {0};
+  int status = nvrtc_compile(nvrtc, &request, &compiled, &err);
+  if (!message) assert_int_equal(status, CUGEN_OK);
+  if (message && (status != CUGEN_ERROR_COMPILE || !strstr(err.message, message)))
+    fail_msg("%s\nwanted: %s", err.message, message);
+  compiled_free(&compiled);
+}
+
+static void test_wgmma_losses(void **state) {
+  (void)state;
+  expect_loss(WGMMA_KERNEL(WGMMA, ""), NULL);
+  expect_loss("__device__ __noinline__ void step(float (&d)[4], unsigned long long a) {" WGMMA
+              "}\n" WGMMA_KERNEL("step(d, a);\n", ""),
+              "wgmma.mma_async instructions are serialized due to");
+  expect_loss("__global__ void work(float *out) {\n  asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n"
+              "  out[threadIdx.x] = 1;\n}\n",
+              "(C7508) Potential Performance Loss: 'setmaxnreg' ignored");
+  expect_loss(WGMMA_KERNEL(WGMMA, "  volatile float array[64];\n  array[a % 64] = d[0];\n  d[1] = array[a % 63];\n"),
+              "a kernel on wgmma has 256 bytes of local memory a thread");
+}
+
 /* ---- Without NVRTC --------------------------------------------------------------------------------------------- */
 
 static void test_without_nvrtc(void **state) {
@@ -516,6 +557,7 @@ int main(void) {
       cmocka_unit_test(test_cut_cubins),
       cmocka_unit_test(test_damaged_cubins),
       cmocka_unit_test(test_absent_kernel),
+      cmocka_unit_test(test_wgmma_losses),
       cmocka_unit_test(test_spills_in_a_log),
       cmocka_unit_test(test_without_nvrtc),
       cmocka_unit_test(test_mixed_toolkits),
