@@ -214,4 +214,101 @@ kernel "matmul" {
     block  { "threads" },
     shared "shared_bytes",
   },
+
+  -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
+  implementation "wgmma" {
+    template "matmul_wgmma.cu",
+    requires "device.compute_capability == 90 and device.architecture_specific == 1",
+    requires "dtype == 'bf16' or dtype == 'f16' or dtype == 'tf32'",
+    requires "batch == 1",
+    -- Only 2-byte elements can be multiplied across their lines.
+    requires "dtype ~= 'tf32' or layout_a == 'row' and layout_b == 'col'",
+    -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
+    requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
+    -- It writes its last 16 bytes of a row whole.
+    requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
+
+    -- The block's tile of C (of its transpose, when it is stored by columns) and the consumers, warpgroups that share its
+    -- rows or take tiles in turn.
+    tunable "BM" { 128, 256, 64, 192 },
+    tunable "BN" { 256, 128, 192, 64, 160, 208, 176, 224, 240, 144, 112, 96, 80, 48, 32, 16 },
+    tunable "consumers" { 2, 1, 3 },
+    tunable "pingpong"  { false, true },
+    -- The blocks of a cluster, along C's lines, along its columns and along k.
+    tunable "cluster_x" { 2, 1 },
+    tunable "cluster_y" { 1, 2 },
+    tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
+    tunable "group"     { 8, 16, 4, 1 },         -- lines of tiles that the clusters' order goes along together
+    tunable "order"     { "down", "right" },
+    tunable "store_buffers" { 1, 2 },            -- parts of a consumer's tile that are on their way to C
+    tunable "deferred" { true, false },          -- a tile is stored while the next one is multiplied
+
+    derive "cluster_size" "cluster_x * cluster_y * split_k",
+    derive "threads"      "128 * (consumers + 1)",
+    derive "rows"         "BM // (pingpong and 1 or consumers)", -- of a consumer
+    derive "sums"         "rows * BN // 128",                    -- of a thread
+    -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
+    derive "x_along_k"    "layout_c == 'row' and layout_a == 'row' or layout_c == 'col' and layout_b == 'col'",
+    derive "y_along_k"    "layout_c == 'row' and layout_b == 'col' or layout_c == 'col' and layout_a == 'row'",
+    -- A stored part is 64 rows by as many bytes as swizzle there is for them; with split_k there is one for each block.
+    derive "row_bytes"    "BN * sizeof(result)",
+    derive "part_most"    "row_bytes * (rows // 64) // split_k",
+    derive "store_bytes"  "row_bytes % 128 == 0 and part_most >= 128 and 128 or row_bytes % 64 == 0 and part_most >= 64 and 64 or 32",
+    derive "store_n"      "store_bytes // sizeof(result)",
+    -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
+    derive "stages"       "min(12, (device.shared_per_block_optin - 1024 - consumers * store_buffers * 64 * store_bytes) \
+                                   // (128 * (BM + BN)))",
+    derive "cluster_tiles"        "ceil_div(layout_c == 'row' and M or N, BM * cluster_x) \
+                           * ceil_div(layout_c == 'row' and N or M, BN * cluster_y)",
+    derive "k_steps"        "ceil_div(K * sizeof(operand), 128)",
+
+    where "rows % 64 == 0 and BM % rows == 0",
+    where "not pingpong or consumers == 2",
+    -- A thread's sums and some 25 registers more; three consumers have 160 of them, and before that 128.
+    where "sums >= 8 and sums <= (consumers == 3 and 96 or 192)",
+    where "consumers < 3 or BN <= 192",
+    where "stages >= 3",
+    -- Across the lines operands come in parts of 64.
+    where "y_along_k or BN % 64 == 0",
+    -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
+    where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
+    -- Multiprocessors come in groups of 14 to 18, and clusters lie within one: more than two blocks do not fill the GPU,
+    -- and where tiles are more than clusters that run at once, a late one doubles the time.
+    where "cluster_x * cluster_y <= 2 and cluster_size <= 8",
+    -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
+    where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
+    where "row_bytes % 32 == 0 and split_k <= rows // 64 * BN // store_n",
+    where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= device.sm_count",
+    where "split_k == 1 or BM * BN * 4 <= stages * 128 * (BM + BN)",
+    -- Fewer tiles than lines that go together are in the same order whatever it is.
+    -- Waiting results take registers beside the next tile's sums, and a step along k each to be stored in.
+    where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > device.sm_count",
+    where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= (consumers == 3 and 120 or 200)",
+    where "not deferred or k_steps >= rows // 64 * BN // store_n",
+    where "group == 8 or cluster_tiles > 16",
+    where "order == 'down' or cluster_tiles > 16",
+
+    tensor "A" {
+      swizzle = 128,
+      box = {
+        "layout_a == 'row' and (layout_c == 'row' and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
+        "128 // sizeof(operand) // (layout_a == 'row' and 1 or layout_c == 'row' and cluster_y or cluster_x)",
+      },
+    },
+    tensor "B" {
+      swizzle = 128,
+      box = {
+        "128 // sizeof(operand) // (layout_b == 'col' and 1 or layout_c == 'row' and cluster_x or cluster_y)",
+        "layout_b == 'col' and (layout_c == 'row' and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
+      },
+    },
+    tensor "C" {
+      swizzle = "store_bytes",
+      box = { "layout_c == 'row' and 64 or store_n", "layout_c == 'row' and store_n or 64" },
+    },
+
+    grid   { "split_k > 1 and cluster_tiles * cluster_size or min(cluster_tiles, device.sm_count // cluster_size) * cluster_size" },
+    block  { "threads" },
+    shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
+  },
 }

@@ -275,6 +275,30 @@ static void test_matmul_types(void **state) {
   }
 }
 
+/* All layouts, types and, by chance, ways of sharing. What the compiler made serial or put into memory is refused, so
+   that nothing that compiles spills. */
+static void test_matmul_wgmma(void **state) {
+  static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
+                                         {"dtype=f16", "dtype_c=default"},
+                                         {"dtype=bf16", "dtype_c=f32"},
+                                         {"dtype=tf32", "dtype_c=default"}};
+  uint64_t random = 7;
+  for (unsigned number = 0; number < 16; number++) {
+    bool narrow = number % 4 < 3; /* tf32 is multiplied along its lines only */
+    const char *settings[] = {types[number % 4][0],
+                              types[number % 4][1],
+                              narrow && number & 4 ? "layout_a=col" : "layout_a=row",
+                              narrow && !(number & 8) ? "layout_b=row" : "layout_b=col",
+                              pick(&random, "layout_c=row", "layout_c=col"),
+                              pick(&random, "M=128", "M=4096")};
+    struct bench bench;
+    bench_open(*state, "configs/matmul.lua", settings, 6, &targets[1], &bench);
+    compile_variant(&bench, random_variant(&bench, "wgmma", NULL, &random));
+    compile_variant(&bench, random_variant(&bench, "wgmma", NULL, &random));
+    bench_close(&bench);
+  }
+}
+
 /* The variants one expects to be fast keep everything in registers. */
 static void test_matmul_does_not_spill(void **state) {
   static const struct {
@@ -501,6 +525,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_matmul_sample),
       cmocka_unit_test(test_matmul_types),
+      cmocka_unit_test(test_matmul_wgmma),
       cmocka_unit_test(test_matmul_does_not_spill),
       cmocka_unit_test(test_peaks),
       cmocka_unit_test(test_reader),

@@ -1,0 +1,128 @@
+#pragma once
+// Hopper's tensor memory accelerator (compute capability 9.0): one thread asks, and boxes of a tensor travel between
+// global and shared memory. What lies outside of the tensor reads as zero and is not written. Loads complete on an
+// mbarrier, by the bytes that have arrived. PTX ISA, "cp.async.bulk.tensor", "Parallel Synchronization: mbarrier" and
+// "barrier.cluster".
+//
+// cluster_size, of the template, is the number of blocks in a cluster.
+
+__device__ __forceinline__ unsigned shared_address(const void *at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+// ---- Clusters ----
+
+__device__ __forceinline__ int cluster_rank() {
+  if (cluster_size == 1) return 0;
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return static_cast<int>(rank);
+}
+
+// Of all threads of all blocks of the cluster. What they wrote before is seen after.
+__device__ __forceinline__ void cluster_sync() {
+  if (cluster_size == 1) {
+    __syncthreads();
+  } else {
+    asm volatile("barrier.cluster.arrive.release;\n"
+                 "barrier.cluster.wait.acquire;" ::
+                     : "memory");
+  }
+}
+
+// The address in that block's shared memory.
+__device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
+  unsigned there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+// ---- Barriers, by their address ----
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Makes initialised barriers known to the copy engine and to the cluster.
+__device__ __forceinline__ void barrier_fence_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Arrives, and has the phase last until so many bytes have come.
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// At the barrier of that block. With .release.cluster the compiler would put a fence of the whole GPU in front, and
+// there is nothing to release: what the arrival speaks of was read by wgmma, and waited for.
+__device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
+  if (cluster_size == 1) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+  } else {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in(rank, barrier)) : "memory");
+  }
+}
+
+// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
+
+// Barriers of some of the block's warps, by number: __syncthreads is number 0.
+__device__ __forceinline__ void named_sync(int number, int threads_of_it) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads_of_it) : "memory");
+}
+
+__device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads_of_it) : "memory");
+}
+
+// ---- Copies ----
+
+__device__ __forceinline__ void tensor_prefetch(const tensor_map &map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// The box that begins at (x, y), x along the contiguous dimension. The barrier counts its bytes.
+__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(x), "r"(y)
+               : "memory");
+}
+
+// To the same place in all blocks of the mask, each of whose barriers counts the bytes.
+__device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
+                                                 unsigned short mask) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(mask)
+               : "memory");
+}
+
+// Ordinary stores to shared memory before this, and a barrier after it, are seen by the copy engine.
+__device__ __forceinline__ void tensor_fence() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
+               "r"(from), "r"(x), "r"(y)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Until all but the thread's newest stores have been read from shared memory, whose place is then free.
+template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
+}

@@ -1,0 +1,52 @@
+#pragma once
+// Products of tiles in shared memory by a warpgroup, four warps: wgmma (sm_90a). PTX ISA, "Asynchronous Warpgroup Level
+// Matrix Multiply-Accumulate Instructions".
+//
+// A tile of X has 64 rows, one of Y BN; k reaches 32 bytes far. The sums are 64 x BN, in registers: thread t has of row
+// t / 32 * 16 + t % 32 / 4 + 8 h and of the columns 8 q + t % 4 * 2 and the next one the sums 4 q + 2 h and the next.
+
+// A tile with 128-byte swizzle. Along k: lines of 128 bytes, 8 of them a group. Along the other dimension: parts of 64
+// elements, `part` bytes apart, each with a line of 128 bytes for each k.
+__device__ __forceinline__ unsigned long long tile_of(unsigned address, unsigned part) {
+  return (address & 0x3ffff) >> 4 | static_cast<unsigned long long>(part >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
+}
+
+__device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Until at most so many groups are on their way.
+template <int Groups> __device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
+}
+
+//@ local sums, registers = {}, {}
+//@ for i = 0, BN // 2 - 1 do
+//@   registers[i + 1], sums[i + 1] = "%" .. i, '"+f"(sum[' .. i .. '])'
+//@ end
+//@ local kinds = { bf16 = "k16.f32.bf16.bf16", f16 = "k16.f32.f16.f16", tf32 = "k8.f32.tf32.tf32" }
+//@ local n = BN // 2
+//@ local across = dtype == "tf32" and "" or ", " .. (x_along_k and 0 or 1) .. ", " .. (y_along_k and 0 or 1)
+// Adds the product to the sums, or sets them.
+__device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
+  asm volatile("{\n"
+               ".reg .pred p;\n"
+               "setp.ne.b32 p, %${n + 2}, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
+               "{${table.concat(registers, ", ")}}, "
+               "%${n}, %${n + 1}, p, 1, 1${across};\n"
+               "}"
+               : ${table.concat(sums, ", ")}
+               : "l"(x), "l"(y), "r"(static_cast<int>(add)));
+}
+
+// Four 8 x 8 matrices of 2-byte elements, a line of each from eight lanes; word w of a lane is of matrix w.
+__device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b), "r"(c),
+               "r"(d)
+               : "memory");
+}

@@ -1,0 +1,352 @@
+// C = A * B on Hopper's tensor cores (sm_90a). A persistent grid: every cluster of blocks computes tile after tile. In a
+// block one thread, the producer, has the tensor memory accelerator bring tiles of the operands to a ring of stages in
+// shared memory, and warpgroups, the consumers, multiply them by wgmma. Barriers say which stages are full and which are
+// empty, so that loads are under way while products are, and while results are stored.
+//
+// C is computed by its lines. Those of a C that is stored by columns are its columns, and its transpose is the product
+// of the operands' transposes the other way around: X is the operand whose lines are C's, Y the other one.
+//
+// Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
+// a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
+// each, for all (multicast); those along k add up their sums through each other's shared memory.
+
+//@ local by_rows = C_layout == "row"
+//@ local X, Y = by_rows and "A" or "B", by_rows and "B" or "A"
+//@ local rows, columns = by_rows and "M" or "N", by_rows and "N" or "M"
+//@ include "lib/tma.cuh"
+//@ include "lib/wgmma.cuh"
+
+constexpr int sharers = pingpong ? 1 : consumers;
+constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
+constexpr int BK = 128 / sizeof(A_t);             // k of a stage
+constexpr int tile_x_bytes = BM * 128, tile_y_bytes = BN * 128, stage_bytes = tile_x_bytes + tile_y_bytes;
+constexpr int part_bytes = 64 * 128;              // of 64 rows along k, or of one BK x 64 elements
+constexpr int producer_registers = consumers == 3 ? 32 : 40;
+constexpr int consumer_registers = consumers == 3 ? 160 : 232;
+// What a tile is advanced by for the next 32 bytes of k: the next elements, or the next lines.
+constexpr int step_x = ${x_along_k and "32" or "32 / sizeof(A_t) * 128"};
+constexpr int step_y = ${y_along_k and "32" or "32 / sizeof(A_t) * 128"};
+
+struct place {
+  int x, y;
+};
+
+// The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
+// of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
+__device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
+//@ local along, across = "tiles_x", "tiles_y"
+//@ if order == "right" then along, across = across, along end
+  const int all = group * ${across};
+  const int first = index / all * group;
+  const int lines = ${along} - first < group ? ${along} - first : group;
+  const int within = index % all;
+//@ if order == "right" then
+  return {within / lines, first + within % lines};
+//@ else
+  return {first + within % lines, within / lines};
+//@ end
+}
+
+// Brings a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
+template <bool AlongK, int Rows, int Shares>
+__device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, unsigned barrier, int k, int first,
+                                          int share, unsigned short mask) {
+  constexpr int boxes = AlongK ? 1 : Rows / 64;
+#pragma unroll
+  for (int box = 0; box < boxes; ++box) {
+    const unsigned at = to + (AlongK ? share * (Rows / Shares * 128) : box * part_bytes + share * (part_bytes / Shares));
+    const int x = AlongK ? k : first + box * 64;
+    const int y = AlongK ? first + share * (Rows / Shares) : k + share * (BK / Shares);
+    if (Shares == 1) {
+      tensor_load(at, map, barrier, x, y);
+    } else {
+      tensor_multicast(at, map, barrier, x, y, mask);
+    }
+  }
+}
+
+//@ if result ~= "f32" then
+__device__ __forceinline__ unsigned pack(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+//@ end
+
+// Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
+__device__ __forceinline__ unsigned swizzled(int line, int piece) {
+  const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
+  return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
+}
+
+__global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_dims__(cluster_size, 1, 1)" or ""}
+    matmul_wgmma(${params}) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  __shared__ __align__(8) unsigned long long full[stages], empty[stages];
+  const unsigned ring = shared_address(shared);
+  const unsigned full_0 = shared_address(full), empty_0 = shared_address(empty);
+
+  const int rank = cluster_rank();
+  const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
+  const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+  const int most_steps = (all_steps + split_k - 1) / split_k;
+  const int first_step = in_k * most_steps;
+  const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+  const int tiles_x = static_cast<int>((${rows} + (BM * cluster_x - 1)) / (BM * cluster_x));
+  const int tiles_y = static_cast<int>((${columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
+  const int tiles = tiles_x * tiles_y;
+  const int first_tile = blockIdx.x / cluster_size;
+  const int clusters = gridDim.x / cluster_size;
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < stages; ++i) {
+      barrier_init(full_0 + i * 8, 1);
+      barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
+    }
+    barrier_fence_init();
+    tensor_prefetch(A);
+    tensor_prefetch(B);
+    tensor_prefetch(C);
+  }
+  cluster_sync();
+
+  // The same in all lanes, and the compiler is to know it.
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
+  if (warpgroup == 0) {
+//@ if consumers > 1 then
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+//@ end
+    if (threadIdx.x == 0) {
+      unsigned short mask_x = 0, mask_y = 0;
+      for (int i = 0; i < cluster_y; ++i) mask_x |= 1u << (in_x + cluster_x * i + cluster_x * cluster_y * in_k);
+      for (int i = 0; i < cluster_x; ++i) mask_y |= 1u << (i + cluster_x * in_y + cluster_x * cluster_y * in_k);
+      int stage = 0;
+      unsigned phase = 1;
+      for (int index = first_tile; index < tiles; index += clusters) {
+        const place tile = tile_at(index, tiles_x, tiles_y);
+        const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
+        for (int step = first_step; step < first_step + steps; ++step) {
+          const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
+          barrier_wait(empty_0 + stage * 8, phase);
+          barrier_expect(barrier, stage_bytes);
+          load_tile<${x_along_k}, BM, cluster_y>(to, ${X}, barrier, step * BK, x0, in_y, mask_x);
+          load_tile<${y_along_k}, BN, cluster_x>(to + tile_x_bytes, ${Y}, barrier, step * BK, y0, in_x, mask_y);
+          if (++stage == stages) {
+            stage = 0;
+            phase ^= 1;
+          }
+        }
+      }
+    }
+//@ if split_k > 1 then
+    cluster_sync(); // with the consumers, when their sums are in shared memory
+//@ end
+  } else {
+//@ if consumers > 1 then
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+//@ end
+    const int consumer = warpgroup - 1;
+    const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
+    const unsigned staging = ring + stages * stage_bytes + consumer * (store_buffers * 64 * store_bytes);
+    const int own_rows = pingpong ? 0 : consumer * (parts * 64);
+    // Thread i releases a stage in the i-th of the blocks that loaded parts of it.
+    const auto release = [&](int at) {
+      if (thread < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, thread + cluster_x * cluster_y * in_k);
+    };
+    int stage = 0, buffer = 0, last = 0;
+    unsigned phase = 0;
+    const auto skip_steps = [&](int count) {
+      phase ^= (stage + count) / stages % 2;
+      stage = (stage + count) % stages;
+    };
+    float sum[parts][BN / 2];
+    // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
+    const auto multiply = [&](bool first) {
+      barrier_wait(full_0 + stage * 8, phase);
+      const unsigned x = ring + stage * stage_bytes + own_rows * 128, y = ring + stage * stage_bytes + tile_x_bytes;
+      wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const unsigned long long tile_y = tile_of(y + k * step_y, part_bytes);
+#pragma unroll
+        for (int i = 0; i < parts; ++i) {
+          wgmma(sum[i], tile_of(x + i * part_bytes + k * step_x, part_bytes), tile_y, !first || k > 0);
+        }
+      }
+      wgmma_commit();
+      wgmma_wait<1>();
+      if (!first) release(last);
+      last = stage;
+      if (++stage == stages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    };
+
+//@ -- What is stored of a sum at a line and a column of C's; those outside are not, and stand for the last ones.
+//@ local function stored(acc, line, column)
+//@   line = "min(" .. line .. ", static_cast<int>(" .. rows .. ") - 1)"
+//@   column = "min(" .. column .. ", static_cast<int>(" .. columns .. ") - 1)"
+//@   return epilogue(acc, by_rows and line or column, by_rows and column or line)
+//@ end
+    // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
+    const auto result_of = [&](float acc, int line, int column, int e) {
+      line += warp * 16 + lane / 4 + e / 2 * 8;
+      column += lane % 4 * 2 + e % 2;
+      return static_cast<float>(${stored("acc", "line", "column")});
+    };
+    // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
+    const auto store = [&](int line, int column, auto word) {
+      const unsigned to = staging + buffer * (64 * store_bytes);
+      if (thread == 0) tensor_store_wait<store_buffers - 1>();
+      named_sync(6 + consumer, 128);
+//@ if result == "f32" then
+#pragma unroll
+      for (int w = 0; w < store_n / 2; w += 2) {
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
+                         to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8),
+                     "r"(word(w)), "r"(word(w + 1))
+                     : "memory");
+      }
+//@ else
+#pragma unroll
+      for (int w = 0; w < store_n / 4; w += 4) {
+        store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
+                       word(w + 3));
+      }
+//@ end
+      tensor_fence();
+      named_sync(6 + consumer, 128);
+      if (thread == 0) tensor_store(C, to, column, line);
+      if (++buffer == store_buffers) buffer = 0;
+    };
+    constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
+
+//@ if pingpong then
+    // Barriers 1 and 2 say whose turn it is to multiply: the first consumer's.
+    if (consumer == 1) {
+      skip_steps(steps);
+      named_arrive(1, 256);
+    }
+    for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
+//@ else
+//@ if deferred then
+    // A tile's results wait in registers: they are stored while the next tile's first products are under way.
+    constexpr int stores = parts * (BN / store_n);
+    unsigned waiting[stores][words];
+    int waiting_x = 0, waiting_y = 0;
+    const auto store_waiting = [&](int s) {
+      const int i = s / (BN / store_n), c = s % (BN / store_n);
+      store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
+    };
+    bool wait = false;
+//@ end
+    for (int index = first_tile; index < tiles; index += clusters) {
+//@ end
+      const place tile = tile_at(index, tiles_x, tiles_y);
+      const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
+//@ if pingpong then
+      named_sync(1 + consumer, 256);
+//@ end
+//@ if deferred then
+#pragma unroll
+      for (int s = 0; s < stores; ++s) {
+        multiply(s == 0);
+        if (wait) store_waiting(s);
+      }
+#pragma unroll 1
+      for (int step = stores; step < steps; ++step) multiply(false);
+//@ else
+#pragma unroll 1
+      for (int step = 0; step < steps; ++step) multiply(step == 0);
+//@ end
+//@ if pingpong then
+      named_arrive(2 - consumer, 256);
+      skip_steps(steps); // those of the other's tile
+//@ end
+      wgmma_wait<0>();
+      release(last);
+
+      // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
+//@ local function words_of(sums, part, w, line, column)
+//@   if result == "f32" then
+//@     return "__float_as_uint(result_of(" .. sums .. "[" .. part .. "][" .. w .. "], " .. line .. ", " .. column ..
+//@            " + (" .. w .. ") / 4 * 8, (" .. w .. ") % 4))"
+//@   end
+//@   local one = ", " .. line .. ", " .. column .. " + (" .. w .. ") / 2 * 8, (" .. w .. ") % 2 * 2"
+//@   return "pack(result_of(" .. sums .. "[" .. part .. "][2 * (" .. w .. ")]" .. one .. "), result_of(" .. sums ..
+//@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
+//@ end
+//@ if split_k > 1 then
+      // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
+      // its last tile has been multiplied.
+      named_sync(5, consumers * 128);
+      const unsigned own = ring + (threadIdx.x - 128) * 16;
+      constexpr int apart = consumers * 128 * 16;
+#pragma unroll
+      for (int i = 0; i < parts; ++i) {
+#pragma unroll
+        for (int q = 0; q < BN / 8; ++q) {
+          asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
+                       "f"(sum[i][4 * q]), "f"(sum[i][4 * q + 1]), "f"(sum[i][4 * q + 2]), "f"(sum[i][4 * q + 3])
+                       : "memory");
+        }
+      }
+      cluster_sync();
+#pragma unroll 1
+      for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
+        float total[1][store_n / 2] = {};
+#pragma unroll
+        for (int k = 0; k < split_k; ++k) {
+          const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
+#pragma unroll
+          for (int q = 0; q < store_n / 8; ++q) {
+            float a, b, c, d;
+            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+                         : "r"(other + (s * (store_n / 8) + q) * apart)
+                         : "memory");
+            total[0][4 * q] += a;
+            total[0][4 * q + 1] += b;
+            total[0][4 * q + 2] += c;
+            total[0][4 * q + 3] += d;
+          }
+        }
+        const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
+        store(line, column, [&](int w) { return ${words_of("total", "0", "w", "line", "column")}; });
+      }
+//@ elseif deferred then
+#pragma unroll
+      for (int s = 0; s < stores; ++s) {
+        const int i = s / (BN / store_n), c = s % (BN / store_n);
+#pragma unroll
+        for (int w = 0; w < words; ++w) {
+          waiting[s][w] = ${words_of("sum", "i", "c * words + w", "x0 + i * 64", "y0")};
+        }
+      }
+      waiting_x = x0;
+      waiting_y = y0;
+      wait = true;
+//@ else
+#pragma unroll
+      for (int i = 0; i < parts; ++i) {
+#pragma unroll
+        for (int c = 0; c < BN / store_n; ++c) {
+          store(x0 + i * 64, y0 + c * store_n,
+                [&](int w) { return ${words_of("sum", "i", "c * words + w", "x0 + i * 64", "y0")}; });
+        }
+      }
+//@ end
+    }
+//@ if deferred then
+    if (wait) {
+#pragma unroll
+      for (int s = 0; s < stores; ++s) store_waiting(s);
+    }
+//@ end
+    if (thread == 0) tensor_store_wait<0>();
+  }
+//@ if cluster_size > 1 then
+  cluster_sync(); // no block leaves while others arrive at its barriers or read its shared memory
+//@ end
+}
