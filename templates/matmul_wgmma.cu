@@ -155,10 +155,6 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     };
     int stage = 0, buffer = 0, last = 0;
     unsigned phase = 0;
-    const auto skip_steps = [&](int count) {
-      phase ^= (stage + count) / stages % 2;
-      stage = (stage + count) % stages;
-    };
     float sum[parts][BN / 2];
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
@@ -220,9 +216,15 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
+//@ if split_k == 1 then
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
+//@ end
 
 //@ if pingpong then
+    const auto skip_steps = [&](int count) {
+      phase ^= (stage + count) / stages % 2;
+      stage = (stage + count) % stages;
+    };
     // Barriers 1 and 2 say whose turn it is to multiply: the first consumer's.
     if (consumer == 1) {
       skip_steps(steps);
@@ -233,7 +235,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ if deferred then
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
-    unsigned waiting[stores][words];
+    unsigned waiting[stores][words] = {};
     int waiting_x = 0, waiting_y = 0;
     const auto store_waiting = [&](int s) {
       const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -296,7 +298,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
         float total[1][store_n / 2] = {};
-#pragma unroll
+#pragma unroll 1
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll

@@ -437,7 +437,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
         float total[1][store_n / 2] = {};
-#pragma unroll
+#pragma unroll 1
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll
