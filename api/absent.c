@@ -1,4 +1,5 @@
 /* Devices that are not here: what may be asked of them, and what only the device itself can tell. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
@@ -31,13 +32,33 @@ static const char *unknown_fact(const struct device_description *device, const s
   return NULL;
 }
 
-static const char *unknown_in_implementation(const struct device_description *device,
+/* Whether the problem, or what is known of the device, rules the implementation out: then nothing else is asked. */
+static bool is_ruled_out(const cugen_kernel *k, const struct problem *problem,
+                         const struct config_implementation *implementation) {
+  struct value *slots = calloc((size_t)k->config->first_tunable + 1, sizeof *slots);
+  bool out = false;
+  if (!slots) return false;
+  config_slots(k->config, problem, &k->device.facts, slots);
+  for (size_t i = 0; i < implementation->requirement_count && !out; i++) {
+    const struct expr *expr = implementation->requirements[i].expr;
+    bool met = true;
+    out = !unknown_fact(&k->device, expr) && expr_eval_bool(expr, slots, &met, NULL) == CUGEN_OK && !met;
+  }
+  free(slots);
+  return out;
+}
+
+static const char *unknown_in_implementation(const cugen_kernel *k, const struct problem *problem,
                                              const struct config_implementation *implementation) {
+  const struct device_description *device = &k->device;
   const char *name = NULL;
+  if (is_ruled_out(k, problem, implementation)) return NULL;
   for (size_t i = 0; i < implementation->requirement_count && !name; i++)
     name = unknown_fact(device, implementation->requirements[i].expr);
   for (size_t i = 0; i < implementation->restriction_count && !name; i++)
     name = unknown_fact(device, implementation->restrictions[i].expr);
+  for (size_t i = 0; i < implementation->tensor_count && !name; i++)
+    for (int d = 0; d < KERNEL_MAX_RANK && !name; d++) name = unknown_fact(device, implementation->tensors[i].box[d]);
   for (size_t i = 0; i < implementation->launch_count && !name; i++) {
     const struct config_launch *launch = &implementation->launches[i];
     for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
@@ -58,10 +79,10 @@ static const char *unknown_in_argument(const struct device_description *device,
   return name;
 }
 
-int api_check_facts(const cugen_kernel *k, const char *text, cugen_error *err) {
+int api_check_facts(const cugen_kernel *k, const struct problem *problem, const char *text, cugen_error *err) {
   const char *name = NULL;
   for (size_t i = 0; i < k->config->implementation_count && !name; i++)
-    name = unknown_in_implementation(&k->device, &k->config->implementations[i]);
+    name = unknown_in_implementation(k, problem, &k->config->implementations[i]);
   for (size_t i = 0; i < k->config->argument_count && !name; i++)
     name = unknown_in_argument(&k->device, &k->config->arguments[i]);
   if (!name) return CUGEN_OK;

@@ -94,8 +94,9 @@ void api_describe_argument(const struct kernel_argument *argument, cugen_argumen
 bool api_prefer_present(const cugen *lib, struct device_description *description);
 /* Fills the kernel's ops, device and described from a text that names a device without it being here. */
 int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cugen_error *err);
-/* CUGEN_ERROR_USAGE when the config uses a fact of the device that nobody here knows; text names it. */
-int api_check_facts(const cugen_kernel *kernel, const char *text, cugen_error *err);
+/* CUGEN_ERROR_USAGE when the config, where it can serve the problem, uses a fact of the device that nobody here knows; text
+   names it. */
+int api_check_facts(const cugen_kernel *kernel, const struct problem *problem, const char *text, cugen_error *err);
 /* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
 int api_check_present(const cugen_kernel *kernel, cugen_error *err);
 

@@ -39,7 +39,8 @@ int export_open_device(cugen_kernel *base, struct expander *expander, const char
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
-  int status = out->text && !k->key_options.failed ? api_check_facts(k, out->text, err) : error_memory(err);
+  int status =
+      out->text && !k->key_options.failed ? api_check_facts(k, &base->problem, out->text, err) : error_memory(err);
   if (status) export_device_free(out);
   return status;
 }

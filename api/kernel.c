@@ -83,7 +83,7 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
   if (!status) status = api_choose_device(k, k->lib->device, err);
-  if (!status && k->described) status = api_check_facts(k, k->device.name, err);
+  if (!status && k->described) status = api_check_facts(k, &k->problem, k->device.name, err);
   if (!status) status = choose_arch(k, err);
   if (status) return status;
   text_addf(&k->key_options, "arch %s", k->arch);

@@ -351,10 +351,6 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     };
     int stage = 0, buffer = 0, last = 0;
     unsigned phase = 0;
-    const auto skip_steps = [&](int count) {
-      phase ^= (stage + count) / stages % 2;
-      stage = (stage + count) % stages;
-    };
     float sum[parts][BN / 2];
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
@@ -379,7 +375,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 192 "templates/matmul_wgmma.cu"
+#line 188 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -391,7 +387,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 212 "templates/matmul_wgmma.cu"
+#line 208 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -403,12 +399,14 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
+
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
-#line 234 "templates/matmul_wgmma.cu"
+
+#line 236 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
-    unsigned waiting[stores][words];
+    unsigned waiting[stores][words] = {};
     int waiting_x = 0, waiting_y = 0;
     const auto store_waiting = [&](int s) {
       const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -431,12 +429,12 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 267 "templates/matmul_wgmma.cu"
+#line 269 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 319 "templates/matmul_wgmma.cu"
+#line 321 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -448,7 +446,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 340 "templates/matmul_wgmma.cu"
+#line 342 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -343,10 +343,6 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     };
     int stage = 0, buffer = 0, last = 0;
     unsigned phase = 0;
-    const auto skip_steps = [&](int count) {
-      phase ^= (stage + count) / stages % 2;
-      stage = (stage + count) % stages;
-    };
     float sum[parts][BN / 2];
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
@@ -371,7 +367,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 192 "templates/matmul_wgmma.cu"
+#line 188 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -391,27 +387,33 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 218 "templates/matmul_wgmma.cu"
+#line 214 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
+
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
+
+    const auto skip_steps = [&](int count) {
+      phase ^= (stage + count) / stages % 2;
+      stage = (stage + count) % stages;
+    };
     // Barriers 1 and 2 say whose turn it is to multiply: the first consumer's.
     if (consumer == 1) {
       skip_steps(steps);
       named_arrive(1, 256);
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
-#line 246 "templates/matmul_wgmma.cu"
+#line 248 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 
       named_sync(1 + consumer, 256);
-#line 260 "templates/matmul_wgmma.cu"
+#line 262 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
 
@@ -423,7 +425,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 331 "templates/matmul_wgmma.cu"
+#line 333 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -434,7 +436,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
     }
-#line 347 "templates/matmul_wgmma.cu"
+#line 349 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -19,7 +19,6 @@ struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define store_n 32
 #define stages 9
 using A_t = __half;
-using C_t = __half;
 
 #line 1 "templates/matmul_wgmma.cu"
 // C = A * B on Hopper's tensor cores (sm_90a). A persistent grid: every cluster of blocks computes tile after tile. In a
@@ -351,10 +350,6 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     };
     int stage = 0, buffer = 0, last = 0;
     unsigned phase = 0;
-    const auto skip_steps = [&](int count) {
-      phase ^= (stage + count) / stages % 2;
-      stage = (stage + count) % stages;
-    };
     float sum[parts][BN / 2];
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
@@ -379,7 +374,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 192 "templates/matmul_wgmma.cu"
+#line 188 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -391,7 +386,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 212 "templates/matmul_wgmma.cu"
+#line 208 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -403,22 +398,24 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
-    constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
-#line 244 "templates/matmul_wgmma.cu"
+
+
+
+#line 246 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 260 "templates/matmul_wgmma.cu"
+#line 262 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 267 "templates/matmul_wgmma.cu"
+#line 269 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 281 "templates/matmul_wgmma.cu"
+#line 283 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -456,9 +453,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 340 "templates/matmul_wgmma.cu"
+#line 342 "templates/matmul_wgmma.cu"
     }
-#line 347 "templates/matmul_wgmma.cu"
+#line 349 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
