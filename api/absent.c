@@ -65,6 +65,7 @@ static const char *unknown_in_implementation(const cugen_kernel *k, const struct
     for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
     if (!name) name = unknown_fact(device, launch->shared);
     if (!name) name = unknown_fact(device, launch->carveout);
+    if (!name) name = unknown_fact(device, launch->overlap);
   }
   return name;
 }

@@ -310,5 +310,6 @@ kernel "matmul" {
     grid   { "split_k > 1 and cluster_tiles * cluster_size or min(cluster_tiles, device.sm_count // cluster_size) * cluster_size" },
     block  { "threads" },
     shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
+    overlap "true",
   },
 }

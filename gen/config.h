@@ -87,12 +87,13 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
 };
 
 struct
-    config_launch {  /* grid, block, shared, carveout, entry of an implementation, or one launch { ... } of several */
+    config_launch { /* grid, block, shared, carveout, overlap, entry of an implementation, or one launch { ... } of several */
   const char *entry; /* NULL: the only __global__ function of the expansion */
   int line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
   const struct expr *carveout;           /* NULL: -1, the driver decides */
+  const struct expr *overlap;            /* NULL: false */
 };
 
 struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */

@@ -40,6 +40,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
   X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
   X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
+  X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
   X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
 
 enum keyword_id {

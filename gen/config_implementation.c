@@ -169,12 +169,13 @@ static int read_part(struct build *build, enum keyword_id id, int line, struct c
   case KEYWORD_block: return read_exprs(build, line, "block", 3, out->block, &count);
   case KEYWORD_shared: return read_expr(build, line, "shared", &out->shared);
   case KEYWORD_carveout: return read_expr(build, line, "carveout", &out->carveout);
+  case KEYWORD_overlap: return read_expr(build, line, "overlap", &out->overlap);
   default: return read_entry(build, line, &out->entry);
   }
 }
 
-static const enum keyword_id launch_parts[] = {KEYWORD_grid, KEYWORD_block, KEYWORD_shared, KEYWORD_carveout,
-                                               KEYWORD_entry};
+static const enum keyword_id launch_parts[] = {KEYWORD_grid,     KEYWORD_block,   KEYWORD_shared,
+                                               KEYWORD_carveout, KEYWORD_overlap, KEYWORD_entry};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
 static int read_parts(struct build *build, const struct list *list, struct config_launch *out) {
@@ -197,7 +198,8 @@ static int read_fields(struct build *build, const struct list *list, struct conf
   if (list->count) names[known++] = ""; /* positions in the list */
   const char *odd = unknown_key(build, list->table, names, known);
   if (odd)
-    return build_fail(build, list->line, "launch has no '%s': it has grid, block, shared, carveout and entry", odd);
+    return build_fail(build, list->line,
+                      "launch has no '%s': it has grid, block, shared, carveout, overlap and entry", odd);
   for (int i = 0; i < LAUNCH_PARTS; i++) {
     const char *name = config_keywords[launch_parts[i]].name;
     if (!push_field(build, list->table, name)) continue;

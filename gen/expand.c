@@ -349,6 +349,14 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
   return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
 }
 
+/* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
+static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: overlap", x->config->path, launch->line), status;
+  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait")) return CUGEN_OK;
+  return launch_error(x, launch, "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
+}
+
 /* Adds a string to the spec's store and gives its place; pointers are set when the store no longer moves. */
 static size_t store(struct kernel_spec *spec, const char *string) {
   size_t at = spec->strings.length;
@@ -366,6 +374,7 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   if (!status) status = evaluate_sizes(x, launch, out);
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, out);
+  if (!status) status = evaluate_overlap(x, launch, out);
   return status;
 }
 
@@ -435,6 +444,7 @@ static void describe_launch(const struct kernel_launch *launch, struct text *out
   text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0], launch->grid[1],
             launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
+  if (launch->overlap) text_add(out, "overlap\n");
 }
 
 static void describe_tensor(const struct kernel_argument *argument, struct text *out) {

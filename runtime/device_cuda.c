@@ -718,13 +718,33 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
   return status;
 }
 
+/* Before CUDA 12.0 a driver has no such launches: then nothing overlaps, and the kernel's wait is over at once. */
+static CUresult launch_early(const struct driver *driver, const struct entry *entry,
+                             const struct kernel_launch *launch, void **parameters, void *stream) {
+  CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                 .value = {.programmaticStreamSerializationAllowed = 1}};
+  const CUlaunchConfig config = {.gridDimX = launch->grid[0],
+                                 .gridDimY = launch->grid[1],
+                                 .gridDimZ = launch->grid[2],
+                                 .blockDimX = launch->block[0],
+                                 .blockDimY = launch->block[1],
+                                 .blockDimZ = launch->block[2],
+                                 .sharedMemBytes = (unsigned)launch->shared_bytes,
+                                 .hStream = stream,
+                                 .attrs = &attribute,
+                                 .numAttrs = 1};
+  return driver->launch_ex(&config, entry->function, parameters, NULL);
+}
+
 /* The stream says which context: nothing has to be made current for a launch. */
 static int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                           void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
-  CUresult result = cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
-                                         launch->block[0], launch->block[1], launch->block[2],
-                                         (unsigned)launch->shared_bytes, stream, parameters, NULL);
+  CUresult result = launch->overlap && cuda->driver->launch_ex
+                        ? launch_early(cuda->driver, entry, launch, parameters, stream)
+                        : cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
+                                               launch->block[0], launch->block[1], launch->block[2],
+                                               (unsigned)launch->shared_bytes, stream, parameters, NULL);
   if (result == CUDA_SUCCESS) return CUGEN_OK;
   return explain_launch(entry, launch, driver_check(cuda->driver, result, DRIVER_launch, err), err);
 }

@@ -74,7 +74,8 @@
   X(function_set, cuFuncSetAttribute, true, (CUfunction, CUfunction_attribute, int))                                 \
   X(active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, true, (int *, CUfunction, int, size_t))              \
   X(launch, cuLaunchKernel, true,                                                                                    \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))  \
+  X(launch_ex, cuLaunchKernelEx, false, (const CUlaunchConfig *, CUfunction, void **, void **))
 
 struct driver {
 #define X(member, symbol, required, parameters) CUresult(*member) parameters;

@@ -108,7 +108,9 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     tensor_prefetch(B);
     tensor_prefetch(C);
   }
+  launch_next();
   cluster_sync();
+  wait_for_launch();
 
   // The same in all lanes, and the compiler is to know it.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);

@@ -290,6 +290,7 @@ struct hash candidate_image(const struct candidate *c) {
     text_addf(&text, "\n%s %u %u %u %u %u %u %lld", l->entry, l->grid[0], l->grid[1], l->grid[2], l->block[0],
               l->block[1], l->block[2], (long long)l->shared_bytes);
     if (l->has_carveout) text_addf(&text, " carveout %d", l->carveout);
+    if (l->overlap) text_add(&text, " overlap");
   }
   for (size_t i = 0; i < c->real.argument_count; i++) {
     text_add_char(&text, '\n');

@@ -37,6 +37,18 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return there;
 }
 
+// ---- The launch before ----
+
+// The next launch of the stream may take multiprocessors as they become free, as far as its own wait.
+__device__ __forceinline__ void launch_next() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Until the launch before has ended, whose results are then seen. At once when there is none that was overtaken.
+__device__ __forceinline__ void wait_for_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // ---- Barriers, by their address ----
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {

@@ -609,6 +609,24 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
   return CUDA_SUCCESS;
 }
 
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+  (void)extra;
+  MAY_FAIL;
+  const struct function *kernel = (const void *)function;
+  struct fake_launch launch = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                               {config->blockDimX, config->blockDimY, config->blockDimZ},
+                               config->sharedMemBytes,
+                               parameters,
+                               config->hStream,
+                               kernel->name,
+                               kernel->device,
+                               config->numAttrs == 1 &&
+                                   config->attrs[0].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                                   config->attrs[0].value.programmaticStreamSerializationAllowed};
+  if (fake_cuda.run) fake_cuda.run(&launch);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,
                         void **extra) {
@@ -621,7 +639,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                parameters,
                                stream,
                                kernel->name,
-                               kernel->device};
+                               kernel->device,
+                               false};
   if (fake_cuda.run) fake_cuda.run(&launch);
   return CUDA_SUCCESS;
 }

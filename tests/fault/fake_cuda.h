@@ -12,6 +12,7 @@ struct fake_launch {
   void *stream;
   const char *kernel; /* its name; NULL: it came from a module */
   int device;         /* of the context that it was loaded into */
+  bool early;         /* before the launch in front of it has ended */
 };
 
 /* What a texture object of the fake driver points at. */

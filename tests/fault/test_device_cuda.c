@@ -510,6 +510,34 @@ static void test_carveout(void **state) {
   assert_int_equal(fake->carveout, 40);
 }
 
+static bool launched_early;
+
+static void note_early(const struct fake_launch *launch) {
+  launched_early = launch->early;
+}
+
+static void test_overlap(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_launch launch = launches[0];
+  struct kernel_spec one = {.launches = &launch, .launch_count = 1};
+  struct plan *plan;
+  struct call *call;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  fake->run = note_early;
+  for (int overlap = 0; overlap < 2; overlap++) {
+    launch.overlap = overlap;
+    launched_early = !overlap;
+    assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+    assert_int_equal(call_bind(plan, NULL, NULL, 0, &call, NULL), CUGEN_OK);
+    assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+    assert_int_equal(launched_early, overlap);
+    call_free(call);
+    plan_close(plan);
+  }
+  fake->run = NULL;
+}
+
 static void test_symbols(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
@@ -693,6 +721,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),

@@ -553,6 +553,21 @@ static void test_carveout(void **state) {
   }
 }
 
+static void test_overlap(void **state) {
+  (void)state;
+  static const char *const waits = "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
+  for (int overlap = 0; overlap < 2; overlap++) {
+    struct bench *bench = bench_open(overlap ? IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n == 1000' }"
+                                             : IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n < 1000' }",
+                                     NULL, 0);
+    add_template(bench, "t.cu", waits);
+    struct kernel_spec spec = expand(bench, 0);
+    assert_int_equal(spec.launches[0].overlap, overlap);
+    kernel_spec_free(&spec);
+    bench_close(bench);
+  }
+}
+
 static void test_launch_errors(void **state) {
   (void)state;
 #define REFUSED(launch, expected)                                                                                    \
@@ -568,6 +583,8 @@ static void test_launch_errors(void **state) {
           "carveout is 101: it must be 0 to 100 percent, or -1 for the driver's choice");
   REFUSED("grid { '1' }, block { '32' }, carveout '-2'",
           "carveout is -2: it must be 0 to 100 percent, or -1 for the driver's choice");
+  REFUSED("grid { '1' }, block { '32' }, overlap 'true'",
+          "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
   REFUSED("grid { '1' }, block { '32' }, carveout '1 // (n - 1000)'",
           "carveout: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by zero");
   REFUSED("launch { grid { '1' }, block { '32' }, carveout '50' }, launch { grid { '2' }, block { '32' } }",
@@ -802,6 +819,7 @@ int main(void) {
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
       cmocka_unit_test(test_carveout),
+      cmocka_unit_test(test_overlap),
       cmocka_unit_test(test_launch_errors),
       cmocka_unit_test(test_spec),
       cmocka_unit_test(test_hashes),

@@ -45,6 +45,7 @@
 ---@class cugen.shared: cugen.in_implementation, cugen.in_launch
 ---@class cugen.carveout: cugen.in_implementation, cugen.in_launch
 ---@class cugen.entry: cugen.in_implementation, cugen.in_launch
+---@class cugen.overlap: cugen.in_implementation, cugen.in_launch
 
 -- ---- Values ----
 
@@ -187,6 +188,7 @@
 ---@field block? cugen.expression[] 1 to 3 expressions
 ---@field shared? cugen.expression bytes of dynamic shared memory; 0 by default
 ---@field carveout? cugen.expression percent of what L1 and shared memory share; -1, the driver's choice, by default
+---@field overlap? cugen.expression whether it may begin before the launch in front of it has ended; `false` by default
 ---@field entry? string the `__global__` function, where the source has several
 
 -- ---- In the file ----
@@ -382,7 +384,7 @@ function template(file) end
 ---@return fun(attributes: cugen.tensor_attributes): cugen.tensor
 function tensor(name) end
 
----One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout` and `entry`.
+---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap` and `entry`.
 ---```lua
 ---launch { entry = "pass_1", grid = { "M" }, block = { 256 } }
 ---```
@@ -422,6 +424,15 @@ function shared(bytes) end
 ---@param percent cugen.expression
 ---@return cugen.carveout
 function carveout(percent) end
+
+---Whether the launch may begin before what stands in front of it in the stream has ended. The kernel waits for that itself, by
+---`griddepcontrol.wait`.
+---```lua
+---overlap "true"
+---```
+---@param condition cugen.expression
+---@return cugen.overlap
+function overlap(condition) end
 
 ---The `__global__` function to launch, where the source has several.
 ---```lua

@@ -74,6 +74,18 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return there;
 }
 
+// ---- The launch before ----
+
+// The next launch of the stream may take multiprocessors as they become free, as far as its own wait.
+__device__ __forceinline__ void launch_next() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Until the launch before has ended, whose results are then seen. At once when there is none that was overtaken.
+__device__ __forceinline__ void wait_for_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // ---- Barriers, by their address ----
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
@@ -304,7 +316,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     tensor_prefetch(B);
     tensor_prefetch(C);
   }
+  launch_next();
   cluster_sync();
+  wait_for_launch();
 
   // The same in all lanes, and the compiler is to know it.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
@@ -375,7 +389,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 188 "templates/matmul_wgmma.cu"
+#line 190 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -387,7 +401,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 208 "templates/matmul_wgmma.cu"
+#line 210 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -403,7 +417,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 236 "templates/matmul_wgmma.cu"
+#line 238 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -429,12 +443,12 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 269 "templates/matmul_wgmma.cu"
+#line 271 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 321 "templates/matmul_wgmma.cu"
+#line 323 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -446,7 +460,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 342 "templates/matmul_wgmma.cu"
+#line 344 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -72,6 +72,18 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return there;
 }
 
+// ---- The launch before ----
+
+// The next launch of the stream may take multiprocessors as they become free, as far as its own wait.
+__device__ __forceinline__ void launch_next() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Until the launch before has ended, whose results are then seen. At once when there is none that was overtaken.
+__device__ __forceinline__ void wait_for_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // ---- Barriers, by their address ----
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
@@ -296,7 +308,9 @@ __global__ void __launch_bounds__(threads, 1)
     tensor_prefetch(B);
     tensor_prefetch(C);
   }
+  launch_next();
   cluster_sync();
+  wait_for_launch();
 
   // The same in all lanes, and the compiler is to know it.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
@@ -367,7 +381,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 188 "templates/matmul_wgmma.cu"
+#line 190 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -387,7 +401,7 @@ __global__ void __launch_bounds__(threads, 1)
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 214 "templates/matmul_wgmma.cu"
+#line 216 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
       if (thread == 0) tensor_store(C, to, column, line);
@@ -397,20 +411,20 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 246 "templates/matmul_wgmma.cu"
+#line 248 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 262 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 269 "templates/matmul_wgmma.cu"
+#line 271 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 333 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -421,7 +435,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 349 "templates/matmul_wgmma.cu"
+#line 351 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -73,6 +73,18 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return there;
 }
 
+// ---- The launch before ----
+
+// The next launch of the stream may take multiprocessors as they become free, as far as its own wait.
+__device__ __forceinline__ void launch_next() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Until the launch before has ended, whose results are then seen. At once when there is none that was overtaken.
+__device__ __forceinline__ void wait_for_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // ---- Barriers, by their address ----
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
@@ -303,7 +315,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     tensor_prefetch(B);
     tensor_prefetch(C);
   }
+  launch_next();
   cluster_sync();
+  wait_for_launch();
 
   // The same in all lanes, and the compiler is to know it.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
@@ -374,7 +388,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 188 "templates/matmul_wgmma.cu"
+#line 190 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -386,7 +400,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 208 "templates/matmul_wgmma.cu"
+#line 210 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -402,20 +416,20 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 246 "templates/matmul_wgmma.cu"
+#line 248 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 262 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 269 "templates/matmul_wgmma.cu"
+#line 271 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 283 "templates/matmul_wgmma.cu"
+#line 285 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -453,9 +467,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 342 "templates/matmul_wgmma.cu"
+#line 344 "templates/matmul_wgmma.cu"
     }
-#line 349 "templates/matmul_wgmma.cu"
+#line 351 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
