@@ -110,7 +110,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
 }
 
 static int check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
-  static const double timeout = 20;
+  static const double timeout = 60;
   struct tune_target target;
   const struct check_options wanted = {.variant = options->variant,
                                        .all = options->all != 0,

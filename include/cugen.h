@@ -344,7 +344,7 @@ typedef struct cugen_check_options {
   size_t sample;                 /* so many of them, drawn at random */
   uint64_t seed;                 /* of the sample and of the input data; 0: 1 */
   int threads;                   /* runs at the same time; 0: as many as there are processors */
-  double timeout;                /* seconds that one run may take; 0: 20 */
+  double timeout;                /* seconds that one run may take; 0: 60 */
   cugen_check_callback progress; /* NULL: none */
   void *context;                 /* for progress */
 } cugen_check_options;

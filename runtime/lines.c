@@ -19,6 +19,7 @@ static bool read_place(const char *line, size_t length, char file[LINES_NAME], i
   size_t name = (size_t)(colon - line);
   static const char unit[] = "/" CPU_UNIT_NAME;
   if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return false;
+  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return false;
   *number = atoi(colon + 1);
   if (*number <= 0 || name >= LINES_NAME) return false;
   memcpy(file, line, name);

@@ -27,8 +27,10 @@ enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
 
 static int64_t shaped(enum shape shape, int64_t size) {
   enum { TILE = 64, LARGE = 1 << 12 };
+  int64_t tile = TILE;
+  while (tile > size) tile /= 2;
   switch (shape) {
-  case SHAPE_WHOLE: return (size + TILE - 1) / TILE * TILE + TILE;
+  case SHAPE_WHOLE: return (size + tile - 1) / tile * tile + tile;
   case SHAPE_SMALL: return (size / 8) | 1;
   case SHAPE_LARGER: return size < LARGE ? (2 * size + 3) | 1 : size | 1;
   default: return size;

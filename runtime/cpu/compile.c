@@ -146,7 +146,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
-  text_add(out, "\n#line 1 \"cugen entries\"\n");
+  text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
   for (size_t i = 0; i < request->entry_count; i++) text_addf(out, "CUGEN_ENTRY(%zu, %s)\n", i, request->entries[i]);
 }
 

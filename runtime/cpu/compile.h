@@ -4,10 +4,11 @@
 
 #include "runtime/device.h"
 
-/* In the line tables of a watched image: what stands before the names that the source gives in #line, and the name of the
-   unit that holds the shim. */
-#define CPU_SOURCE_ROOT "/cugen/"
-#define CPU_UNIT_NAME   "kernel.cpp"
+/* In the line tables of a watched image: what stands before the names that the source gives in #line, and the names of what
+   is not the source's own. */
+#define CPU_SOURCE_ROOT  "/cugen/"
+#define CPU_UNIT_NAME    "kernel.cpp"
+#define CPU_ENTRIES_NAME "cugen entries" /* what follows the source */
 
 /* The row's compile: the image is a shared object, entry i is "cugen_entry_i". */
 int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err);
