@@ -45,11 +45,6 @@ struct traffic {
 
 /* ---- One request ---- */
 
-/* The lanes that are served together, if no bank is asked twice: 32 of 4 bytes, 16 of 8, 8 of 16. */
-static unsigned group_lanes(unsigned bytes) {
-  return bytes <= 4 ? WARP : bytes <= 8 ? WARP / 2 : WARP / 4;
-}
-
 /* The largest number of distinct words that one bank is asked for. */
 static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
   uintptr_t words[BANKS][WARP];
@@ -67,13 +62,30 @@ static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned by
   return worst;
 }
 
+/* Whether each lane reads what its neighbour at that distance reads: lanes that do not take part agree with all. */
+static bool in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
+  for (unsigned left = lanes; left; left &= left - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;
+    if (lanes >> other & 1 && at[lane] != at[other]) return false;
+  }
+  return true;
+}
+
+/* 32 lanes of 4 bytes, 16 of 8 or 8 of 16 are served together if no bank is asked for two words. Of 8 and 16 bytes twice
+   as many are, where neighbours (or next but one) ask for the same. Measured on an H200: docs/check.md. */
 void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
-  const unsigned group = group_lanes(bytes);
+  const unsigned group = bytes <= 8 ? 32u : 16u;
   *needed = *ideal = 0;
   for (unsigned first = 0; first < WARP; first += group) {
-    const unsigned part = lanes & (group == WARP ? ~0u : ((1u << group) - 1) << first);
-    *needed += worst_bank(at, part, bytes);
-    *ideal += part != 0;
+    const unsigned part = lanes & (bytes <= 8 ? ~0u : 0xffffu << first);
+    const unsigned half = bytes <= 8 ? 0xffffu : 0xffu << first;
+    if (bytes <= 4 || in_pairs(at, part, 1) || in_pairs(at, part, 2)) {
+      *needed += worst_bank(at, part, bytes);
+      *ideal += part != 0;
+    } else {
+      *needed += worst_bank(at, part & half, bytes) + worst_bank(at, part & ~half, bytes);
+      *ideal += (part & half ? 1u : 0u) + (part & ~half ? 1u : 0u);
+    }
   }
 }
 

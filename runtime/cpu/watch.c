@@ -17,7 +17,7 @@ enum {
   WORD = 4,
   WHOLE_WORD = 15,
   ZONE = 1 << 20, /* around a buffer, where nothing else lies: see guard.h */
-  COUNTED_BLOCKS = 24
+  COUNTED_BLOCKS = 64
 };
 
 struct touch {

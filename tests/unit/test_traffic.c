@@ -49,6 +49,13 @@ static void test_banks(void **state) {
   expect_banks(at, ~0u, 16, 4, 4);
   along(at, 128); /* rows of ldmatrix without a swizzle */
   expect_banks(at, ~0u, 16, 32, 4);
+  along(at, 0); /* the same 16 bytes for all: a pass for each half of the warp */
+  expect_banks(at, ~0u, 16, 2, 2);
+  expect_banks(at, ~0u, 8, 1, 1);
+  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i / 2) * 16; /* by pairs */
+  expect_banks(at, ~0u, 16, 2, 2);
+  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i % 8) * 16; /* the same for each quarter */
+  expect_banks(at, ~0u, 16, 4, 4);
   along(at, 2); /* two lanes a word */
   expect_banks(at, ~0u, 2, 1, 1);
 }
