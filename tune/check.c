@@ -72,7 +72,10 @@ static int keep_finding(struct check *c, struct check_finding *f, cugen_error *e
     return CUGEN_OK;
   }
   struct check_finding *grown = grow(r->findings, r->finding_count, sizeof *grown);
-  if (!grown) return error_memory(err);
+  if (!grown) {
+    finding_free(f);
+    return error_memory(err);
+  }
   r->findings = grown;
   grown[r->finding_count++] = *f;
   return CUGEN_OK;

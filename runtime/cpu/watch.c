@@ -321,10 +321,11 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
 static void visit_words(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
   for (uintptr_t word = offset / WORD; word * WORD < end; word++) {
-    unsigned bytes = WHOLE_WORD;
-    if (word * WORD < offset) bytes &= WHOLE_WORD << (offset - word * WORD);
-    if (word * WORD + WORD > end) bytes &= WHOLE_WORD >> (word * WORD + WORD - end);
-    visit(a, &a->region->cells[word], bytes & WHOLE_WORD);
+    const unsigned whole = WHOLE_WORD;
+    unsigned bytes = whole;
+    if (word * WORD < offset) bytes &= whole << (offset - word * WORD);
+    if (word * WORD + WORD > end) bytes &= whole >> (word * WORD + WORD - end);
+    visit(a, &a->region->cells[word], bytes & whole);
   }
 }
 
