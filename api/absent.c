@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "runtime/described.h"
+#include "tune/model.h"
 
 /* The device itself knows more than its description. */
 bool api_prefer_present(const cugen *lib, struct device_description *description) {
@@ -110,19 +111,68 @@ static int describe_cpu(cugen_kernel *k, const char *text, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static int describe_predicted(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
+  *known = api_described(k->lib, text, &k->device) && k->device.fingerprint[0];
+  k->ops = &cuda_device_ops;
+  k->described = true;
+  return *known ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
+}
+
 int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
+  if (strncmp(text, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) == 0)
+    return describe_predicted(k, text + strlen(DESCRIBED_PREDICTED), known, err);
   *known = strncmp(text, "cpu ", 4) == 0;
   if (*known) return describe_cpu(k, text, err);
-  *known = strncmp(text, "model:", 6) == 0;
-  int status = *known ? api_model(k->lib, text + 6, &k->device, err) : CUGEN_OK;
+  bool is_model = strncmp(text, "model:", 6) == 0;
+  *known = is_model;
+  int status = is_model ? api_model(k->lib, text + 6, &k->device, err) : CUGEN_OK;
   if (!*known) *known = api_described(k->lib, text, &k->device) && k->device.fingerprint[0];
   if (status || !*known) return status;
   k->ops = &cuda_device_ops;
-  k->described = !api_prefer_present(k->lib, &k->device);
+  k->described = is_model || !api_prefer_present(k->lib, &k->device);
   return CUGEN_OK;
 }
 
 int api_check_present(const cugen_kernel *k, cugen_error *err) {
   if (!k->described) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE, "%s is described and not here: nothing can run on it", k->device.name);
+}
+
+/* ---- Predictions ---- */
+
+enum { OLDEST_TARGET = 75 }; /* of NVRTC 13 */
+
+static int check_predictable(const cugen_kernel *k, cugen_error *err) {
+  const struct device_description *d = &k->device;
+  if (!d->facts.is_gpu)
+    return error_set(err, CUGEN_ERROR_USAGE, "predictions are for GPUs, and this is the cpu device");
+  if (d->facts.compute_capability < OLDEST_TARGET)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "%s is described for occupancy and roofline only: NVRTC 13 has no target for %s; predictions begin "
+        "with sm_%d, such as model:T4",
+        d->name, d->arch, OLDEST_TARGET);
+  if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "no prediction for %s: nothing is known of its speed; describe it in a file (docs/model.md) and name it: "
+      "--device model:./mygpu.lua",
+      d->name);
+}
+
+/* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it. */
+int api_key_predictions(cugen_kernel *k, const char *arch, cugen_error *err) {
+  text_addf(&k->predicted_device, DESCRIBED_PREDICTED "%s", k->device.fingerprint);
+  text_addf(&k->predicted_options, DESCRIBED_PREDICTED "by model %d, arch %s", MODEL_VERSION, arch);
+  if (k->predicted_device.failed || k->predicted_options.failed) return error_memory(err);
+  k->predicted = true;
+  return CUGEN_OK;
+}
+
+int cugen_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
+  if (k->predicted) return CUGEN_OK;
+  int status = check_predictable(k, error);
+  if (status) return status;
+  api_forget_records(k);
+  return api_key_predictions(k, k->lib->arch ? k->lib->arch : k->device.arch, error);
 }

@@ -32,6 +32,7 @@ struct choice {
   uint64_t index;
   struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
   struct text problem;        /* the one that the record is of */
+  bool predicted;             /* the default is the model's choice */
   double distance;
 };
 
@@ -46,10 +47,12 @@ struct cugen_kernel {
   const struct device_ops *ops;
   struct device_description device;
   bool described; /* the device is not here */
+  bool predicted; /* records are predictions for it */
   cugen_device_info device_info;
   char arch[16];
   int nvrtc_version;
   struct text fallback, problem_text, key_options, policy;
+  struct text predicted_device, predicted_options; /* what they are kept under */
   struct space *space;       /* built when first needed */
   struct expander *expander; /* likewise */
   struct value *values;      /* of the variant being looked at */
@@ -99,6 +102,9 @@ int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cug
 int api_check_facts(const cugen_kernel *kernel, const struct problem *problem, const char *text, cugen_error *err);
 /* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
 int api_check_present(const cugen_kernel *kernel, cugen_error *err);
+
+/* Makes records predictions: fills what they are kept under. */
+int api_key_predictions(cugen_kernel *kernel, const char *arch, cugen_error *err);
 
 /* ---- models.c ---- */
 

@@ -215,7 +215,19 @@ static int take_leaders(cugen_kernel *k, struct cache *cache, const struct probl
   return status;
 }
 
-/* As many of each problem as make up the whole, two at least. */
+/* What the model would choose for this very problem, where that is remembered. */
+static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *out, cugen_error *err) {
+  cugen_kernel other = {.device = k->device};
+  int status = api_key_predictions(&other, k->arch, err);
+  const struct cache_key key = {text_get(&other.predicted_device), k->config->name, text_get(&k->problem_text),
+                                text_get(&other.predicted_options)};
+  if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
+  text_free(&other.predicted_device);
+  text_free(&other.predicted_options);
+  return status;
+}
+
+/* As many of each problem as make up the whole, two at least; then the model's. */
 int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
                      cugen_error *err) {
   struct leaders leaders = {.space = k->space, .indices = indices};
@@ -227,6 +239,9 @@ int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, si
     leaders.most = leaders.count + each < room ? leaders.count + each : room;
     status = take_leaders(k, cache, &nearby.all[i].problem, &leaders, err);
   }
+  leaders.most = room;
+  if (!status && leaders.count < room && !k->predicted && k->device.facts.is_gpu)
+    status = take_predicted(k, cache, &leaders, err);
   nearby_free(&nearby);
   *count = leaders.count;
   return status;
@@ -257,15 +272,41 @@ static int choose_other(cugen_kernel *k, double distance, struct choice *out, bo
   }
 }
 
+/* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
+static int choose_predicted(cugen_kernel *k, struct choice *out, cugen_error *err) {
+  cugen_kernel other = {.lib = k->lib,
+                        .sources = k->sources,
+                        .config = k->config,
+                        .device = k->device,
+                        .problem = k->problem,
+                        .problem_text = k->problem_text,
+                        .space = k->space,
+                        .values = k->values,
+                        .expander = k->expander};
+  struct cache_record record;
+  if (!k->device.facts.is_gpu) return CUGEN_OK;
+  int status = api_key_predictions(&other, k->arch, err);
+  if (!status) status = api_best(&other, k->space, &record, &out->index, &out->predicted, err);
+  if (!status && out->predicted) cache_record_free(&record);
+  if (!status && !out->predicted) out->index = 0;
+  text_free(&other.predicted_device);
+  text_free(&other.predicted_options);
+  return status;
+}
+
 int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error *err) {
   bool found = false;
   *out = (struct choice){.how = CUGEN_PLAN_EXACT};
   int status = api_space(k, err);
   if (!status && space_valid(k->space) == 0) status = space_explain_empty(k->space, err);
-  if (!status) status = api_best(k, k->space, &out->record, &out->index, &found, err);
+  if (!status && !k->predicted) status = api_best(k, k->space, &out->record, &out->index, &found, err);
   if (found) text_add(&out->problem, text_get(&k->problem_text));
-  if (!status && !found) status = choose_other(k, distance, out, &found, err);
-  if (!status && !found) out->how = CUGEN_PLAN_DEFAULT, out->index = 0;
+  if (!status && !found && !k->predicted) status = choose_other(k, distance, out, &found, err);
+  if (!status && !found) {
+    out->how = CUGEN_PLAN_DEFAULT;
+    out->index = 0;
+    status = choose_predicted(k, out, err);
+  }
   return !status && out->problem.failed ? error_memory(err) : status;
 }
 
@@ -285,5 +326,6 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   out->how = k->choice.how;
   out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->choice.problem);
   out->distance = k->choice.distance;
+  out->predicted = k->choice.predicted;
   return CUGEN_OK;
 }

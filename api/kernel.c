@@ -121,8 +121,9 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->values);
-  struct text *texts[] = {&k->fallback,     &k->problem_text, &k->key_options, &k->policy,
-                          &k->variant_text, &k->source,       &k->export_name, &k->export_notes};
+  struct text *texts[] = {&k->fallback,         &k->problem_text,     &k->key_options, &k->policy,
+                          &k->variant_text,     &k->source,           &k->export_name, &k->export_notes,
+                          &k->predicted_device, &k->predicted_options};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -145,6 +146,10 @@ const char *cugen_kernel_policy(const cugen_kernel *k) {
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
   return &k->device_info;
+}
+
+int cugen_kernel_predicted(const cugen_kernel *k) {
+  return k->predicted;
 }
 
 const char *cugen_kernel_fallback(const cugen_kernel *k) {

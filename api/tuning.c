@@ -15,8 +15,8 @@ static int check_shapes(cugen_kernel *k, cugen_error *err) {
 
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct cache *cache;
-  int status = api_check_present(k, err);
-  if (!status && !k->device.facts.is_gpu) status = cugen_kernel_use_check(k, err);
+  int status = CUGEN_OK;
+  if (!k->device.facts.is_gpu) status = cugen_kernel_use_check(k, err);
   if (!status) status = api_space(k, err);
   if (!status) status = check_shapes(k, err);
   if (!status) status = api_cache(k->lib, &cache, err);
@@ -34,7 +34,8 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .cache = cache,
                               .key = api_key(k),
                               .nvrtc_version = k->nvrtc_version,
-                              .problem_is_check = k->on_check && k->setting_count == 0};
+                              .problem_is_check = k->on_check && k->setting_count == 0,
+                              .predicted = k->predicted};
   return CUGEN_OK;
 }
 
@@ -50,8 +51,9 @@ void api_forget_records(cugen_kernel *k) {
 }
 
 struct cache_key api_key(const cugen_kernel *k) {
-  return (struct cache_key){k->device.fingerprint, k->config->name, text_get(&k->problem_text),
-                            text_get(&k->key_options)};
+  return (struct cache_key){k->predicted ? text_get(&k->predicted_device) : k->device.fingerprint, k->config->name,
+                            text_get(&k->problem_text),
+                            text_get(k->predicted ? &k->predicted_options : &k->key_options)};
 }
 
 /* A record counts only while its variant still expands to the kernel that was measured: a changed template makes it
@@ -216,6 +218,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .clock_mhz = r->clock_mhz,
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};
+  out->predicted = k->predicted;
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
@@ -268,7 +271,8 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
   if (k->lib->arch && !k->device.facts.is_gpu) /* its records would be of a device that there is not */
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      k->lib->arch);
-  int status = make_target(k, &target, err);
+  int status = k->described ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
+  if (!status) status = make_target(k, &target, err);
   if (!status) status = api_near_leaders(k, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = api_context(k, options->cuda_context, &target.cuda_context, err);
@@ -295,7 +299,8 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   struct tune_target target;
   struct cache_record record;
   uint64_t index = 0;
-  int status = make_target(k, &target, error);
+  int status = api_check_present(k, error);
+  if (!status) status = make_target(k, &target, error);
   if (!status) status = api_find_variant(k, variant, &index, error);
   if (!status) status = tune_one(&target, index, 1, timeout, &record, error);
   if (status) return status;

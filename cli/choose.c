@@ -8,8 +8,8 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); 'cugen tune %s",
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
   else
-    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the first valid variant; 'cugen tune %s",
-            cli->operand);
+    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the %s; 'cugen tune %s",
+            choice->predicted ? "model's choice, predicted" : "first valid variant", cli->operand);
   cli_print_same(cli, stderr);
   fprintf(stderr, "' finds %s, 'cugen cache why %s", choice->how == CUGEN_PLAN_NEAR ? "its own" : "the best",
           cli->operand);
@@ -23,6 +23,7 @@ json_t *json_choice(const cugen_choice *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "how", json_string(names[choice->how]));
   json_object_set_new(object, "tuned_for", json_optional_string(choice->tuned_for));
+  json_object_set_new(object, "predicted", json_boolean(choice->predicted));
   json_object_set_new(object, "distance", json_number(choice->distance));
   return object;
 }

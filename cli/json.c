@@ -96,6 +96,7 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "outcome", json_string(json_outcome((int)r->outcome)));
   json_object_set_new(object, "reason", json_optional_string(r->reason));
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
+  json_object_set_new(object, "predicted", json_boolean(r->predicted));
   set_times(object, r);
   json_object_set_new(object, "error", json_number(r->error));
   json_object_set_new(object, "threads", known_integer(r->threads));

@@ -247,7 +247,8 @@ void cli_print_head(const struct cli *cli) {
     printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
            device->name, cli->setting_count ? " where --set says nothing else" : "");
   else
-    printf("%s (%s)\n", device->name, *device->id ? device->id : "not here");
+    printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
+           cugen_kernel_predicted(cli->kernel) ? ": predicted, nothing is measured" : "");
   if (why) printf("No CUDA GPU: %s\n", why);
 }
 

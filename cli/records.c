@@ -14,7 +14,11 @@ struct column {
 };
 
 static bool has_time(const cugen_record *r) {
-  return r->seconds > 0;
+  return r->seconds > 0 && !r->predicted;
+}
+
+static bool has_prediction(const cugen_record *r) {
+  return r->seconds > 0 && r->predicted;
 }
 
 static bool has_rate(const cugen_record *r) {
@@ -47,6 +51,10 @@ static bool has_resources(const cugen_record *r) {
 
 static void show_time(const cugen_record *r, struct shown *out) {
   *out = print_seconds(r->seconds);
+}
+
+static void show_bound(const cugen_record *r, struct shown *out) {
+  snprintf(out->text, sizeof out->text, "%.47s", r->reason);
 }
 
 static void show_rate(const cugen_record *r, struct shown *out) {
@@ -87,6 +95,8 @@ static void show_spills(const cugen_record *r, struct shown *out) {
 
 static const struct column columns[] = {
     {">time", has_time, show_time},
+    {">predicted", has_prediction, show_time},
+    {"bound by", has_prediction, show_bound},
     {">%s", has_rate, show_rate},
     {">roofline", has_roofline, show_roofline},
     {"occupancy, limit", has_occupancy, show_occupancy},
@@ -97,7 +107,7 @@ static const struct column columns[] = {
     {">local", has_local, show_local},
     {">spills", has_resources, show_spills},
 };
-enum { ROOFLINE = 2, COLUMNS = sizeof columns / sizeof *columns };
+enum { ROOFLINE = 4, COLUMNS = sizeof columns / sizeof *columns };
 
 /* Fetches record i; the right ones come first. False at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {

@@ -42,7 +42,8 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
 struct run {
   struct cli *cli;
   const cugen_space_info *space;
-  size_t remembered; /* before */
+  const char *instead; /* why a model stands in for a GPU; NULL: none does */
+  size_t remembered;   /* before */
   struct progress progress;
   bool headed;
 };
@@ -52,6 +53,11 @@ static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
   run->headed = true;
+  if (run->instead)
+    printf(
+        "No GPU is here: predicted for %s. %s\n"
+        "--device names another, 'cugen occupancy' lists them; --device cpu runs the variants on this processor.\n",
+        cli->values[OPTION_DEVICE], run->instead);
   cli_print_head(cli);
   printf("%s of ", print_count(run->space->valid).text);
   printf("%s combinations valid, ", print_count(run->space->cartesian).text);
@@ -74,7 +80,7 @@ static void print_numbers(const cugen_tune_result *result) {
   printf(", %s left; ", print_count(result->left).text);
   printf("%s compiled", print_count(result->compiled).text);
   printf(" in %s", print_seconds(result->seconds).text);
-  if (result->seconds > 0 && result->tried)
+  if (result->seconds > 0 && result->tried && result->measuring > 0)
     printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
   if (result->leaders)
@@ -101,6 +107,13 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   printf("Remembered in %.*s.\n", length, cache);
   if (result->left) puts("The same command again goes on from here.");
   if (!right) return;
+  if (cugen_kernel_predicted(cli->kernel)) {
+    puts("These are predictions, kept apart from what is measured: docs/model.md says how good they are.");
+    printf("The best as source: cugen gen %s", cli->operand);
+    cli_print_same(cli, stdout);
+    putchar('\n');
+    return;
+  }
   printf("Run the best: cugen run %s", cli->operand);
   cli_print_same(cli, stdout);
   putchar('\n');
@@ -161,8 +174,9 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 /* ---- The command ---- */
 
 /* Tunes; a stop by a signal and "not one came out right" still have results to print. */
-static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
-  struct run run = {.cli = cli, .space = space, .remembered = cugen_kernel_records(cli->kernel)};
+static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top,
+                const char *instead) {
+  struct run run = {.cli = cli, .space = space, .instead = instead, .remembered = cugen_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
   progress_open(&run.progress, options_given(cli, OPTION_QUIET));
@@ -184,17 +198,45 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   return status;
 }
 
+/* The GPU that is predicted for where there is none: the data centres' most common one. */
+static const char usual_model[] = "model:A100";
+
+/* Without a GPU and without a word about devices, a model stands in, if there is a compiler for it: *instead (to be freed)
+   says why. */
+static int stand_in(struct cli *cli, char **instead) {
+  const char *why = cugen_kernel_fallback(cli->kernel);
+  *instead = NULL;
+  if (!why || cli->values[OPTION_ARCH] || !cugen_kernel_device(cli->kernel)->nvrtc_version) return CUGEN_OK;
+  *instead = strdup(why);
+  if (!*instead) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  cugen_kernel_close(cli->kernel);
+  cugen_close(cli->lib);
+  cli->kernel = NULL;
+  cli->lib = NULL;
+  cli->values[OPTION_DEVICE] = usual_model;
+  return cli_open_kernel(cli);
+}
+
+static int use_device(struct cli *cli, char **instead) {
+  int status = stand_in(cli, instead);
+  if (status) return status;
+  const char *id = cugen_kernel_device(cli->kernel)->id;
+  bool here = strncmp(id, "cuda:", 5) == 0 || cli_on_cpu(cli);
+  return here ? cli_use_check_on_cpu(cli) : cugen_kernel_use_predictions(cli->kernel, &cli->error);
+}
+
 int command_tune(struct cli *cli) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_space_info space;
+  char *instead = NULL;
   size_t top = 10;
   int status = read_options(cli, &options, &top);
   if (!status) status = cli_open_kernel(cli);
-  if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) status = use_device(cli, &instead);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
-  if (status) return status;
-  status = tune(cli, &options, &space, top);
+  if (!status) status = tune(cli, &options, &space, top, instead);
+  free(instead);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted; everything measured is kept");
   return stop_exit_code();

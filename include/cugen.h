@@ -218,6 +218,14 @@ const char *cugen_kernel_fallback(const cugen_kernel *kernel);
    changes nothing; on success everything handed out about the old problem is void. */
 int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 
+/* From now on the kernel's records are predictions of the model for its device, which docs/model.md describes. They are kept
+   apart from measurements: no look-up of the one finds the other. On a device that is only described cugen_kernel_tune
+   does this by itself: it compiles, predicts in place of measuring, and remembers the predictions. CUGEN_ERROR_USAGE: the
+   cpu device, or a GPU of which too little is known. */
+int cugen_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
+/* Whether its records are predictions. */
+int cugen_kernel_predicted(const cugen_kernel *kernel);
+
 /* What the kernel does with an argument. */
 typedef enum cugen_argument_kind {
   CUGEN_ARGUMENT_INPUT,   /* a buffer that is read */
@@ -402,7 +410,7 @@ const char *cugen_outcome_text(int outcome);
 /* What running one variant gave. */
 typedef struct cugen_record {
   const char *variant; /* full text */
-  const char *reason;  /* "" or what went wrong */
+  const char *reason;  /* "" or what went wrong; of a prediction that is right what bounds it: "device memory" */
   cugen_outcome outcome;
   int samples;    /* timed batches behind the figures */
   int from_cache; /* measured by an earlier run */
@@ -424,6 +432,7 @@ typedef struct cugen_record {
   int clock_mhz;                /* SM clock while measuring; 0: not known */
   int power_watts;              /* the whole board's, while measuring; 0: not known */
   const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */
+  int predicted; /* nothing was measured: the times are the model's, see cugen_kernel_use_predictions */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
@@ -710,9 +719,10 @@ typedef struct cugen_plan_options {
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT,  /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,   /* the best remembered for the problem that the policy names: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT /* nothing remembered serves: the config's first valid variant, never measured */
+  CUGEN_PLAN_EXACT, /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy names: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT /* nothing remembered serves: the model's choice, where predictions for this device and problem are
+                        remembered, else the config's first valid variant; never measured */
 } cugen_plan_choice;
 
 /* What a plan is, and why. */
@@ -740,7 +750,7 @@ typedef struct cugen_plan_info {
      below 1) is equal.
    - buckets: of the problem with each size that has buckets rounded up to the next bound, above the last to the last.
    It must be a valid variant here, and its record of the source as it is now, else that problem's next best is taken.
-   Failing all that, the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
+   Failing all that, the model's choice, where predictions are remembered, else the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
    takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was
    given and the kernel is for the cpu device. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
@@ -755,6 +765,7 @@ typedef struct cugen_choice {
   const char *variant;   /* full text */
   const char *tuned_for; /* as in cugen_plan_info */
   double distance;
+  int predicted; /* the default is the model's choice */
 } cugen_choice;
 
 /* What a plan for this kernel would take, and why; nothing is compiled. distance is that of cugen_plan_options. The strings live until the next call on the

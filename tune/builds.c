@@ -45,7 +45,8 @@ static void compile(struct builds *b, struct build *build) {
                                           .arch = b->options.arch,
                                           .entries = (const char *const *)build->entries,
                                           .entry_count = build->entry_count,
-                                          .timeout = b->options.timeout};
+                                          .timeout = b->options.timeout,
+                                          .keep_ptx = b->options.keep_ptx};
   build->status = b->options.ops->compile(&request, &build->compiled, &build->error);
 }
 

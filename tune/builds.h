@@ -26,6 +26,7 @@ struct builds_options {
   const struct toolkit *toolkit;
   const char *arch;
   double timeout; /* of one compile; 0: none */
+  bool keep_ptx;
   int threads;
 };
 

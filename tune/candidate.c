@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "model.h"
 #include "runtime/occupancy.h"
 
 /* One dataset and what it owns. Requests for one problem differ by the arguments' shapes, types and places alone. */
@@ -28,6 +29,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                         .toolkit = target->toolkit,
                                         .arch = target->arch,
                                         .timeout = options->timeout,
+                                        .keep_ptx = target->predicted,
                                         .threads = options->threads};
   const struct worker_options worker = {.program = target->worker,
                                         .device = target->device->id,
@@ -38,7 +40,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                         .context = options->context};
   int status = expander_open(target->sources, &out->expander, err);
   if (!status) status = builds_open(&builds, &out->builds, err);
-  if (!status) status = worker_open(&worker, &out->worker, err);
+  if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
   return status;
@@ -198,7 +200,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     cugen_error why = *err;
     return refuse(c, variant, &why, err);
   }
-  if (status || t->problem_is_check || !valid_on_check(bench, variant)) return status;
+  if (status || t->problem_is_check || t->predicted || !valid_on_check(bench, variant)) return status;
   cugen_error ignored;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant, &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
@@ -242,7 +244,8 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
   struct compiled compiled = {0};
   bool found = false;
   int status = image_key(bench, spec, &key, err);
-  if (!status) status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
+  if (!status && !bench->target->predicted) /* the PTX is wanted, too */
+    status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
   if (!status)
     status = found ? builds_adopt(bench->builds, spec, &compiled, out, err)
                    : builds_request(bench->builds, spec, out, err);
@@ -378,6 +381,21 @@ static int run_built(struct bench *bench, struct candidate *c, bool verify, cons
   return status ? status : worker_run(bench->worker, &job, result, err);
 }
 
+/* A prediction in place of a measurement; what bounds it is its reason. */
+static int predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
+  struct model_prediction prediction;
+  struct text reason = {0};
+  cugen_error why;
+  int status = model_predict(bench->target->device, &c->real, &c->real_build->compiled, &prediction, &why);
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  record_resources(bench, c, out);
+  if (!status) out->seconds = out->seconds_min = out->seconds_p20 = out->seconds_p80 = prediction.seconds;
+  text_addf(&reason, status ? "no prediction: %s" : "%s", status ? why.message : model_part_names[prediction.bound]);
+  status = record_reason(out, status ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_OK, text_get(&reason), err);
+  text_free(&reason);
+  return status;
+}
+
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
                   double timeout, struct cache_record *out, double *busy, cugen_error *err) {
   *busy = 0;
@@ -388,6 +406,7 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (refused && refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
     return error_set(err, refused->status, "%s", refused->message);
   if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
+  if (bench->target->predicted) return predict(bench, c, out, err);
   struct worker_result result;
   status = run_built(bench, c, verify, measure, timeout, &result, err);
   if (status) return status;

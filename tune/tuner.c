@@ -194,7 +194,7 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
     cache_record_free(&record);
     return status;
   }
-  return worker_usable(t->bench.worker, err);
+  return t->target->predicted ? CUGEN_OK : worker_usable(t->bench.worker, err);
 }
 
 static bool budget_spent(const struct tuner *t) {
@@ -348,7 +348,8 @@ static int play_off(struct tuner *t, struct cache_record **sorted, size_t count,
 
 /* Single measurements of a thousand variants favour the lucky; the best few are measured again, interleaved. */
 static int settle_leaders(struct tuner *t, cugen_error *err) {
-  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu) return CUGEN_OK;
+  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
+    return CUGEN_OK;
   struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
@@ -514,7 +515,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   *result = (cugen_tune_result){0};
   struct tuner t = {.target = target, .options = options, .result = result, .begin = begin};
   /* A count is a budget too: without a time asked for, it decides alone. */
-  if (budget == 0 && !options->budget_count) budget = target->device->facts.is_gpu ? gpu_budget : cpu_budget;
+  if (budget == 0 && !options->budget_count) budget = target->device->facts.is_gpu && !target->predicted ? gpu_budget : cpu_budget;
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);

@@ -26,7 +26,8 @@ struct tune_target {
   struct cache_key key;
   int nvrtc_version;
   bool problem_is_check;          /* the problem is the check problem: verified once */
-  uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems: tried first */
+  bool predicted;                 /* the device is not here: times come from the model, and nothing runs */
+  uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems, or predicted to be: tried first */
   size_t leader_count;
 };
 

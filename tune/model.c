@@ -1,0 +1,205 @@
+/* Predicting; see model.h. */
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/occupancy.h"
+#include "runtime/plan.h"
+
+const char *const model_part_names[MODEL_PARTS] = {"instructions", "L1 and shared memory", "latency",
+                                                   "L2",           "device memory",        "starting blocks"};
+
+/* What is not in any description. The first group is of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
+   Architecture via Microbenchmarking", 2018, table of latencies); the second was fitted to records of an H200, see
+   docs/model.md. */
+static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
+                    special_latency = 20, tensor_latency = 33, barrier_latency = 25;
+static const double sustained_clock = 0.9, /* of the highest */
+    memory_efficiency = 0.88, l2_efficiency = 0.9,
+                    loaded_latency = 1.6, /* of memory that others use, to memory that nobody else uses */
+    l1_passes = 1,                        /* cycles of a pass of global memory through L1 */
+    store_weight = 1.3,                   /* a sector written, in sectors read */
+    block_cycles = 300,                   /* to start a block where one has ended */
+    block_seconds = 0.3e-9,               /* to hand out a block */
+    atomic_seconds = 0.5e-9,              /* of an atomic operation, one after the other */
+    launch_seconds = 1.5e-6, softness = 2.5;
+
+/* ---- The machine ------------------------------------------------------------------------------------------------- */
+
+static void fill_machine(const struct gpu_rates *r, struct ptx_machine *out) {
+  const double lanes = 32, slow_fp64 = 40, fast_fp64 = 8;
+  *out = (struct ptx_machine){
+      .pipe = {[PTX_PIPE_NONE] = 1 / schedulers,
+               [PTX_PIPE_INT] = lanes / r->int32_lanes,
+               [PTX_PIPE_FP32] = lanes / r->fp32_lanes,
+               [PTX_PIPE_FP64] = lanes / r->fp64_lanes,
+               [PTX_PIPE_FP16] = 2 * lanes / r->fp16_lanes, /* an instruction does two */
+               [PTX_PIPE_SPECIAL] = lanes / r->special_lanes,
+               [PTX_PIPE_MEMORY] = 1},
+      .latency = {[PTX_PIPE_NONE] = branch_latency,
+                  [PTX_PIPE_INT] = int_latency,
+                  [PTX_PIPE_FP32] = fp32_latency,
+                  [PTX_PIPE_FP64] = r->fp64_lanes < lanes ? slow_fp64 : fast_fp64,
+                  [PTX_PIPE_FP16] = fp16_latency,
+                  [PTX_PIPE_SPECIAL] = special_latency,
+                  [PTX_PIPE_TENSOR] = tensor_latency,
+                  [PTX_PIPE_MEMORY] = r->shared_latency},
+      .latency_shared = r->shared_latency,
+      .latency_l1 = r->l1_latency,
+      .latency_l2 = r->l2_latency,
+      .latency_memory = loaded_latency * r->memory_latency,
+      .latency_barrier = barrier_latency,
+      .tensor_flops = r->tensor_flops,
+      .tensor_f64_flops = r->tensor_f64_flops,
+  };
+}
+
+/* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
+static int fill_parameters(const struct kernel_spec *spec, int64_t *out) {
+  int count = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (!kernel_argument_passed(a)) continue;
+    bool scalar = a->kind == CUGEN_ARGUMENT_SCALAR;
+    out[count] = !scalar                        ? (int64_t)(count + 1) << 40
+                 : a->value.type == VALUE_FLOAT ? 0 /* floats are not followed */
+                                                : a->value.integer;
+    count++;
+  }
+  return count;
+}
+
+/* ---- One launch -------------------------------------------------------------------------------------------------- */
+
+struct situation {
+  const struct device_description *device;
+  const struct kernel_spec *spec;
+  const struct kernel_launch *launch;
+  const struct kernel_resources *resources;
+  double clock, blocks, share; /* blocks of the grid, and of each multiprocessor */
+};
+
+/* What shared memory leaves of L1, for one block. */
+static int64_t l1_of_block(const struct situation *s, int resident) {
+  const struct device_facts *f = &s->device->facts;
+  int64_t block = s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
+  int64_t left = (int64_t)s->device->rates.l1_bytes - resident * block, least = 16384;
+  return (left > least ? left : least) / resident;
+}
+
+/* The last round of blocks is seldom full; with many rounds it does not matter. */
+static double rounds(double blocks, double at_once) {
+  const double few = 4;
+  double exact = blocks / at_once;
+  return exact < few ? ceil(exact) : exact;
+}
+
+/* Spilled registers are written and read through L1, about as often as the average instruction runs. */
+static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
+  double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
+  const double registers = (double)s->resources->spill_bytes / 4, usual_length = 1000;
+  return registers * warps * fmax(1, c->instructions / warps / usual_length);
+}
+
+static double largest(const double *values, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++) most = fmax(most, values[i]);
+  return most;
+}
+
+static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
+  const struct ptx_counts *c = &out->counts;
+  const struct gpu_rates *r = &s->device->rates;
+  double sectors = c->load_sectors + c->store_sectors, moved = 32 * sectors * s->blocks;
+  double from_memory = moved > 0 ? fmin(1, bytes / moved) : 0;
+  double alone = c->alone[PTX_FROM_L2] + from_memory * (c->alone[PTX_FROM_MEMORY] - c->alone[PTX_FROM_L2]);
+  double passes = c->pipe[PTX_PIPE_MEMORY] + (l1_passes - 1) * c->global_wavefronts + spill_passes(s, c);
+  double per_block = rounds(s->share, 1) / s->clock;
+  out->parts[MODEL_INSTRUCTIONS] = largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  out->parts[MODEL_L1] = passes * per_block;
+  out->parts[MODEL_LATENCY] = rounds(s->share, out->resident) * (alone + block_cycles) / s->clock;
+  out->parts[MODEL_L2] = 32 * (c->load_sectors + store_weight * c->store_sectors) * s->blocks /
+                         (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_MEMORY] =
+      fmin(bytes, moved > 0 ? fmax(moved, bytes) : bytes) / (1e9 * r->memory_gb_per_second * memory_efficiency);
+  out->parts[MODEL_BLOCKS] = s->blocks * block_seconds + c->atomics * s->blocks * atomic_seconds;
+}
+
+/* Parts overlap, the more of them are large the less: a norm between the sum and the maximum. */
+static double combine(const double parts[MODEL_PARTS]) {
+  double sum = 0;
+  for (int i = 0; i < MODEL_PARTS; i++) sum += pow(parts[i], softness);
+  return pow(sum, 1 / softness) + launch_seconds;
+}
+
+static int walk(const struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
+                cugen_error *err) {
+  int64_t parameters[KERNEL_MAX_ARGUMENTS];
+  struct ptx_machine machine;
+  struct ptx_kernel kernel;
+  struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
+                              .parameters = parameters,
+                              .parameter_count = fill_parameters(s->spec, parameters),
+                              .l1_bytes = l1_of_block(s, out->resident)};
+  memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
+  memcpy(launch.block, s->launch->block, sizeof launch.block);
+  fill_machine(&s->device->rates, &machine);
+  int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
+  if (status) return status;
+  status = ptx_walk(&kernel, &machine, &launch, &out->counts, err);
+  ptx_close(&kernel);
+  return status;
+}
+
+static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
+                          struct model_launch *out, cugen_error *err) {
+  struct occupancy occupancy;
+  const struct kernel_launch *l = s->launch;
+  int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
+  int status = occupancy_get_carved(&s->device->facts, s->resources, threads, l->shared_bytes,
+                                    l->has_carveout ? l->carveout : -1, &occupancy, err);
+  if (!status && !occupancy.blocks)
+    status = error_set(err, CUGEN_ERROR_DEVICE,
+                       "a block of %d threads, %d registers a thread and %lld bytes of shared "
+                       "memory does not fit on a multiprocessor",
+                       threads, s->resources->registers, (long long)(s->resources->static_shared + l->shared_bytes));
+  if (status) return status;
+  out->resident = occupancy.blocks;
+  s->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
+  s->share = s->blocks / (double)s->device->facts.sm_count;
+  status = walk(s, compiled, entry, out, err);
+  if (!status) fill_parts(s, bytes, out);
+  return status;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static size_t entry_of(const struct kernel_spec *spec, const struct kernel_launch *launch) {
+  const char *entries[KERNEL_MAX_LAUNCHES];
+  size_t count = plan_entries(spec, entries), i = 0;
+  while (i + 1 < count && strcmp(entries[i], launch->entry) != 0) i++;
+  return i;
+}
+
+int model_predict(const struct device_description *device, const struct kernel_spec *spec,
+                  const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
+  double totals[MODEL_PARTS] = {0};
+  int status = CUGEN_OK;
+  *out = (struct model_prediction){.launch_count = spec->launch_count};
+  for (size_t i = 0; i < spec->launch_count && !status; i++) {
+    size_t entry = entry_of(spec, &spec->launches[i]);
+    struct situation s = {.device = device,
+                          .spec = spec,
+                          .launch = &spec->launches[i],
+                          .resources = &compiled->resources[entry],
+                          .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
+    status = predict_launch(&s, compiled, entry, i ? 0 : spec->bytes, &out->launches[i], err);
+    if (status) break;
+    out->seconds += combine(out->launches[i].parts);
+    for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
+  }
+  for (int p = 0; p < MODEL_PARTS; p++)
+    if (totals[p] > totals[out->bound]) out->bound = (enum model_part)p;
+  return status;
+}

@@ -1,0 +1,42 @@
+/* The model: how long a kernel would take on a described GPU, from its PTX, its resources and the GPU's published figures. It
+   ranks; it does not measure. docs/model.md has the formulas, docs/performance.md how good it is. */
+#ifndef TUNE_MODEL_H
+#define TUNE_MODEL_H
+
+#include "runtime/device.h"
+#include "runtime/ptx_walk.h"
+
+/* Part of the key of every prediction: one of another model is not taken for one of this. */
+enum { MODEL_VERSION = 1 };
+
+/* What a launch spends its time on, each as if it were the only thing; seconds. */
+enum model_part {
+  MODEL_INSTRUCTIONS, /* and arithmetic */
+  MODEL_L1, /* with shared memory */
+  MODEL_LATENCY,
+  MODEL_L2,
+  MODEL_MEMORY,
+  MODEL_BLOCKS, /* starting them */
+  MODEL_PARTS
+};
+/* "instructions", "L1 and shared memory", ... */
+extern const char *const model_part_names[MODEL_PARTS];
+
+struct model_launch {
+  double parts[MODEL_PARTS];
+  int resident;             /* blocks on a multiprocessor */
+  struct ptx_counts counts; /* of a block */
+};
+
+struct model_prediction {
+  double seconds;        /* of all launches */
+  enum model_part bound; /* the largest part */
+  size_t launch_count;
+  struct model_launch launches[KERNEL_MAX_LAUNCHES];
+};
+
+/* compiled holds the PTX. CUGEN_ERROR_COMPILE: the program cannot be followed. */
+int model_predict(const struct device_description *device, const struct kernel_spec *spec,
+                  const struct compiled *compiled, struct model_prediction *out, cugen_error *err);
+
+#endif
