@@ -11,6 +11,7 @@
 
 enum {
   GROUPS = 64,          /* asynchronous groups in flight */
+  FLIGHTS = 256,        /* loads */
   MOST_STEPS = 4000000, /* of one warp */
   PROBE_STEPS = 20000,  /* to find out how long a warp is */
   BLOCK_STEPS = 240000  /* about, for all of them */
@@ -32,6 +33,12 @@ struct warp {
   double now[PTX_SCENARIOS], last[PTX_SCENARIOS], issued;
   double *ready[PTX_SCENARIOS];
   struct queue groups, bulk;
+  /* Registers that loads under way will fill, and when each of these loads ends. */
+  struct flight {
+    double done[PTX_SCENARIOS];
+    int registers;
+  } flights[FLIGHTS];
+  int first_flight, flight_count, flying;
   double open[PTX_SCENARIOS]; /* when the copies not yet committed end */
   bool any_open;
   /* Since the last barrier. */
@@ -101,6 +108,27 @@ static void end_phase(const struct walk *walk, struct warp *w) {
     w->alone[s] += larger(w->now[s] - w->phase_begin[s], busy);
     w->phase_begin[s] = w->now[s];
   }
+}
+
+/* A load begins when there are registers for what it brings; about a third hold other things. */
+static void wait_for_registers(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                               double begin[PTX_SCENARIOS]) {
+  int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
+  while (w->flight_count && (w->flying + needed > most || w->flight_count == FLIGHTS)) {
+    const struct flight *oldest = &w->flights[w->first_flight++ % FLIGHTS];
+    for (int s = 0; s < PTX_SCENARIOS; s++) begin[s] = larger(begin[s], oldest->done[s]);
+    w->flying -= oldest->registers;
+    w->flight_count--;
+  }
+  for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = larger(w->last[s], begin[s]);
+}
+
+static void take_off(struct warp *w, const struct ptx_instruction *in, const double begin[PTX_SCENARIOS],
+                     const double latency[PTX_SCENARIOS]) {
+  struct flight *flight = &w->flights[(w->first_flight + w->flight_count++) % FLIGHTS];
+  flight->registers = in->results * (in->size > 4 ? in->size / 4 : 1);
+  for (int s = 0; s < PTX_SCENARIOS; s++) flight->done[s] = begin[s] + latency[s];
+  w->flying += flight->registers;
 }
 
 /* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
@@ -266,6 +294,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   bool free = in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
   if (in->leader) close_basic_block(w);
   start(walk, w, in, begin);
+  if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
   both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
   if (!free) {
     walk->counts.instructions += in->weight;
@@ -300,6 +329,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
     break;
   default: break;
   }
+  if (in->op == PTX_LOAD && in->space != PTX_PARAM) take_off(w, in, begin, latency);
   finish(walk, w, in, begin, latency);
 }
 
@@ -449,6 +479,7 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
   if (!status) status = walk_some(&walk, (int)(most < walk.warps ? most : walk.warps), err);
+  walk.counts.code = (double)kernel->count;
   *out = walk.counts;
   return status;
 }

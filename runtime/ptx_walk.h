@@ -23,6 +23,7 @@ struct ptx_launch {
   const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
   int parameter_count;
   int64_t l1_bytes; /* for one block */
+  int registers;    /* a thread: what bounds the loads in flight */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
@@ -38,6 +39,7 @@ struct ptx_counts {
   double load_sectors, store_sectors;                    /* that go to L2 */
   double atomics;                                        /* sectors of them */
   double barriers;
+  double code;                 /* instructions of the program */
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */
 };
 

@@ -7,8 +7,8 @@
 #include "runtime/occupancy.h"
 #include "runtime/plan.h"
 
-const char *const model_part_names[MODEL_PARTS] = {"instructions", "L1 and shared memory", "latency",
-                                                   "L2",           "device memory",        "starting blocks"};
+const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
+                                                   "L2",           "device memory", "starting blocks"};
 
 /* What is not in any description. The first group is of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
    Architecture via Microbenchmarking", 2018, table of latencies); the second was fitted to records of an H200, see
@@ -16,14 +16,18 @@ const char *const model_part_names[MODEL_PARTS] = {"instructions", "L1 and share
 static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
                     special_latency = 20, tensor_latency = 33, barrier_latency = 25;
 static const double sustained_clock = 0.9, /* of the highest */
-    memory_efficiency = 0.88, l2_efficiency = 0.9,
-                    loaded_latency = 1.6, /* of memory that others use, to memory that nobody else uses */
-    l1_passes = 1,                        /* cycles of a pass of global memory through L1 */
-    store_weight = 1.3,                   /* a sector written, in sectors read */
-    block_cycles = 300,                   /* to start a block where one has ended */
-    block_seconds = 0.3e-9,               /* to hand out a block */
-    atomic_seconds = 0.5e-9,              /* of an atomic operation, one after the other */
-    launch_seconds = 1.5e-6, softness = 2.5;
+    memory_efficiency = 0.88, l2_efficiency = 0.85,
+                    loaded_latency = 3.5, /* of memory that everybody uses, by that of memory that nobody else does */
+    instruction_cycles = 1.18,            /* of the busiest pipe's; no program keeps it full */
+    global_pass = 2.4,                    /* cycles of a pass of global memory through L1; of shared memory it is 1 */
+    written_sector = 2.7,                 /* by a sector read */
+    block_cycles = 100,                   /* to start a block where one has ended */
+    block_seconds = 0.05e-9,              /* to hand out a block */
+    atomic_seconds = 8e-9,                /* of an operation on one place, one after the other */
+    code_bytes = 16, instruction_cache = 8192,
+                    fetched_bytes = 9, /* of an instruction; in all; a cycle from behind it */
+    usual_length = 2200,               /* instructions a warp for which a spilled register is written and read once */
+    launch_seconds = 1e-6, softness = 5, stream_softness = 8;
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
@@ -98,7 +102,7 @@ static double rounds(double blocks, double at_once) {
 /* Spilled registers are written and read through L1, about as often as the average instruction runs. */
 static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
-  const double registers = (double)s->resources->spill_bytes / 4, usual_length = 1000;
+  double registers = (double)s->resources->spill_bytes / 4;
   return registers * warps * fmax(1, c->instructions / warps / usual_length);
 }
 
@@ -108,29 +112,43 @@ static double largest(const double *values, int count) {
   return most;
 }
 
+/* Programs that are larger than the instruction cache wait for what is fetched, once for all warps of a block. */
+static double fetch_cycles(const struct situation *s, const struct ptx_counts *c) {
+  double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
+  double missing = fmax(0, 1 - instruction_cache / (code_bytes * fmax(1, c->code)));
+  return code_bytes * c->instructions / warps * missing / fetched_bytes;
+}
+
+/* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
   const struct gpu_rates *r = &s->device->rates;
-  double sectors = c->load_sectors + c->store_sectors, moved = 32 * sectors * s->blocks;
-  double from_memory = moved > 0 ? fmin(1, bytes / moved) : 0;
+  double moved = 32 * (c->load_sectors + c->store_sectors) * s->blocks, least = bytes < 0 ? moved : bytes;
+  double from_memory = moved > 0 && bytes >= 0 ? fmin(1, bytes / moved) : 0;
   double alone = c->alone[PTX_FROM_L2] + from_memory * (c->alone[PTX_FROM_MEMORY] - c->alone[PTX_FROM_L2]);
-  double passes = c->pipe[PTX_PIPE_MEMORY] + (l1_passes - 1) * c->global_wavefronts + spill_passes(s, c);
+  double passes = c->pipe[PTX_PIPE_MEMORY] + (global_pass - 1) * c->global_wavefronts + spill_passes(s, c);
   double per_block = rounds(s->share, 1) / s->clock;
-  out->parts[MODEL_INSTRUCTIONS] = largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  double sectors = c->load_sectors + written_sector * c->store_sectors;
+  out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  out->parts[MODEL_FETCH] = fetch_cycles(s, c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
   out->parts[MODEL_LATENCY] = rounds(s->share, out->resident) * (alone + block_cycles) / s->clock;
-  out->parts[MODEL_L2] = 32 * (c->load_sectors + store_weight * c->store_sectors) * s->blocks /
-                         (r->l2_bytes_per_clock * s->clock * l2_efficiency);
-  out->parts[MODEL_MEMORY] =
-      fmin(bytes, moved > 0 ? fmax(moved, bytes) : bytes) / (1e9 * r->memory_gb_per_second * memory_efficiency);
-  out->parts[MODEL_BLOCKS] = s->blocks * block_seconds + c->atomics * s->blocks * atomic_seconds;
+  out->parts[MODEL_L2] = 32 * sectors * s->blocks / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_MEMORY] = least / (1e9 * r->memory_gb_per_second * memory_efficiency);
+  out->parts[MODEL_BLOCKS] = s->blocks * (block_seconds + c->atomics * atomic_seconds);
 }
 
-/* Parts overlap, the more of them are large the less: a norm between the sum and the maximum. */
+static double norm(double a, double b, double power) {
+  return pow(pow(a, power) + pow(b, power), 1 / power);
+}
+
+/* Parts overlap, the less the more of them are large: a norm between the sum and the maximum. What comes from memory comes
+   through L2, which is nearly a maximum. */
 static double combine(const double parts[MODEL_PARTS]) {
-  double sum = 0;
-  for (int i = 0; i < MODEL_PARTS; i++) sum += pow(parts[i], softness);
-  return pow(sum, 1 / softness) + launch_seconds;
+  double all = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
+  for (int i = 0; i < MODEL_PARTS; i++)
+    if (i != MODEL_L2 && i != MODEL_MEMORY) all = norm(all, parts[i], softness);
+  return all + launch_seconds;
 }
 
 static int walk(const struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
@@ -141,7 +159,8 @@ static int walk(const struct situation *s, const struct compiled *compiled, size
   struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
                               .parameters = parameters,
                               .parameter_count = fill_parameters(s->spec, parameters),
-                              .l1_bytes = l1_of_block(s, out->resident)};
+                              .l1_bytes = l1_of_block(s, out->resident),
+                              .registers = s->resources->registers};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   fill_machine(&s->device->rates, &machine);
@@ -194,7 +213,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .launch = &spec->launches[i],
                           .resources = &compiled->resources[entry],
                           .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
-    status = predict_launch(&s, compiled, entry, i ? 0 : spec->bytes, &out->launches[i], err);
+    status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
     out->seconds += combine(out->launches[i].parts);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];

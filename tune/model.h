@@ -12,7 +12,8 @@ enum { MODEL_VERSION = 1 };
 /* What a launch spends its time on, each as if it were the only thing; seconds. */
 enum model_part {
   MODEL_INSTRUCTIONS, /* and arithmetic */
-  MODEL_L1, /* with shared memory */
+  MODEL_FETCH,        /* of instructions that their cache does not hold */
+  MODEL_L1,           /* with shared memory */
   MODEL_LATENCY,
   MODEL_L2,
   MODEL_MEMORY,
