@@ -53,9 +53,9 @@ struct cugen_kernel {
   int nvrtc_version;
   struct text fallback, problem_text, key_options, policy;
   struct text predicted_device, predicted_options; /* what they are kept under */
-  struct space *space;       /* built when first needed */
-  struct expander *expander; /* likewise */
-  struct value *values;      /* of the variant being looked at */
+  struct space *space;                             /* built when first needed */
+  struct expander *expander;                       /* likewise */
+  struct value *values;                            /* of the variant being looked at */
   struct text variant_text, source;
   struct choice choice;         /* what cugen_kernel_choose found */
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */

@@ -53,8 +53,9 @@ const struct cli_command cli_commands[] = {
     {"tune", "CONFIG", "find the best variant on this device and remember it",
      "Generates variants of the config's kernel, compiles them, proves each right against the\n"
      "reference, times those that are, and remembers every result as it arrives. Ctrl-C loses\n"
-     "nothing; the same command again goes on where it stopped. Without a CUDA GPU it runs on\n"
-     "the cpu device with the config's check problem.",
+     "nothing; the same command again goes on where it stopped. Without a CUDA GPU, or with\n"
+     "--device model:NAME, variants are compiled for a described GPU and their times predicted;\n"
+     "with --device cpu they run on the processor, with the config's check problem.",
      tune_options, true, command_tune},
     {"run", "CONFIG", "verify and time one variant: the remembered best",
      "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"

@@ -73,7 +73,7 @@ static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   return most;
 }
 
-void ptx_shared_access(const struct ptx_lanes *lanes, struct ptx_access *out) {
+static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *out) {
   int parts = lanes->bytes >= 16 ? 4 : lanes->bytes >= 8 ? 2 : 1, width = PTX_LANES / parts;
   *out = (struct ptx_access){0};
   for (int i = 0; i < parts; i++) {
@@ -84,4 +84,24 @@ void ptx_shared_access(const struct ptx_lanes *lanes, struct ptx_access *out) {
   }
   out->wavefronts = at_least_one(out->wavefronts);
   out->ideal = at_least_one(out->ideal);
+}
+
+/* Whether it is the pattern, moved by whole rows of banks; it is from now on. */
+static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes) {
+  uint64_t first = lanes->mask ? lanes->address[__builtin_ctz(lanes->mask)] : 0;
+  bool same = pattern->access.wavefronts && pattern->mask == lanes->mask && pattern->bank == first % PASS;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    uint32_t distance = (uint32_t)(lanes->address[lane] - first);
+    same &= pattern->distance[lane] == distance;
+    pattern->distance[lane] = distance;
+  }
+  pattern->mask = lanes->mask;
+  pattern->bank = first % PASS;
+  return same;
+}
+
+void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out) {
+  if (!recognise(pattern, lanes)) count_conflicts(lanes, &pattern->access);
+  *out = pattern->access;
 }

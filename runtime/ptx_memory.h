@@ -22,7 +22,14 @@ void ptx_memory_close(struct ptx_memory *memory);
 
 void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
                        struct ptx_access *out);
+/* What an instruction asked for last: loops ask for the same again, elsewhere. */
+struct ptx_pattern {
+  uint32_t mask, bank;
+  uint32_t distance[PTX_LANES]; /* from the first lane */
+  struct ptx_access access;     /* wavefronts 0: nothing yet */
+};
+
 /* 32 banks of 4 bytes; lanes of 8 bytes go in two halves, of 16 in four quarters. Lanes that read one word share it. */
-void ptx_shared_access(const struct ptx_lanes *lanes, struct ptx_access *out);
+void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out);
 
 #endif

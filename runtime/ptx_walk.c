@@ -25,6 +25,7 @@ struct queue {
 
 struct warp {
   struct ptx_values values;
+  struct ptx_counts counts;
   uint32_t live, waiting; /* lanes; bit by bit */
   int pc[PTX_LANES];
   bool together; /* all live lanes are at pc[their first] */
@@ -51,6 +52,7 @@ struct walk {
   const struct ptx_machine *machine;
   const struct ptx_launch *launch;
   struct ptx_memory memory;
+  struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
   int warps; /* in the block */
 };
@@ -91,8 +93,8 @@ static void finish(const struct walk *walk, struct warp *w, const struct ptx_ins
       for (int s = 0; s < PTX_SCENARIOS; s++) w->ready[s][operands[i].slot] = begin[s] + latency[s];
 }
 
-static void spend(struct walk *walk, struct warp *w, enum ptx_pipe pipe, double cycles) {
-  walk->counts.pipe[pipe] += cycles;
+static void spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
+  w->counts.pipe[pipe] += cycles;
   w->phase_pipe[pipe] += cycles;
 }
 
@@ -164,24 +166,28 @@ static void from_global(const struct walk *walk, const struct ptx_access *access
   for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] += access->wavefronts - 1;
 }
 
-static void count_global(struct walk *walk, struct warp *w, const struct ptx_access *access, double *to_l2) {
-  struct ptx_counts *c = &walk->counts;
+static void count_global(struct warp *w, const struct ptx_access *access, double *to_l2) {
+  struct ptx_counts *c = &w->counts;
   c->global_requests++;
   c->global_sectors += access->sectors;
   c->ideal_sectors += access->ideal;
   c->global_wavefronts += access->wavefronts;
   *to_l2 += access->misses;
-  spend(walk, w, PTX_PIPE_MEMORY, access->wavefronts);
+  spend(w, PTX_PIPE_MEMORY, access->wavefronts);
 }
 
-static void count_shared(struct walk *walk, struct warp *w, const struct ptx_access *access) {
-  walk->counts.shared_wavefronts += access->wavefronts;
-  walk->counts.shared_ideal += access->ideal;
-  spend(walk, w, PTX_PIPE_MEMORY, access->wavefronts);
+static void count_shared(struct warp *w, const struct ptx_access *access) {
+  w->counts.shared_wavefronts += access->wavefronts;
+  w->counts.shared_ideal += access->ideal;
+  spend(w, PTX_PIPE_MEMORY, access->wavefronts);
 }
 
 static void both(double latency[PTX_SCENARIOS], double value) {
   for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] = value;
+}
+
+static struct ptx_pattern *pattern_of(const struct walk *walk, const struct ptx_instruction *in) {
+  return &walk->patterns[in - walk->kernel->instructions];
 }
 
 static enum ptx_space space_of(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
@@ -201,26 +207,26 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   case PTX_CONST: both(latency, m->latency[PTX_PIPE_INT]); return;
   case PTX_LOCAL:
     both(latency, m->latency_l1);
-    spend(walk, w, PTX_PIPE_MEMORY, in->vector);
+    spend(w, PTX_PIPE_MEMORY, in->vector);
     return;
   case PTX_SHARED:
-    ptx_shared_access(lanes, &access);
+    ptx_shared_access(pattern_of(walk, in), lanes, &access);
     if (in->op == PTX_ATOMIC) access.wavefronts *= 2; /* read and written */
-    count_shared(walk, w, &access);
+    count_shared(w, &access);
     both(latency, m->latency_shared + access.wavefronts - 1);
     return;
   default: break;
   }
   ptx_global_access(&walk->memory, lanes, load && !in->past_l1, &access);
-  count_global(walk, w, &access, load ? &walk->counts.load_sectors : &walk->counts.store_sectors);
-  if (in->op == PTX_ATOMIC) walk->counts.atomics += __builtin_popcount(lanes->mask);
+  count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
+  if (in->op == PTX_ATOMIC) w->counts.atomics += __builtin_popcount(lanes->mask);
   from_global(walk, &access, latency);
 }
 
 /* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. */
 static void access_texture(struct walk *walk, struct warp *w, double latency[PTX_SCENARIOS]) {
   const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 4};
-  count_global(walk, w, &access, &walk->counts.load_sectors);
+  count_global(w, &access, &w->counts.load_sectors);
   both(latency, 3 * walk->machine->latency_l1);
 }
 
@@ -231,11 +237,11 @@ static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instr
   double latency[PTX_SCENARIOS];
   int bytes = (int)ptx_operand_number(walk->kernel, in, 2, 16);
   ptx_lanes_read(&w->values, walk->kernel, in, 0, mask, bytes, &lanes);
-  ptx_shared_access(&lanes, &shared);
+  ptx_shared_access(pattern_of(walk, in), &lanes, &shared);
   ptx_lanes_read(&w->values, walk->kernel, in, 1, mask, bytes, &lanes);
   ptx_global_access(&walk->memory, &lanes, !in->past_l1, &global);
-  count_shared(walk, w, &shared);
-  count_global(walk, w, &global, &walk->counts.load_sectors);
+  count_shared(w, &shared);
+  count_global(w, &global, &w->counts.load_sectors);
   from_global(walk, &global, latency);
   begin_copy(w, begin, latency);
 }
@@ -248,11 +254,11 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
   if (bytes < 0 || bytes > 1 << 20) bytes = 0;
   double sectors = (double)bytes / 32;
   bool load = in->op == PTX_BULK_LOAD;
-  *(load ? &walk->counts.load_sectors : &walk->counts.store_sectors) += sectors;
-  walk->counts.global_sectors += sectors;
-  walk->counts.ideal_sectors += sectors;
-  walk->counts.global_requests++;
-  spend(walk, w, PTX_PIPE_MEMORY, sectors / 4);
+  *(load ? &w->counts.load_sectors : &w->counts.store_sectors) += sectors;
+  w->counts.global_sectors += sectors;
+  w->counts.ideal_sectors += sectors;
+  w->counts.global_requests++;
+  spend(w, PTX_PIPE_MEMORY, sectors / 4);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     latency[s] += sectors / 2; /* 64 bytes a cycle into a multiprocessor */
     done[s] = begin[s] + latency[s];
@@ -270,8 +276,8 @@ static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_in
   int at = in->op == PTX_MATRIX_LOAD ? in->results : 0;
   mask &= in->vector >= 4 ? 0xffffffffu : (1u << 8 * in->vector) - 1; /* eight lanes name a matrix */
   ptx_lanes_read(&w->values, walk->kernel, in, at, mask, 16, &lanes);
-  ptx_shared_access(&lanes, &access);
-  count_shared(walk, w, &access);
+  ptx_shared_access(pattern_of(walk, in), &lanes, &access);
+  count_shared(w, &access);
   both(latency, walk->machine->latency_shared + access.wavefronts - 1);
 }
 
@@ -297,10 +303,10 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
   both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
   if (!free) {
-    walk->counts.instructions += in->weight;
-    spend(walk, w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+    w->counts.instructions += in->weight;
+    spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
     if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
-      spend(walk, w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+      spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
     w->issued += in->weight;
   }
   if (!mask) return;
@@ -317,13 +323,13 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_BULK_STORE: copy_bulk(walk, w, in, mask, begin); break;
   case PTX_MATRIX_LOAD:
   case PTX_MATRIX_STORE: access_matrix(walk, w, in, mask, latency); break;
-  case PTX_SHFL: spend(walk, w, PTX_PIPE_MEMORY, 1); break;
-  case PTX_MMA: spend(walk, w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
+  case PTX_SHFL: spend(w, PTX_PIPE_MEMORY, 1); break;
+  case PTX_MMA: spend(w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
   case PTX_COMMIT: commit(w); break;
   case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
   case PTX_BARRIER:
-    walk->counts.barriers++;
+    w->counts.barriers++;
     end_phase(walk, w);
     for (int s = 0; s < PTX_SCENARIOS; s++) w->now[s] = w->last[s] = w->now[s] + m->latency_barrier;
     break;
@@ -437,14 +443,16 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   return CUGEN_OK;
 }
 
-/* From the warps walked to all of the block. */
-static void scale_counts(struct walk *walk, double factor) {
-  struct ptx_counts *c = &walk->counts;
-  double *all[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
-                   &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                   &c->store_sectors,   &c->atomics,           &c->barriers};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i] *= factor;
-  for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] *= factor;
+/* The first warp often does what the others do not; those that were walked stand for the rest. */
+static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
+  const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
+                         from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,
+                         from->store_sectors,   from->atomics,           from->barriers};
+  double *to[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
+                  &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
+                  &c->store_sectors,   &c->atomics,           &c->barriers};
+  for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
+  for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
 
 static int walk_some(struct walk *walk, int count, cugen_error *err) {
@@ -456,12 +464,12 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   if (!status) status = run_warps(walk, warps, count, err);
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
+    add_counts(&warps[i].counts, i ? (double)(walk->warps - 1) / (count - 1) : 1, &walk->counts);
     for (int s = 0; s < PTX_SCENARIOS; s++) walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
     warp_close(&warps[i]);
   }
   free(warps);
   ptx_memory_close(&walk->memory);
-  if (!status) scale_counts(walk, (double)walk->warps / count);
   return status;
 }
 
@@ -475,10 +483,12 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   if (walk.warps < 1 || walk.warps > 32) return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
   if (has_calls(kernel))
     return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
-  int status = probe(&walk, &steps, err);
+  walk.patterns = calloc(kernel->count + 1, sizeof *walk.patterns);
+  int status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
   if (!status) status = walk_some(&walk, (int)(most < walk.warps ? most : walk.warps), err);
+  free(walk.patterns);
   walk.counts.code = (double)kernel->count;
   *out = walk.counts;
   return status;

@@ -515,7 +515,8 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   *result = (cugen_tune_result){0};
   struct tuner t = {.target = target, .options = options, .result = result, .begin = begin};
   /* A count is a budget too: without a time asked for, it decides alone. */
-  if (budget == 0 && !options->budget_count) budget = target->device->facts.is_gpu && !target->predicted ? gpu_budget : cpu_budget;
+  if (budget == 0 && !options->budget_count)
+    budget = target->device->facts.is_gpu && !target->predicted ? gpu_budget : cpu_budget;
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);

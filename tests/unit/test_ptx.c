@@ -1,0 +1,176 @@
+/* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; what is not understood is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/text.h"
+#include "runtime/ptx_walk.h"
+
+static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 1},
+                                           .latency = {8, 4, 4, 8, 5, 20, 33, 30},
+                                           .latency_shared = 30,
+                                           .latency_l1 = 40,
+                                           .latency_l2 = 260,
+                                           .latency_memory = 800,
+                                           .latency_barrier = 25,
+                                           .tensor_flops = 1024};
+
+static const char *const head =
+    ".version 9.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u32 k_param_1\n)\n{\n"
+    "\t.reg .pred %p<9>;\n\t.reg .f32 %f<99>;\n\t.reg .b32 %r<99>;\n\t.reg .b64 %rd<99>;\n"
+    "\t.shared .align 16 .b8 tile[8192];\n"
+    "\tld.param.u64 %rd1, [k_param_0];\n\tld.param.u32 %r1, [k_param_1];\n"
+    "\tmov.u32 %r2, %tid.x;\n";
+
+static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_counts *out, cugen_error *err) {
+  struct text text = {0};
+  struct ptx_kernel kernel;
+  const int64_t parameters[] = {INT64_C(1) << 40, second};
+  const struct ptx_launch launch = {.grid = {9, 1, 1},
+                                    .block = {threads, 1, 1},
+                                    .parameters = parameters,
+                                    .parameter_count = 2,
+                                    .l1_bytes = 65536,
+                                    .registers = 64};
+  text_addf(&text, "%s%s\n}\n", head, body);
+  int status = ptx_open(text_get(&text), "k", &kernel, err);
+  text_free(&text);
+  if (status) return status;
+  status = ptx_walk(&kernel, &machine, &launch, out, err);
+  ptx_close(&kernel);
+  return status;
+}
+
+static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t second) {
+  struct ptx_counts counts;
+  cugen_error err;
+  if (walk(body, threads, second, &counts, &err)) fail_msg("%s", err.message);
+  return counts;
+}
+
+/* One load of 4 bytes a lane, `stride` bytes apart. */
+static struct ptx_counts load(int stride) {
+  struct text text = {0};
+  text_addf(
+      &text,
+      "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 %%f1, [%%rd3];\n\tret;\n",
+      stride);
+  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+  text_free(&text);
+  return counts;
+}
+
+static void test_sectors(void **state) {
+  (void)state;
+  assert_true(load(4).global_sectors == 4 && load(4).global_wavefronts == 1);
+  assert_true(load(8).global_sectors == 8 && load(8).global_wavefronts == 2);
+  assert_true(load(128).global_sectors == 32 && load(128).global_wavefronts == 32);
+  assert_true(load(0).global_sectors == 1);
+  assert_true(load(128).ideal_sectors == 4);
+}
+
+/* A column of a tile of floats, `row` floats wide: 32 lanes in one bank without padding. */
+static double column(int row) {
+  struct text text = {0};
+  text_addf(&text,
+            "\tmul.lo.s32 %%r3, %%r2, %d;\n\tmov.u32 %%r4, tile;\n\tadd.s32 %%r5, %%r4, %%r3;\n"
+            "\tld.shared.f32 %%f1, [%%r5];\n\tret;\n",
+            4 * row);
+  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+  text_free(&text);
+  assert_true(counts.shared_ideal == 1);
+  return counts.shared_wavefronts;
+}
+
+static void test_banks(void **state) {
+  (void)state;
+  assert_true(column(32) == 32);
+  assert_true(column(33) == 1);
+  assert_true(column(34) == 2);
+  assert_true(column(0) == 1); /* all read one word */
+}
+
+/* The same access again, elsewhere, costs the same; another one does not. */
+static void test_patterns(void **state) {
+  (void)state;
+  const char *body = "\tmov.u32 %r3, 0;\n\tshl.b32 %r4, %r2, 2;\n"
+                     "$L1:\n\tld.shared.f32 %f1, [%r4];\n\tadd.s32 %r4, %r4, 128;\n\tadd.s32 %r3, %r3, 1;\n"
+                     "\tsetp.lt.s32 %p1, %r3, 4;\n\t@%p1 bra $L1;\n\tshl.b32 %r5, %r2, 7;\n"
+                     "\tst.shared.f32 [%r5], %f1;\n\tret;\n";
+  struct ptx_counts counts = counts_of(body, 32, 0);
+  assert_true(counts.shared_wavefronts == 4 + 32);
+  assert_true(counts.shared_ideal == 5);
+}
+
+static void test_loop(void **state) {
+  (void)state;
+  const char *body = "\tmov.u32 %r3, 0;\n$L1:\n\tfma.rn.f32 %f1, %f2, %f3, %f1;\n\tadd.s32 %r3, %r3, 1;\n"
+                     "\tsetp.lt.s32 %p1, %r3, %r1;\n\t@%p1 bra $L1;\n\tret;\n";
+  struct ptx_counts once = counts_of(body, 32, 1), often = counts_of(body, 128, 100);
+  assert_true(once.pipe[PTX_PIPE_FP32] == 0.25);
+  assert_true(often.pipe[PTX_PIPE_FP32] == 4 * 100 * 0.25);
+  assert_true(often.instructions == 4 * (100 * 4 + 1));
+  assert_true(often.alone[PTX_FROM_L2] >= 100 * 4); /* each multiply-add waits for the one before */
+}
+
+/* The lanes of an if and of an else go one after the other and meet behind it. */
+static void test_divergence(void **state) {
+  (void)state;
+  const char *body = "\tsetp.lt.s32 %p1, %r2, 16;\n\t@%p1 bra $L1;\n\tadd.f32 %f1, %f1, %f1;\n\tbra.uni $L2;\n"
+                     "$L1:\n\tadd.f32 %f2, %f2, %f2;\n$L2:\n\tadd.f32 %f3, %f3, %f3;\n\tret;\n";
+  assert_true(counts_of(body, 32, 0).pipe[PTX_PIPE_FP32] == 3 * 0.25);
+  assert_true(counts_of(body, 16, 0).pipe[PTX_PIPE_FP32] == 2 * 0.25);
+}
+
+/* Two loads that nothing separates overlap; the second of a chain waits. */
+static void test_latency(void **state) {
+  (void)state;
+  const char *both =
+      "\tld.global.f32 %f1, [%rd1];\n\tld.global.f32 %f2, [%rd1+4096];\n\tadd.f32 %f3, %f1, %f2;\n\tret;\n";
+  const char *chain =
+      "\tld.global.u64 %rd2, [%rd1];\n\tld.global.u64 %rd3, [%rd2];\n\tadd.s64 %rd4, %rd3, 1;\n\tret;\n";
+  struct ptx_counts a = counts_of(both, 32, 0), b = counts_of(chain, 32, 0);
+  assert_true(a.alone[PTX_FROM_MEMORY] > 800 && a.alone[PTX_FROM_MEMORY] < 900);
+  assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
+  assert_true(a.alone[PTX_FROM_L2] < a.alone[PTX_FROM_MEMORY]);
+}
+
+/* A copy that is waited for only after the arithmetic costs less than both. */
+static void test_async(void **state) {
+  (void)state;
+  const char *body = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tcp.async.commit_group;\n"
+                     "\tcp.async.wait_group 0;\n\tbar.sync 0;\n\tret;\n";
+  struct ptx_counts counts = counts_of(body, 64, 0);
+  assert_true(counts.alone[PTX_FROM_MEMORY] > 800);
+  assert_true(counts.barriers == 2 && counts.load_sectors > 0);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  struct ptx_counts counts;
+  cugen_error err;
+  assert_int_equal(walk("\tcall.uni f;\n\tret;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
+  assert_int_equal(walk("$L1:\n\tbra.uni $L1;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
+  if (!strstr(err.message, "does not end")) fail_msg("%s", err.message);
+  assert_int_equal(walk("\tbra $L9;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
+  if (!strstr(err.message, "unknown name '$L9'")) fail_msg("%s", err.message);
+  struct ptx_kernel kernel;
+  assert_int_equal(ptx_open("", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+  assert_int_equal(ptx_open(".entry k(", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+  assert_int_equal(ptx_open(".entry k() {", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sectors), cmocka_unit_test(test_banks),      cmocka_unit_test(test_patterns),
+      cmocka_unit_test(test_loop),    cmocka_unit_test(test_divergence), cmocka_unit_test(test_latency),
+      cmocka_unit_test(test_async),   cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
+}
