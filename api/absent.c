@@ -173,7 +173,7 @@ int cugen_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   struct device_description known;
   if (k->predicted) return CUGEN_OK;
   /* A driver says nothing of rates and latencies. */
-  if (!k->device.rates.l2_bytes_per_clock && api_described(k->lib, k->device.fingerprint, &known))
+  if (k->device.rates.l2_bytes_per_clock <= 0 && api_described(k->lib, k->device.fingerprint, &known))
     k->device.rates = known.rates;
   int status = check_predictable(k, error);
   if (status) return status;

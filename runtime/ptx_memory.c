@@ -43,7 +43,7 @@ static int at_least_one(int count) {
 
 void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
                        struct ptx_access *out) {
-  uint64_t sectors[MOST_SECTORS], passes[MOST_SECTORS];
+  uint64_t sectors[MOST_SECTORS] = {0}, passes[MOST_SECTORS];
   int pass_count = 0, bytes = 0;
   *out = (struct ptx_access){0};
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {

@@ -89,7 +89,7 @@ static int64_t l1_of_block(const struct situation *s, int resident) {
   const struct device_facts *f = &s->device->facts;
   int64_t block = s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
   int64_t left = (int64_t)s->device->rates.l1_bytes - resident * block, least = 16384;
-  return (left > least ? left : least) / resident;
+  return (left > least ? left : least) / (resident > 0 ? resident : 1);
 }
 
 /* The last round of blocks is seldom full; with many rounds it does not matter. */
@@ -182,7 +182,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
     status = error_set(err, CUGEN_ERROR_DEVICE,
                        "a block of %d threads, %d registers a thread and %lld bytes of shared "
                        "memory does not fit on a multiprocessor",
-                       threads, s->resources->registers, (long long)(s->resources->static_shared + l->shared_bytes));
+                       threads, s->resources->registers,
+                       (long long)s->resources->static_shared + (long long)l->shared_bytes);
   if (status) return status;
   out->resident = occupancy.blocks;
   s->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
