@@ -150,13 +150,38 @@ static void test_nothing_runs(void **state) {
   assert_int_equal(cugen_kernel_space(kernel, &space, &error), CUGEN_OK);
   assert_true(space.valid > 0);
   assert_int_equal(cugen_kernel_source(kernel, NULL, &source, NULL, &error), CUGEN_OK);
-  assert_int_equal(cugen_kernel_tune(kernel, NULL, NULL, &error), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(error.message, "described and not here"));
   assert_int_equal(cugen_kernel_run(kernel, NULL, 0, &record, &error), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(error.message, "described and not here"));
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_DEVICE);
   assert_null(plan);
   cugen_kernel_close(kernel);
   cugen_close(lib);
+}
+
+/* Tuning predicts, and says so in every record; what too little is known of is refused. */
+static void test_predictions(void **state) {
+  (void)state;
+  cugen *lib = open_on("model:A100"), *other = open_on("Some GPU sm_90 7 SMs");
+  cugen_kernel *kernel = open_kernel(lib), *unknown = open_kernel(other);
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error error;
+  cugen_record record;
+  options.budget_count = 2;
+  assert_false(cugen_kernel_predicted(kernel));
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_true(cugen_kernel_predicted(kernel));
+  assert_int_equal(result.tried, 2);
+  assert_true(result.measuring == 0);
+  assert_int_equal(cugen_kernel_records(kernel), 2);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  assert_true(record.predicted && record.seconds > 0 && record.samples == 0 && record.registers > 0);
+  assert_int_equal(cugen_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "nothing is known of its speed"));
+  cugen_kernel_close(kernel);
+  cugen_kernel_close(unknown);
+  cugen_close(lib);
+  cugen_close(other);
 }
 
 int main(void) {
@@ -167,6 +192,7 @@ int main(void) {
       cmocka_unit_test(test_ceilings),
       cmocka_unit_test(test_tensor_ceilings),
       cmocka_unit_test(test_nothing_runs),
+      cmocka_unit_test(test_predictions),
   };
   return cmocka_run_group_tests_name("numbers that explain", tests, NULL, NULL);
 }
