@@ -237,14 +237,22 @@ static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *
   return CUGEN_OK;
 }
 
+/* Scratch at the end of the list need not be mentioned. */
+static bool count_fits(const cugen_plan *p, size_t count) {
+  size_t needed = p->spec.argument_count;
+  while (needed > 0 && p->spec.arguments[needed - 1].kind == CUGEN_ARGUMENT_SCRATCH) needed--;
+  return count >= needed && count <= p->spec.argument_count;
+}
+
 int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
   *out = NULL;
-  if (count != p->spec.argument_count) return refuse_count(p, count, error);
+  if (!count_fits(p, count)) return refuse_count(p, count, error);
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);
   call->device = p->device;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = take_argument(p, call, i, arguments[i], error);
+  for (size_t i = 0; i < p->spec.argument_count && !status; i++)
+    status = take_argument(p, call, i, i < count ? arguments[i] : NULL, error);
   if (!status) status = call_bind(p->plan, call->memory, NULL, 0, &call->call, error);
   if (status)
     cugen_call_close(call);

@@ -1,6 +1,69 @@
 -- C = A * B for any sizes, in half, single or double precision, every operand stored by rows or by columns, packed or
--- with pitched rows, one product or a batch of them. Four rungs: naive, tiled through shared memory, blocked in
--- registers, and with the tiles on their way while others are multiplied.
+-- with pitched rows, one product or a batch of them. Five rungs: naive, tiled through shared memory, blocked in
+-- registers, with the tiles on their way while others are multiplied, and so on operands laid out for it before.
+
+-- What pipelined and packed have in common.
+--
+-- What is not here never led. Of some 2,100 variants measured on an H200 (f32 at 1024, 2048, 4096, 4095 x 4097 x 4099,
+-- 4800 x 3200 x 6400 and 512 x 512 x 32768, f64 at 1024 and 4096), the best of what was taken out was slower than the
+-- best of all by: registers bounded so that two blocks fit 2.7 %, parts of 8 by 8 in tiles of 128 x 256 2.0 %, longer
+-- parts in tiles below 128 x 128 1.5 %, longer parts multiplied along their longer side 0.8 %, or in warps that are not
+-- square 0.1 %.
+local function pipeline()
+  return
+    requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')",
+    tunable "BM" { 128, 64, 256 },               -- the block's tile of C
+    tunable "BN" { 256, 128, 64 },
+    tunable "BK" { 16, 8 },                      -- how far along k a tile reaches
+    tunable "TM" { 16, 8 },                      -- the thread's part of it
+    tunable "TN" { 8, 16 },
+    tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
+    tunable "order"   { "rows", "cols" },        -- in which a thread multiplies: other registers and another schedule
+    tunable "bursts"  { 7, 1 },                  -- in so many parts a tile's copies start, spread over its phase
+    tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others on their way
+    tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together
+    tunable "split"   { 1, 2, 3, 4, 6, 8, 16, 32 }, -- blocks that share a tile of C, each with its part of K
+
+    derive "lanes_n" "32 // lanes_m",
+    derive "WM"      "TM * lanes_m",             -- the warp's part of the block's tile
+    derive "WN"      "TN * lanes_n",
+    derive "warps_n" "BN // WN",
+    derive "threads" "BM // WM * warps_n * 32",
+    derive "tiles"   "ceil_div(M, BM) * ceil_div(N, BN)",
+    -- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
+    derive "lines_at_once" "threads * sizeof(dtype) // 32",
+    derive "padding" "(transposed_a and 4 or 0) + (transposed_b and 4 or 0)",
+    derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)",
+    -- Sums and two pairs of fragments, and some 24 for addresses and counters.
+    derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24",
+
+    where "TM % slice == 0 and TN % slice == 0",
+    -- The warps tile the block.
+    where "BM % WM == 0 and BN % WN == 0",
+    where "threads >= 64 and threads <= 512",
+    -- Longer parts are for the larger tiles, and 8 by 8 for the others.
+    where "TM == TN and BM * BN <= 128 * 128 or TM ~= TN and BM * BN >= 128 * 128 and BN > 64",
+    -- Longer parts are multiplied along their shorter side, by warps whose part is square.
+    where "TM == TN or (order == 'rows') == (TM > TN) and WM == WN",
+    -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
+    where "registers <= 232",
+    where "registers * threads <= device.registers_per_sm",
+    -- All threads copy the same number of times, each time as far on in the tile as all the others.
+    where "not transposed_a or BM % lines_at_once == 0",
+    where "not transposed_b or BN % lines_at_once == 0",
+    where "transposed_a or threads * width_a % BM == 0 or BM % (threads * width_a) == 0",
+    where "transposed_b or threads * width_b % BN == 0 or BN % (threads * width_b) == 0",
+    where "BM * BK % (threads * width_a) == 0",
+    where "BN * BK % (threads * width_b) == 0",
+    -- The block's shared memory.
+    where "shared_bytes <= device.shared_per_block_optin",
+    -- Parts of K are for tiles that leave multiprocessors idle, of which an H200 has 132, and their sums and tickets
+    -- have to fit.
+    where "split == 1 or tiles * batch * split <= 264",
+    where "split == 1 or tiles * batch * split * BM * BN <= partials",
+    -- Of all else the values that are best as a rule.
+    where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"
+end
 
 kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
@@ -41,6 +104,24 @@ kernel "matmul" {
   derive "pitch_b" "pitched and round_up(contiguous_b, alignment) or contiguous_b",
   derive "pitch_c" "pitched and round_up(contiguous_c, device.pitch_alignment // sizeof(result)) or contiguous_c",
 
+  -- Elements in 16 bytes: in one access to shared memory.
+  derive "slice" "16 // sizeof(operand)",
+  derive "aligned_a" "pitch_a % slice == 0 and contiguous_a % slice == 0",
+  derive "aligned_b" "pitch_b % slice == 0 and contiguous_b % slice == 0",
+
+  -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.
+  derive "packable" "dtype == 'f32' or dtype == 'f64'",
+  derive "packs_a" "packable and not aligned_a",
+  derive "packs_b" "packable and not aligned_b",
+  derive "line_pa" "round_up(M, 32)",
+  derive "line_pb" "round_up(N, 32)",
+  derive "packed_a" "packs_a and K * line_pa or 0",
+  derive "packed_b" "packs_b and K * line_pb or 0",
+  derive "blocks_a" "packs_a and ceil_div(M, 64) * ceil_div(K, 32) or 0",
+  derive "blocks_b" "packs_b and ceil_div(N, 64) * ceil_div(K, 32) or 0",
+  -- Room for the sums of parts of K, for products small enough to need them: 64 MiB at most in f32.
+  derive "partials" "M * N * batch <= 2048 * 2048 and min(32 * round_up(M, 256) * round_up(N, 256) * batch, 16777216) or 1",
+
   -- The matrices of a batch stand below each other where they are stored by rows, else side by side.
   input "A" {
     dtype = "operand", shape = { "layout_a == 'row' and batch * M or M", "layout_a == 'row' and K or batch * K" },
@@ -65,6 +146,8 @@ kernel "matmul" {
   scalar "M" { dtype = "index", specialize = "specialize" },
   scalar "N" { dtype = "index", specialize = "specialize" },
   scalar "K" { dtype = "index", specialize = "specialize" },
+  scratch "workspace" { dtype = "accumulator", shape = { "batch * (packed_a + packed_b) + partials" } },
+  scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
 
   -- What is stored of a sum; m and n are C's row and column. configs/matmul_epilogue.lua has another one.
   formula "epilogue(acc, m, n)" "acc",
@@ -110,9 +193,11 @@ kernel "matmul" {
   implementation "blocked" {
     template "matmul_blocked.cu",
     requires "dtype == 'f32' or dtype == 'f64'",
-    tunable "BM" { 128, 64, 256 },               -- the block's tile of C
-    tunable "BN" { 128, 64, 256 },
-    tunable "BK" { 8, 16, 32 },                  -- how far along k a phase reaches
+    -- What is not here never led: of some 1,000 variants measured at seven problems on an H200, the best with a tile of
+    -- 256 was 0.5 % slower than the best of all, with a BK of 32 9 %, with loads of 8 bytes 2 %, with narrow parts 3 %.
+    tunable "BM" { 128, 64 },                    -- the block's tile of C
+    tunable "BN" { 128, 64 },
+    tunable "BK" { 8, 16 },                      -- how far along k a phase reaches
     tunable "TM" { 8, 4, 16 },                   -- the thread's part of it
     tunable "TN" { 8, 4, 16 },
     tunable "vec" { 4, 2, 1 },                   -- elements in one global load
@@ -122,7 +207,6 @@ kernel "matmul" {
     tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
 
     derive "threads" "(BM // TM) * (BN // TN)",
-    derive "slice"   "16 // sizeof(dtype)",      -- elements in one access to shared memory
     -- The lanes of a warp stand 4 by 8: their loads from shared memory are then one stretch of 64 bytes along m
     -- and one of 128 bytes along n.
     derive "lanes_n" "8",
@@ -137,8 +221,10 @@ kernel "matmul" {
     where "BM % (TM * lanes_m) == 0 and BN % (TN * lanes_n) == 0",
     -- Fewer threads do not hide a latency; more leave too few registers for any useful TM * TN.
     where "threads >= 64 and threads <= 512",
-    -- One global load moves at most 16 bytes.
-    where "vec * sizeof(dtype) <= 16",
+    -- A global load moves 16 bytes, or one element where the rows do not allow it.
+    where "vec * sizeof(dtype) == 16 or vec == 1",
+    -- Fewer sums a thread than 64 (32 in f64) load too much for them, and so do narrow parts.
+    where "TM * TN * sizeof(dtype) >= 256 and TM * TN <= 128 and abs(TM - TN) <= 8",
     -- All threads bring the same number of whole packs.
     where "BM * BK % (threads * vec) == 0 and BN * BK % (threads * vec) == 0",
     -- A thread has at most 255 registers. The compiler takes some 20 more than are counted here to move loads
@@ -161,58 +247,35 @@ kernel "matmul" {
   -- several ahead of the one that is being multiplied.
   implementation "pipelined" {
     template "matmul_pipelined.cu",
-    requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')",
-    tunable "BM" { 128, 64, 256 },               -- the block's tile of C
-    tunable "BN" { 256, 128, 64 },
-    tunable "BK" { 16, 8 },                      -- how far along k a tile reaches
-    tunable "TM" { 16, 8 },                      -- the thread's part of it
-    tunable "TN" { 8, 16 },
-    tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
-    tunable "order"   { "rows", "cols" },        -- in which a thread multiplies: other registers and another schedule
-    tunable "bursts"  { 1, 7 },                  -- in so many parts a tile's copies start, spread over its phase
-    tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others on their way
-    tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together
-    tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
-
-    derive "slice"   "16 // sizeof(dtype)",      -- elements in one access to shared memory
-    derive "lanes_n" "32 // lanes_m",
-    derive "WM"      "TM * lanes_m",             -- the warp's part of the block's tile
-    derive "WN"      "TN * lanes_n",
-    derive "warps_n" "BN // WN",
-    derive "threads" "BM // WM * warps_n * 32",
-    -- Elements in one copy of an operand that lies in shared memory as in global memory: 16 bytes if they are aligned.
-    derive "vec_a"   "pitch_a % slice == 0 and contiguous_a % slice == 0 and slice or 1",
-    derive "vec_b"   "pitch_b % slice == 0 and contiguous_b % slice == 0 and slice or 1",
-    -- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
-    derive "lines_at_once" "threads * sizeof(dtype) // 32",
-    derive "padding" "(layout_a == 'row' and 4 or 0) + (layout_b == 'col' and 4 or 0)",
-    derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)",
-    -- Sums and two pairs of fragments, and some 24 for addresses and counters.
-    derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24",
-
-    where "TM % slice == 0 and TN % slice == 0",
-    -- The warps tile the block.
-    where "BM % WM == 0 and BN % WN == 0",
-    where "threads >= 64 and threads <= 512",
-    -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
-    where "registers <= 232",
-    where "registers * threads * min_blocks <= device.registers_per_sm",
-    -- Only where that is a bound.
-    where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
-    -- All threads copy the same number of times, each time as far on in the tile as all the others.
-    where "layout_a == 'col' or BM % lines_at_once == 0",
-    where "layout_b == 'row' or BN % lines_at_once == 0",
-    where "layout_a == 'row' or threads * vec_a % BM == 0 or BM % (threads * vec_a) == 0",
-    where "layout_b == 'col' or threads * vec_b % BN == 0 or BN % (threads * vec_b) == 0",
-    where "BM * BK % (threads * (layout_a == 'row' and 1 or vec_a)) == 0",
-    where "BN * BK % (threads * (layout_b == 'col' and 1 or vec_b)) == 0",
-    -- The block's shared memory, and the multiprocessor's for all of its blocks.
-    where "shared_bytes <= device.shared_per_block_optin",
-    where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
-
-    grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+    derive "packed" "false",
+    -- An operand that k runs along in memory is transposed on its way to shared memory, an element a copy; the other
+    -- kind is copied 16 bytes at a time if it is aligned.
+    derive "transposed_a" "layout_a == 'row'",
+    derive "transposed_b" "layout_b == 'col'",
+    derive "width_a" "transposed_a and 1 or aligned_a and slice or 1",
+    derive "width_b" "transposed_b and 1 or aligned_b and slice or 1",
+    grid   { "tiles", "split", "batch" },
     block  { "threads" },
     shared "shared_bytes",
+    pipeline(),
+  },
+
+  -- The same on operands that a launch before has laid out as wide copies want them: a line for each k, aligned.
+  implementation "packed" {
+    template "matmul_pipelined.cu",
+    requires "packs_a or packs_b",
+    where "BK == 16",
+    derive "packed" "true",
+    derive "transposed_a" "layout_a == 'row' and not packs_a",
+    derive "transposed_b" "layout_b == 'col' and not packs_b",
+    derive "width_a" "transposed_a and 1 or slice",
+    derive "width_b" "transposed_b and 1 or slice",
+    launch { entry "pack_operands", grid { "blocks_a + blocks_b", 1, "batch" }, block { 256 } },
+    launch {
+      entry "matmul_pipelined", grid { "tiles", "split", "batch" }, block { "threads" },
+      shared "shared_bytes",
+    },
+    pipeline(),
   },
 
   -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.

@@ -17,10 +17,11 @@ kernel "matmul_epilogue" {
   -- What the templates know besides.
   derive "batch" "1",
   derive "accumulator" "dtype",
-  derive "contiguous_a" "layout_a == 'row' and K or M",
-  derive "contiguous_b" "layout_b == 'row' and N or K",
-  derive "pitch_a" "contiguous_a",
-  derive "pitch_b" "contiguous_b",
+  derive "packed" "false",
+  derive "packed_a" "0",
+  derive "packed_b" "0",
+  derive "slice" "16 // sizeof(dtype)",          -- elements in one access to shared memory
+  derive "partials" "M * N <= 2048 * 2048 and 8 * round_up(M, 256) * round_up(N, 256) or 1",
 
   input  "A"    { dtype = "dtype", shape = { "M", "K" }, layout = "layout_a" },
   input  "B"    { dtype = "dtype", shape = { "K", "N" }, layout = "layout_b" },
@@ -30,6 +31,8 @@ kernel "matmul_epilogue" {
   scalar "alpha" { dtype = "dtype", value = "0.5" },
   scalar "beta"  { dtype = "dtype", value = "0.25" },
   scalar "M" {}, scalar "N" {}, scalar "K" {},
+  scratch "workspace" { dtype = "dtype", shape = { "partials" } },
+  scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
 
   formula "epilogue(acc, m, n)" "relu(alpha * acc + beta * D[m, n] + bias[n])",
 
@@ -61,23 +64,24 @@ kernel "matmul_epilogue" {
     tunable "TN" { 8, 16 },
     tunable "lanes_m" { 4, 8 },                  -- the lanes of a warp stand lanes_m by lanes_n
     tunable "order"   { "rows", "cols" },        -- in which a thread multiplies: other registers and another schedule
-    tunable "bursts"  { 1, 7 },                  -- in so many parts a tile's copies start, spread over its phase
+    tunable "bursts"  { 7, 1 },                  -- in so many parts a tile's copies start, spread over its phase
     tunable "stages"  { 4, 3 },                  -- tiles in shared memory: one is multiplied, the others on their way
     tunable "group"   { 8, 1 },                  -- rows of tiles that the blocks' order goes down together
-    tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
+    tunable "split"   { 1, 2, 4, 8 },            -- blocks that share a tile of C, each with its part of K
 
-    derive "slice"   "16 // sizeof(dtype)",      -- elements in one access to shared memory
+    derive "transposed_a" "layout_a == 'row'",
+    derive "transposed_b" "layout_b == 'col'",
+    derive "width_a" "not transposed_a and M % slice == 0 and slice or 1",
+    derive "width_b" "not transposed_b and N % slice == 0 and slice or 1",
     derive "lanes_n" "32 // lanes_m",
     derive "WM"      "TM * lanes_m",             -- the warp's part of the block's tile
     derive "WN"      "TN * lanes_n",
     derive "warps_n" "BN // WN",
     derive "threads" "BM // WM * warps_n * 32",
-    -- Elements in one copy of an operand that lies in shared memory as in global memory: 16 bytes if they are aligned.
-    derive "vec_a"   "pitch_a % slice == 0 and contiguous_a % slice == 0 and slice or 1",
-    derive "vec_b"   "pitch_b % slice == 0 and contiguous_b % slice == 0 and slice or 1",
+    derive "tiles"   "ceil_div(M, BM) * ceil_div(N, BN)",
     -- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
     derive "lines_at_once" "threads * sizeof(dtype) // 32",
-    derive "padding" "(layout_a == 'row' and 4 or 0) + (layout_b == 'col' and 4 or 0)",
+    derive "padding" "(transposed_a and 4 or 0) + (transposed_b and 4 or 0)",
     derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)",
     -- Sums and two pairs of fragments, and some 24 for addresses and counters.
     derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24",
@@ -86,23 +90,29 @@ kernel "matmul_epilogue" {
     -- The warps tile the block.
     where "BM % WM == 0 and BN % WN == 0",
     where "threads >= 64 and threads <= 512",
+    -- Longer parts are for the larger tiles, and 8 by 8 for the others.
+    where "TM == TN and BM * BN <= 128 * 128 or TM ~= TN and BM * BN >= 128 * 128 and BN > 64",
+    -- Longer parts are multiplied along their shorter side, by warps whose part is square.
+    where "TM == TN or (order == 'rows') == (TM > TN) and WM == WN",
     -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
     where "registers <= 232",
-    where "registers * threads * min_blocks <= device.registers_per_sm",
-    -- Only where that is a bound.
-    where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
+    where "registers * threads <= device.registers_per_sm",
     -- All threads copy the same number of times, each time as far on in the tile as all the others.
-    where "layout_a == 'col' or BM % lines_at_once == 0",
-    where "layout_b == 'row' or BN % lines_at_once == 0",
-    where "layout_a == 'row' or threads * vec_a % BM == 0 or BM % (threads * vec_a) == 0",
-    where "layout_b == 'col' or threads * vec_b % BN == 0 or BN % (threads * vec_b) == 0",
-    where "BM * BK % (threads * (layout_a == 'row' and 1 or vec_a)) == 0",
-    where "BN * BK % (threads * (layout_b == 'col' and 1 or vec_b)) == 0",
-    -- The block's shared memory, and the multiprocessor's for all of its blocks.
+    where "not transposed_a or BM % lines_at_once == 0",
+    where "not transposed_b or BN % lines_at_once == 0",
+    where "transposed_a or threads * width_a % BM == 0 or BM % (threads * width_a) == 0",
+    where "transposed_b or threads * width_b % BN == 0 or BN % (threads * width_b) == 0",
+    where "BM * BK % (threads * width_a) == 0",
+    where "BN * BK % (threads * width_b) == 0",
+    -- The block's shared memory.
     where "shared_bytes <= device.shared_per_block_optin",
-    where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
+    -- Parts of K are for tiles that leave multiprocessors idle, of which an H200 has 132, and their sums and tickets
+    -- have to fit.
+    where "split == 1 or tiles * split <= 264",
+    where "split == 1 or tiles * split * BM * BN <= partials",
+    where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8",
 
-    grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+    grid   { "tiles", "split" },
     block  { "threads" },
     shared "shared_bytes",
   },

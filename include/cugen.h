@@ -774,8 +774,8 @@ int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
    - a buffer: its device pointer, on the cpu device the host's, at a multiple of its element's size, else
-     CUGEN_ERROR_USAGE. Scratch may be NULL: the call then owns memory of its own, zeroed. What is given must be zeroed
-     once where the config says fill = "zero".
+     CUGEN_ERROR_USAGE. Scratch may be NULL: the call then owns memory of its own, zeroed. Scratch that ends the list may
+     also be left out of arguments and count. What is given must be zeroed once where the config says fill = "zero".
      One that is read as a texture (access = "texture") must lie at a multiple of 512 bytes, else CUGEN_ERROR_USAGE.
    - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
      value. The grid stays the problem's. One that is compiled in takes no other value.

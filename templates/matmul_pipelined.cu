@@ -5,19 +5,24 @@
 // What limits it is the rate at which instructions are issued, so the inner loop has next to nothing besides its
 // multiply-adds: no question about the matrix's edges, no value on its way through registers, and a phase's
 // addresses are constants from one base.
+//@ if packed then
+// Operands that copies of 16 bytes cannot take as they lie have been laid out anew by a launch before.
+//@ end
+//@ if split > 1 then
+// The blocks of a tile each take a part of K; the one that is last to leave its sums adds up those of all.
+//@ end
 
 //@ include "lib/pack.cuh"
 //@ include "lib/async_tile.cuh"
 //@ include "lib/batch.cuh"
 
-//@ local a_along_k = A_layout == "row"
-//@ local b_along_k = B_layout == "col"
-//@ local lead_a = BM + (a_along_k and 4 or 0)
-//@ local lead_b = BN + (b_along_k and 4 or 0)
-//@ local width_a = a_along_k and 1 or vec_a
-//@ local width_b = b_along_k and 1 or vec_b
-using tile_a = async_tile<dtype, BM, BK, ${lead_a}, ${width_a}, threads, ${a_along_k}>;
-using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${b_along_k}>;
+//@ local lead_a = BM + (transposed_a and 4 or 0)
+//@ local lead_b = BN + (transposed_b and 4 or 0)
+using tile_a = async_tile<dtype, BM, BK, ${lead_a}, ${width_a}, threads, ${transposed_a}>;
+using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${transposed_b}>;
+//@ if packed then
+//@   include "lib/pack_operands.cuh"
+//@ end
 
 // A slice of a thread's elements of one k.
 __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
@@ -26,7 +31,7 @@ __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
   for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params}) {
+__global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * ${lead_a};
   constexpr int stage = stage_a + BK * ${lead_b};
@@ -55,35 +60,76 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
-  const index_t line_a = ${a_along_k and "A_stride0" or "A_stride1"};
-  const index_t line_b = ${b_along_k and "B_stride1" or "B_stride0"};
-  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * ${a_along_k and "line_a" or "1"};
-  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * ${b_along_k and "line_b" or "1"};
-  const index_t step_a = ${a_along_k and "1" or "line_a"};
-  const index_t step_b = ${b_along_k and "1" or "line_b"};
+//@ if packed and packs_a then
+  const index_t line_a = line_pa;
+  const index_t across_a = line_pa; // elements side by side
+  const dtype *from_a = ${packed_operand("a")} + row0;
+//@ else
+  const index_t line_a = ${A_layout == "row" and "A_stride0" or "A_stride1"};
+  const index_t across_a = M;
+  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * A_stride0;
+//@ end
+//@ if packed and packs_b then
+  const index_t line_b = line_pb;
+  const index_t across_b = line_pb;
+  const dtype *from_b = ${packed_operand("b")} + col0;
+//@ else
+  const index_t line_b = ${B_layout == "row" and "B_stride0" or "B_stride1"};
+  const index_t across_b = N;
+  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * B_stride1;
+//@ end
+  const index_t step_a = ${transposed_a and "1" or "line_a"};
+  const index_t step_b = ${transposed_b and "1" or "line_b"};
 
-//@ if width_a > 1 or width_b > 1 then
+//@ local wide = {}
+//@ if width_a > 1 and not (packed and packs_a) then wide[#wide + 1] = "!packs_fit<" .. width_a .. ">(A, line_a)" end
+//@ if width_b > 1 and not (packed and packs_b) then wide[#wide + 1] = "!packs_fit<" .. width_b .. ">(B, line_b)" end
+//@ if packed or split > 1 then wide[#wide + 1] = "!packs_fit<slice>(workspace, 0)" end
+//@ if #wide > 0 then
   // An application's operand that wide copies may not start at: slow, but right.
-  if (!packs_fit<${width_a}>(A, line_a) || !packs_fit<${width_b}>(B, line_b)) {
+  if (${table.concat(wide, " || ")}) {
+//@ if split > 1 then
+    if (blockIdx.y > 0) return;
+//@ end
+    const dtype *const all_a = ${of_batch("A", A_layout, "M", "K")};
+    const dtype *const all_b = ${of_batch("B", B_layout, "K", "N")};
     dtype *const c = ${of_batch("C", C_layout, "M", "N")};
 #pragma unroll 1
     for (int e = 0; e < TM * TN; ++e) {
       const index_t m = row0 + row + e / TN / slice * (lanes_m * slice) + e / TN % slice;
       const index_t n = col0 + col + e % TN / slice * (lanes_n * slice) + e % TN % slice;
       if (m >= M || n >= N) continue;
-      const dtype *a = from_a + (m - row0) * ${a_along_k and "line_a" or "1"};
-      const dtype *b = from_b + (n - col0) * ${b_along_k and "line_b" or "1"};
+      const dtype *a = all_a + m * A_stride0;
+      const dtype *b = all_b + n * B_stride1;
       dtype sum = 0;
 #pragma unroll 1
-      for (index_t k = 0; k < K; ++k) sum += a[k * step_a] * b[k * step_b];
+      for (index_t k = 0; k < K; ++k) sum += a[k * A_stride1] * b[k * B_stride0];
       c[m * C_stride0 + n * C_stride1] = ${stored("sum", "m", "n")};
     }
     return;
   }
 //@ end
 
-  tile_a next_a(from_a, line_a, M - row0);
-  tile_b next_b(from_b, line_b, N - col0);
+  // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
+//@ if split > 1 then
+  const index_t tiles_k = (K + (BK - 1)) / BK;
+  const index_t part = blockIdx.y;
+  const index_t first_tile = tiles_k / split * part + min(tiles_k % split, part);
+  index_t left = tiles_k / split + (part < tiles_k % split);
+  const index_t short_k = K - (tiles_k - 1) * BK;
+  const index_t first_k = left == 0 ? 0 : part == 0 ? short_k : BK;
+  if (part > 0) {
+    from_a += (short_k + (first_tile - 1) * BK) * step_a;
+    from_b += (short_k + (first_tile - 1) * BK) * step_b;
+  }
+  if (left == 0) left = 1; // a part without a tile has one of zeros
+//@ else
+  index_t left = (K + (BK - 1)) / BK;
+  const index_t first_k = K - (left - 1) * BK;
+//@ end
+
+  tile_a next_a(from_a, line_a, across_a - row0);
+  tile_b next_b(from_b, line_b, across_b - col0);
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
   constexpr int copies = tile_a::copies + tile_b::copies;
@@ -104,9 +150,6 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
     next_b.advance(BK * step_b);
   };
 
-  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
-  index_t left = (K + (BK - 1)) / BK;
-  const index_t first_k = K - (left - 1) * BK;
   next_a.start_short(on_the_way, shared, first_k);
   next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
@@ -190,6 +233,37 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(${params
 #pragma unroll
     for (int j = 0; j < TN; ++j) sum[i][j] = __uint_as_float(__float_as_uint(sum[i][j]) | threadIdx.z);
   }
+//@ end
+//@ if split > 1 then
+  // The order of the parts, and so the result, is the same every time. A thread's sums lie where its successor of the
+  // same number finds them, slice by slice beside those of its neighbours.
+  __shared__ bool last;
+  const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
+  dtype *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * slice;
+#pragma unroll
+  for (int e = 0; e < TM * TN; e += slice) {
+    pack<dtype, slice> own;
+#pragma unroll
+    for (int i = 0; i < slice; ++i) own.at[i] = sum[e / TN][e % TN + i];
+    store_pack(parts + part * (BM * BN) + e * threads, own);
+  }
+  __threadfence(); // the sums before the ticket
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(tickets + tile, 1u) == split - 1;
+  __syncthreads();
+  if (!last) return;
+  if (threadIdx.x == 0) tickets[tile] = 0; // for the next launch
+  __threadfence(); // the ticket before the sums
+#pragma unroll 1
+  for (int p = 0; p < split; ++p) {
+#pragma unroll
+    for (int e = 0; e < TM * TN; e += slice) {
+      const pack<dtype, slice> one = load_pack<slice>(parts + p * (BM * BN) + e * threads);
+#pragma unroll
+      for (int i = 0; i < slice; ++i) sum[e / TN][e % TN + i] = (p == 0 ? 0 : sum[e / TN][e % TN + i]) + one.at[i];
+    }
+  }
+
 //@ end
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
 //@ local line, along = "m", "n" -- C's lines are its rows, and a line runs along n

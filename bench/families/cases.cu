@@ -88,6 +88,7 @@ std::vector<Case> all_cases() {
     cases.push_back(matmul("matmul", *p, 4095, 4097, 4099));
     cases.push_back(matmul("matmul", *p, 4800, 3200, 6400));
   }
+  cases.push_back(matmul("matmul", products[0], 512, 512, 32768)); // few tiles
   for (const Product *p : {&products[2], &products[3], &products[4]})
     for (double n : {1024.0, 4096.0, 8192.0}) cases.push_back(matmul("tensor", *p, n, n, n));
   for (double size : {3.0, 5.0, 9.0, 15.0}) cases.push_back(filter(size, MEMCPY));

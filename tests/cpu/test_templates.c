@@ -14,20 +14,32 @@ enum { SETTINGS = 9 };
 
 /* ---- matmul ---- */
 
-/* Each is valid in f64 too, whose vec is at most 2; the padding is the first that the layouts allow. */
-static const char *const blocked[] = {
-    "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 double_buffer=true group=8 min_blocks=1",
-    "blocked BM=64 BN=128 BK=16 TM=8 TN=4 vec=2 double_buffer=false group=1 min_blocks=1",
-    "blocked BM=64 BN=64 BK=8 TM=4 TN=8 vec=1 double_buffer=true group=1 min_blocks=1",
-    "blocked BM=64 BN=64 BK=16 TM=4 TN=4 vec=2 double_buffer=false group=8 min_blocks=1",
+/* In f32 and in f64; width and padding are the first that type and layouts allow. */
+static const char *const blocked[][2] = {
+    {"blocked BM=64 BN=64 BK=8 TM=8 TN=8 double_buffer=true group=8 min_blocks=1",
+     "blocked BM=64 BN=64 BK=8 TM=8 TN=4 double_buffer=true group=8 min_blocks=1"},
+    {"blocked BM=64 BN=128 BK=16 TM=8 TN=8 double_buffer=false group=1 min_blocks=1",
+     "blocked BM=64 BN=128 BK=16 TM=8 TN=4 double_buffer=false group=1 min_blocks=1"},
+    {"blocked BM=128 BN=64 BK=8 TM=8 TN=8 vec=1 double_buffer=true group=1 min_blocks=1",
+     "blocked BM=64 BN=64 BK=8 TM=4 TN=8 vec=1 double_buffer=true group=1 min_blocks=1"},
+    {"blocked BM=64 BN=64 BK=16 TM=8 TN=8 vec=1 double_buffer=false group=8 min_blocks=1",
+     "blocked BM=64 BN=64 BK=16 TM=4 TN=8 vec=1 double_buffer=false group=8 min_blocks=1"},
 };
 
-/* The same; tiles that the block copies in several ways, all at once and one after the other. */
+/* Each is valid in both; tiles that the block copies in several ways, all at once and one after the other. */
 static const char *const pipelined[] = {
-    "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 min_blocks=1",
-    "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=7 stages=3 group=8 min_blocks=1",
-    "pipelined BM=128 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 min_blocks=1",
-    "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=1 stages=3 group=1 min_blocks=1",
+    "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1",
+    "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=7 stages=3 group=8",
+    "pipelined BM=128 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8",
+    "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=1 stages=3 group=1",
+};
+
+/* Parts of K, also more of them than tiles; operands laid out anew, also both at once. */
+static const char *const parts[] = {
+    "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=rows bursts=7 stages=4 group=8 split=2",
+    "packed BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 bursts=1 stages=3 group=1 split=1",
+    "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 group=8 split=2",
+    "packed BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 bursts=7 stages=4 group=8 split=2",
 };
 
 static const char *const simple[] = {
@@ -42,16 +54,19 @@ static const struct {
   const char *m, *n, *k;
 } sizes[] = {
     {"M=131", "N=260", "K=37"}, {"M=128", "N=256", "K=64"}, {"M=68", "N=132", "K=36"},
-    {"M=67", "N=63", "K=3"},    {"M=641", "N=130", "K=17"},
+    {"M=67", "N=63", "K=3"},    {"M=577", "N=130", "K=17"},
 };
 
+static unsigned in_f64(unsigned number) {
+  return (number ^ number >> 3) & 1;
+}
+
 /* The layouts by number's bits; precision, pitch and specialisation so that each meets each layout of an operand. */
-static void run_matmul(cugen *lib, unsigned number, const char *variant) {
-  size_t size = number % (sizeof sizes / sizeof *sizes);
+static void run_matmul(cugen *lib, unsigned number, size_t size, const char *variant) {
   const char *settings[SETTINGS] = {number & 1 ? "layout_a=col" : "layout_a=row",
                                     number & 2 ? "layout_b=col" : "layout_b=row",
                                     number & 4 ? "layout_c=col" : "layout_c=row",
-                                    (number ^ number >> 3) & 1 ? "dtype=f64" : "dtype=f32",
+                                    in_f64(number) ? "dtype=f64" : "dtype=f32",
                                     (number ^ number >> 1) & 1 ? "pitched=true" : "pitched=false",
                                     (number ^ number >> 2) & 1 ? "specialize=true" : "specialize=false",
                                     sizes[size].m,
@@ -63,15 +78,21 @@ static void run_matmul(cugen *lib, unsigned number, const char *variant) {
 }
 
 static void test_blocked(void **state) {
-  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, blocked[(i + i / 4) % 4]);
+  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, i % 5, blocked[(i + i / 4) % 4][in_f64(i)]);
 }
 
 static void test_pipelined(void **state) {
-  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, pipelined[(i + i / 4) % 4]);
+  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, i % 5, pipelined[(i + i / 4) % 4]);
+}
+
+/* At the sizes whose M and K are odd: A is one to lay out anew however it lies. */
+static void test_parts_and_packed(void **state) {
+  static const size_t odd[] = {0, 3, 4};
+  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, odd[i % 3], parts[(i + i / 4) % 4]);
 }
 
 static void test_naive_and_tiled(void **state) {
-  for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, simple[i % 4]);
+  for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, i % 5, simple[i % 4]);
 }
 
 /* Halves are added in f32 and stored as halves or f32; tf32 is stored as f32. */
@@ -100,15 +121,19 @@ static void test_blocked_as_on_a_gpu(void **state) {
   const char *settings[] = {"M=256", "N=256", "K=48"};
   cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 3);
   run_variant(kernel, "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=2");
-  run_variant(kernel, "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
+  run_variant(kernel, "blocked BM=128 BN=128 BK=16 TM=16 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
   cugen_kernel_close(kernel);
 }
 
 /* Each product of a batch has its own operands and its own part of C, however they lie. */
 static void test_batch(void **state) {
-  const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x", "tiled tile=16 pad=0",
-                                  "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 min_blocks=1", pipelined[0]};
-  for (unsigned i = 0; i < 8; i++) {
+  const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x",
+                                  "tiled tile=16 pad=0",
+                                  blocked[0][0],
+                                  pipelined[0],
+                                  parts[0],
+                                  parts[3]};
+  for (unsigned i = 0; i < 12; i++) {
     const char *settings[] = {i & 1 ? "layout_a=col" : "layout_a=row",
                               i & 2 ? "layout_b=col" : "layout_b=row",
                               i & 4 ? "layout_c=col" : "layout_c=row",
@@ -118,7 +143,7 @@ static void test_batch(void **state) {
                               "N=130",
                               "K=17"};
     cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 8);
-    run_variant(kernel, variants[(i + i / 4) % 4]);
+    run_variant(kernel, i < 8 ? variants[(i + i / 4) % 4] : variants[4 + i % 2]);
     cugen_kernel_close(kernel);
   }
 }
@@ -131,6 +156,7 @@ static void test_epilogue(void **state) {
     cugen_kernel *kernel = open_kernel(*state, "configs/matmul_epilogue.lua", settings, 5);
     run_variant(kernel, "tiled tile=16 pad=0");
     run_variant(kernel, pipelined[i]);
+    run_variant(kernel, parts[0]);
     cugen_kernel_close(kernel);
   }
 }
@@ -180,15 +206,11 @@ static void test_features(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_blocked),
-      cmocka_unit_test(test_pipelined),
-      cmocka_unit_test(test_batch),
-      cmocka_unit_test(test_epilogue),
-      cmocka_unit_test(test_matmul_types),
-      cmocka_unit_test(test_naive_and_tiled),
-      cmocka_unit_test(test_blocked_as_on_a_gpu),
-      cmocka_unit_test(test_identity),
-      cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_blocked),          cmocka_unit_test(test_pipelined),
+      cmocka_unit_test(test_parts_and_packed), cmocka_unit_test(test_batch),
+      cmocka_unit_test(test_epilogue),         cmocka_unit_test(test_matmul_types),
+      cmocka_unit_test(test_naive_and_tiled),  cmocka_unit_test(test_blocked_as_on_a_gpu),
+      cmocka_unit_test(test_identity),         cmocka_unit_test(test_reader),
       cmocka_unit_test(test_features),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);

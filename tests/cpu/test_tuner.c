@@ -201,7 +201,8 @@ static void every_matmul_implementation_is_right(void **state) {
                                          "tiled tile=8 pad=1",
                                          "blocked",
                                          "blocked double_buffer=false vec=1",
-                                         "blocked BM=64 BN=64 TM=4 TN=4 group=8"};
+                                         "blocked BM=64 BN=64 TM=8 TN=8 group=8",
+                                         "packed BM=64 BN=64 TM=8 TN=8 split=2"};
   static const char *const settings[][4] = {
       {"dtype=f32", "layout_a=row", "layout_b=row", "pitched=false"},
       {"dtype=f64", "layout_a=col", "layout_b=row", "pitched=true"},

@@ -35,6 +35,8 @@ static const struct golden goldens[] = {
      {"layout_a=col", "layout_b=col", "layout_c=col", "pitched=true"}},
     {"matmul_pipelined", "configs/matmul.lua", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8", {"layout_b=col", "batch=2"}},
     {"matmul_pipelined_f64", "configs/matmul.lua", "pipelined order=cols group=1", {"dtype=f64"}},
+    {"matmul_packed", "configs/matmul.lua", "packed split=2", {"M=130", "N=259", "K=37", "batch=2"}},
+    {"matmul_packed_b", "configs/matmul.lua", "packed", {"M=130", "N=259", "K=36"}},
     {"matmul_epilogue", "configs/matmul_epilogue.lua", "pipelined", {"layout_c=col"}},
     {"matmul_wgmma", "configs/matmul.lua", "wgmma", {"dtype=bf16", "layout_b=col"}},
     {"matmul_wgmma_right",

@@ -226,6 +226,14 @@ static uint64_t random_variant(const struct bench *bench, const char *implementa
   return 0;
 }
 
+static bool has_variants(const struct bench *bench, const char *implementation) {
+  size_t count;
+  const struct space_implementation *list = space_implementations(bench->space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(list[i].implementation->name, implementation) == 0) return list[i].valid > 0;
+  return false;
+}
+
 static bool is_set(struct variant variant, const char *tunable) {
   for (size_t i = 0; i < variant.implementation->tunable_count; i++)
     if (strcmp(variant.implementation->tunables[i].name, tunable) == 0) return variant.values[i].boolean;
@@ -252,6 +260,7 @@ static void test_matmul_sample(void **state) {
     compile_variant(&bench,
                     random_variant(&bench, "blocked", number & 8 ? double_buffered : single_buffered, &random));
     compile_variant(&bench, random_variant(&bench, "pipelined", NULL, &random));
+    if (has_variants(&bench, "packed")) compile_variant(&bench, random_variant(&bench, "packed", NULL, &random));
     compile_variant(&bench, random_variant(&bench, number & 8 ? "tiled" : "naive", NULL, &random));
     if (number % 4 == 0) compile_reference(&bench);
     bench_close(&bench);
@@ -302,22 +311,24 @@ static void test_matmul_wgmma(void **state) {
 /* The variants one expects to be fast keep everything in registers. */
 static void test_matmul_does_not_spill(void **state) {
   static const struct {
-    const char *dtype, *variant;
+    const char *setting, *variant;
   } rows[] = {
       {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
       {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=2"},
       {"dtype=f32", "blocked BM=128 BN=128 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
-      {"dtype=f32", "blocked BM=256 BN=128 BK=8 TM=8 TN=16 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32", "blocked BM=128 BN=64 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
       {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=1 min_blocks=2"},
       {"dtype=f32", "pipelined BM=128 BN=256 BK=8 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
       {"dtype=f32", "pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
       {"dtype=f32", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=1 stages=4"},
+      {"M=64", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 split=2"},
+      {"K=4099", "packed BM=256 BN=128 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=f64", "pipelined BM=64 BN=128 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct bench bench;
-    bench_open(*state, "configs/matmul.lua", &rows[i].dtype, 1, &targets[1], &bench);
+    bench_open(*state, "configs/matmul.lua", &rows[i].setting, 1, &targets[1], &bench);
     int64_t spilled = compile_named(&bench, rows[i].variant);
     if (spilled) fail_msg("%s spills %lld bytes", rows[i].variant, (long long)spilled);
     bench_close(&bench);

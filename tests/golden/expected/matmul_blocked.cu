@@ -13,8 +13,8 @@ using dtype = float;
 #define vec 4
 #define pad 4
 #define min_blocks 1
-#define threads 256
 #define slice 4
+#define threads 256
 #define lanes_n 8
 #define lanes_m 4
 #define warps_n 2
@@ -25,6 +25,8 @@ using B_t = float;
 #define B_stride0 1000
 using C_t = float;
 #define C_stride0 1000
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_blocked.cu"
 // C = A * B, blocked twice: a block of threads computes a BM x BN tile of C from BM x BK and BK x BN tiles in shared
@@ -161,7 +163,7 @@ __device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (
   }
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C) {
+__global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
   alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
 

@@ -13,6 +13,8 @@ using B_t = float;
 using C_t = float;
 #define C_stride0 ((index_t)(N))
 #define C_stride1 1
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_naive.cu"
 // C = A * B, one thread for one element of C: the first rung of the ladder.
@@ -24,7 +26,7 @@ using C_t = float;
 
 
 
-__global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
   const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
 

@@ -1,4 +1,4 @@
-// matmul: pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=4 group=8 min_blocks=1
+// matmul: pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=1
 // M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=2
 using index_t = int;
 using dtype = float;
@@ -8,10 +8,9 @@ using dtype = float;
 #define TM 8
 #define TN 8
 #define lanes_m 4
-#define bursts 1
+#define bursts 7
 #define stages 4
 #define group 8
-#define min_blocks 1
 #define slice 4
 #define lanes_n 8
 #define WM 32
@@ -24,6 +23,8 @@ using B_t = float;
 #define B_stride1 ((index_t)(K))
 using C_t = float;
 #define C_stride0 ((index_t)(N))
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_pipelined.cu"
 // C = A * B, blocked three times: a block of threads computes a BM x BN tile of C, a warp a WM x WN part of it, a
@@ -33,6 +34,7 @@ using C_t = float;
 // What limits it is the rate at which instructions are issued, so the inner loop has next to nothing besides its
 // multiply-adds: no question about the matrix's edges, no value on its way through registers, and a phase's
 // addresses are constants from one base.
+#line 14 "templates/matmul_pipelined.cu"
 
 #line 1 "templates/lib/pack.cuh"
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
@@ -214,11 +216,15 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     }
   }
 };
-#line 12 "templates/matmul_pipelined.cu"
+#line 18 "templates/matmul_pipelined.cu"
 
-#line 19 "templates/matmul_pipelined.cu"
+
+
 using tile_a = async_tile<dtype, BM, BK, 68, 1, threads, 1>;
 using tile_b = async_tile<dtype, BN, BK, 132, 1, threads, 1>;
+
+
+
 
 // A slice of a thread's elements of one k.
 __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
@@ -227,7 +233,7 @@ __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
   for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * 68;
   constexpr int stage = stage_a + BK * 132;
@@ -243,7 +249,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 50 "templates/matmul_pipelined.cu"
+#line 55 "templates/matmul_pipelined.cu"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
   // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
@@ -252,17 +258,28 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
+#line 68 "templates/matmul_pipelined.cu"
   const index_t line_a = A_stride0;
+  const index_t across_a = M;
+  const dtype *from_a = A + static_cast<index_t>(blockIdx.z) * M * A_stride0 + row0 * A_stride0;
+#line 77 "templates/matmul_pipelined.cu"
   const index_t line_b = B_stride1;
-  const dtype *from_a = A + static_cast<index_t>(blockIdx.z) * M * A_stride0 + row0 * line_a;
-  const dtype *from_b = B + static_cast<index_t>(blockIdx.z) * N * B_stride1 + col0 * line_b;
+  const index_t across_b = N;
+  const dtype *from_b = B + static_cast<index_t>(blockIdx.z) * N * B_stride1 + col0 * B_stride1;
+
   const index_t step_a = 1;
   const index_t step_b = 1;
 
-#line 84 "templates/matmul_pipelined.cu"
+#line 112 "templates/matmul_pipelined.cu"
 
-  tile_a next_a(from_a, line_a, M - row0);
-  tile_b next_b(from_b, line_b, N - col0);
+  // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
+#line 127 "templates/matmul_pipelined.cu"
+  index_t left = (K + (BK - 1)) / BK;
+  const index_t first_k = K - (left - 1) * BK;
+
+
+  tile_a next_a(from_a, line_a, across_a - row0);
+  tile_b next_b(from_b, line_b, across_b - col0);
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
   constexpr int copies = tile_a::copies + tile_b::copies;
@@ -283,9 +300,6 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
     next_b.advance(BK * step_b);
   };
 
-  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
-  index_t left = (K + (BK - 1)) / BK;
-  const index_t first_k = K - (left - 1) * BK;
   next_a.start_short(on_the_way, shared, first_k);
   next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
@@ -328,7 +342,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 137 "templates/matmul_pipelined.cu"
+#line 180 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 1);
 
 
@@ -344,7 +358,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 0);
 
 #pragma unroll
@@ -358,7 +372,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 1);
 
 #pragma unroll
@@ -413,9 +427,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 #pragma unroll
     for (int j = 0; j < TN; ++j) sum[i][j] = __uint_as_float(__float_as_uint(sum[i][j]) | threadIdx.z);
   }
-
+#line 268 "templates/matmul_pipelined.cu"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 202 "templates/matmul_pipelined.cu"
+#line 276 "templates/matmul_pipelined.cu"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll

@@ -1,4 +1,4 @@
-// matmul: pipelined BM=128 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=1 stages=4 group=1 min_blocks=1
+// matmul: pipelined BM=128 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 group=1 split=1
 // M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
 using dtype = double;
@@ -8,9 +8,8 @@ using dtype = double;
 #define TM 8
 #define TN 8
 #define lanes_m 4
-#define bursts 1
+#define bursts 7
 #define stages 4
-#define min_blocks 1
 #define slice 2
 #define lanes_n 8
 #define WM 32
@@ -19,11 +18,15 @@ using dtype = double;
 #define threads 256
 using A_t = double;
 #define A_stride0 ((index_t)(K))
+#define A_stride1 1
 using B_t = double;
 #define B_stride0 ((index_t)(N))
+#define B_stride1 1
 using C_t = double;
 #define C_stride0 ((index_t)(N))
 #define C_stride1 1
+using workspace_t = double;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_pipelined.cu"
 // C = A * B, blocked three times: a block of threads computes a BM x BN tile of C, a warp a WM x WN part of it, a
@@ -33,6 +36,7 @@ using C_t = double;
 // What limits it is the rate at which instructions are issued, so the inner loop has next to nothing besides its
 // multiply-adds: no question about the matrix's edges, no value on its way through registers, and a phase's
 // addresses are constants from one base.
+#line 14 "templates/matmul_pipelined.cu"
 
 #line 1 "templates/lib/pack.cuh"
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
@@ -214,11 +218,15 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     }
   }
 };
-#line 12 "templates/matmul_pipelined.cu"
+#line 18 "templates/matmul_pipelined.cu"
 
-#line 19 "templates/matmul_pipelined.cu"
+
+
 using tile_a = async_tile<dtype, BM, BK, 132, 1, threads, 1>;
 using tile_b = async_tile<dtype, BN, BK, 128, 2, threads, 0>;
+
+
+
 
 // A slice of a thread's elements of one k.
 __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
@@ -227,12 +235,12 @@ __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
   for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * 132;
   constexpr int stage = stage_a + BK * 128;
 
-#line 46 "templates/matmul_pipelined.cu"
+#line 51 "templates/matmul_pipelined.cu"
   const index_t tiles_n = (N + (BN - 1)) / BN;
   const index_t row0 = blockIdx.x / tiles_n * BM;
   const index_t col0 = blockIdx.x % tiles_n * BN;
@@ -245,35 +253,51 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
+#line 68 "templates/matmul_pipelined.cu"
   const index_t line_a = A_stride0;
+  const index_t across_a = M;
+  const dtype *from_a = A + row0 * A_stride0;
+#line 77 "templates/matmul_pipelined.cu"
   const index_t line_b = B_stride0;
-  const dtype *from_a = A + row0 * line_a;
-  const dtype *from_b = B + col0 * 1;
+  const index_t across_b = N;
+  const dtype *from_b = B + col0 * B_stride1;
+
   const index_t step_a = 1;
   const index_t step_b = line_b;
 
-
+#line 89 "templates/matmul_pipelined.cu"
   // An application's operand that wide copies may not start at: slow, but right.
-  if (!packs_fit<1>(A, line_a) || !packs_fit<2>(B, line_b)) {
+  if (!packs_fit<2>(B, line_b)) {
+
+
+
+    const dtype *const all_a = A;
+    const dtype *const all_b = B;
     dtype *const c = C;
 #pragma unroll 1
     for (int e = 0; e < TM * TN; ++e) {
       const index_t m = row0 + row + e / TN / slice * (lanes_m * slice) + e / TN % slice;
       const index_t n = col0 + col + e % TN / slice * (lanes_n * slice) + e % TN % slice;
       if (m >= M || n >= N) continue;
-      const dtype *a = from_a + (m - row0) * line_a;
-      const dtype *b = from_b + (n - col0) * 1;
+      const dtype *a = all_a + m * A_stride0;
+      const dtype *b = all_b + n * B_stride1;
       dtype sum = 0;
 #pragma unroll 1
-      for (index_t k = 0; k < K; ++k) sum += a[k * step_a] * b[k * step_b];
+      for (index_t k = 0; k < K; ++k) sum += a[k * A_stride1] * b[k * B_stride0];
       c[m * C_stride0 + n * C_stride1] = ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (m), (n)));
     }
     return;
   }
 
 
-  tile_a next_a(from_a, line_a, M - row0);
-  tile_b next_b(from_b, line_b, N - col0);
+  // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
+#line 127 "templates/matmul_pipelined.cu"
+  index_t left = (K + (BK - 1)) / BK;
+  const index_t first_k = K - (left - 1) * BK;
+
+
+  tile_a next_a(from_a, line_a, across_a - row0);
+  tile_b next_b(from_b, line_b, across_b - col0);
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
   constexpr int copies = tile_a::copies + tile_b::copies;
@@ -294,9 +318,6 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
     next_b.advance(BK * step_b);
   };
 
-  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
-  index_t left = (K + (BK - 1)) / BK;
-  const index_t first_k = K - (left - 1) * BK;
   next_a.start_short(on_the_way, shared, first_k);
   next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
@@ -339,7 +360,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 137 "templates/matmul_pipelined.cu"
+#line 180 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 1);
 
 
@@ -355,7 +376,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 137 "templates/matmul_pipelined.cu"
+#line 180 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 2);
 
 
@@ -371,7 +392,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 137 "templates/matmul_pipelined.cu"
+#line 180 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 3);
 
 
@@ -387,7 +408,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 0);
 
 #pragma unroll
@@ -401,7 +422,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 1);
 
 #pragma unroll
@@ -415,7 +436,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 2);
 
 #pragma unroll
@@ -429,7 +450,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 139 "templates/matmul_pipelined.cu"
+#line 182 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 3);
 
 #pragma unroll
@@ -476,9 +497,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_pipelined(const A_
     for (int j = 0; j < TN; ++j) sum[i][j] += a[(BK - 1) % 2][i] * b[(BK - 1) % 2][j];
   }
 
-#line 194 "templates/matmul_pipelined.cu"
+#line 268 "templates/matmul_pipelined.cu"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 202 "templates/matmul_pipelined.cu"
+#line 276 "templates/matmul_pipelined.cu"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll

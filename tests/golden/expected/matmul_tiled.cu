@@ -16,6 +16,8 @@ using B_t = double;
 using C_t = double;
 #define C_stride0 4096
 #define C_stride1 1
+using workspace_t = double;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_tiled.cu"
 // C = A * B through shared memory: a block computes a tile of C in phases. In each phase its threads bring one tile
@@ -24,7 +26,7 @@ using C_t = double;
 
 
 
-__global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C) {
+__global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
   __shared__ A_t tile_a[tile][tile + pad];

@@ -13,6 +13,8 @@ using B_t = float;
 using C_t = float;
 #define C_stride0 1
 #define C_stride1 ((index_t)(M))
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_tiled.cu"
 // C = A * B through shared memory: a block computes a tile of C in phases. In each phase its threads bring one tile
@@ -21,7 +23,7 @@ using C_t = float;
 
 
 
-__global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
   // columns, which is so for operands whose rows are not contiguous.
   __shared__ A_t tile_a[tile][tile + pad];

@@ -1,0 +1,60 @@
+//@ -- Where the operand "a" or "b" of this block's product has been laid out.
+//@ function packed_operand(name)
+//@   local at = name == "b" and packs_a and "workspace + batch * packed_a" or "workspace"
+//@   return batch == 1 and at or at .. " + static_cast<index_t>(blockIdx.z) * packed_" .. name
+//@ end
+// A block's 64 x 32 elements (along i and k) of an operand, laid out with a line for each k that ends in zeros.
+//
+// from    the operand's first element; next_i, next_k: from one element to the next
+// to      the first of the new lines, which are `line` long; of `depth` of them `count` elements are there
+__device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, index_t next_k, bool k_contiguous,
+                                          dtype *to, index_t line, index_t count, index_t depth, index_t block) {
+  __shared__ dtype part[32][65]; // 65: along i and along k neighbours are in different banks
+  const index_t across = (count + 63) / 64;
+  const index_t i0 = block % across * 64;
+  const index_t k0 = block / across * 32;
+  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
+  // Lanes run along what is contiguous.
+  dtype held[8];
+#pragma unroll
+  for (int p = 0; p < 8; ++p) {
+    const index_t i = i0 + (k_contiguous ? p * 8 + warp : p % 2 * 32 + lane);
+    const index_t k = k0 + (k_contiguous ? lane : p / 2 * 8 + warp);
+    held[p] = i < count && k < depth ? from[i * next_i + k * next_k] : dtype(0);
+  }
+  if (k_contiguous) {
+#pragma unroll
+    for (int p = 0; p < 8; ++p) part[lane][p * 8 + warp] = held[p];
+    __syncthreads();
+#pragma unroll
+    for (int p = 0; p < 8; ++p) held[p] = part[p / 2 * 8 + warp][p % 2 * 32 + lane];
+  }
+#pragma unroll
+  for (int p = 0; p < 8; ++p) {
+    const index_t i = i0 + p % 2 * 32 + lane;
+    const index_t k = k0 + p / 2 * 8 + warp;
+    if (i < line && k < depth) to[k * line + i] = held[p];
+  }
+}
+
+// The blocks of A, then those of B, as far as they are packed.
+__global__ void __launch_bounds__(256) pack_operands(${params}) {
+//@ if packs_a then
+//@ if packs_b then
+  if (blockIdx.x < blocks_a)
+//@ end
+  {
+    pack_part(${of_batch("A", A_layout, "M", "K")}, A_stride0, A_stride1, ${A_layout == "row"}, ${packed_operand("a")}, line_pa, M, K,
+              blockIdx.x);
+  }
+//@ end
+//@ if packs_b then
+//@ local before = packs_a and "blocks_a" or 0
+//@ if packs_a then
+  if (blockIdx.x < blocks_a) return;
+//@ end
+  pack_part(${of_batch("B", B_layout, "K", "N")}, B_stride1, B_stride0, ${B_layout == "col"}, ${packed_operand("b")}, line_pb, N, K,
+            blockIdx.x - ${before});
+//@ end
+}
