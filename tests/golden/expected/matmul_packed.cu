@@ -100,6 +100,8 @@ template <int Capacity> class async_copies {
     assert(count < Capacity);
     assert(reinterpret_cast<size_t>(to) % bytes == 0 && reinterpret_cast<size_t>(from) % bytes == 0);
     on_the_way[(first + count++) % Capacity] = {to, from, bytes, commits};
+    if (from) cugen_note(from, bytes, CPU_ASYNC);
+    cugen_note(to, bytes, CPU_WRITE | CPU_ASYNC);
   }
 
 public:
@@ -113,11 +115,8 @@ public:
   template <int Latest> void wait() {
     for (; count > 0 && on_the_way[first].of_group < commits - Latest; --count, first = (first + 1) % Capacity) {
       const copy &done = on_the_way[first];
-      if (done.from) {
-        memcpy(done.to, done.from, done.bytes);
-      } else {
-        memset(done.to, 0, done.bytes);
-      }
+      cugen_note_arrived(done.to, done.bytes);
+      cugen_copy(done.to, done.from, done.bytes);
     }
   }
 #else

@@ -19,6 +19,8 @@ struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define store_n 32
 #define stages 9
 using A_t = __half;
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_wgmma.cu"
 // C = A * B on Hopper's tensor cores (sm_90a). A persistent grid: every cluster of blocks computes tile after tile. In a
@@ -287,7 +289,7 @@ __device__ __forceinline__ unsigned swizzled(int line, int piece) {
 }
 
 __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 1)
-    matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K) {
+    matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
   const unsigned ring = shared_address(shared);
