@@ -176,7 +176,8 @@ static enum trouble apply_dtype(enum expr_op op, const struct value *a, struct v
   static const struct {
     const char *name;
     double eps;
-  } table[] = {{"f64", 0x1p-52}, {"f32", 0x1p-23}, {"f16", 0x1p-10}, {"bf16", 0x1p-7}};
+  } table[] = {{"f64", 0x1p-52}, {"f32", 0x1p-23}, {"f16", 0x1p-10},
+               {"bf16", 0x1p-7}, {"e4m3", 0x1p-3}, {"e5m2", 0x1p-2}};
   *out = op == OP_SIZEOF ? value_int(dtype->bytes) : value_float(0.0);
   for (size_t i = 0; op == OP_EPS && i < sizeof table / sizeof *table; i++)
     if (strcmp(table[i].name, dtype->name) == 0) out->real = table[i].eps;

@@ -73,6 +73,8 @@ static const struct dtype dtypes[] = {
     {"f32", 4, "float", NULL, "f64", true},
     {"f16", 2, "__half", "cuda_fp16.h", "f64", true},
     {"bf16", 2, "__nv_bfloat16", "cuda_bf16.h", "f64", true},
+    {"e4m3", 1, "__nv_fp8_e4m3", "cuda_fp8.h", "f64", true},
+    {"e5m2", 1, "__nv_fp8_e5m2", "cuda_fp8.h", "f64", true},
     {"i8", 1, "signed char", NULL, "i64", false},
     {"i16", 2, "short", NULL, "i64", false},
     {"i32", 4, "int", NULL, "i64", false},
@@ -83,8 +85,8 @@ static const struct dtype dtypes[] = {
     {"u64", 8, "unsigned long long", NULL, "u64", false},
 };
 
-static const char *const all_dtype_names[] = {"f64", "f32", "f16", "bf16", "i8",  "i16", "i32",
-                                              "i64", "u8",  "u16", "u32",  "u64", NULL};
+static const char *const all_dtype_names[] = {"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i8", "i16",
+                                              "i32", "i64", "u8",  "u16",  "u32",  "u64",  NULL};
 
 const struct dtype *dtype_find(const char *name) {
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)

@@ -42,7 +42,7 @@ struct dtype {
   bool floating;
 };
 
-/* f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64; NULL when the name is none of them. */
+/* f64 f32 f16 bf16 e4m3 e5m2 i8 i16 i32 i64 u8 u16 u32 u64; NULL when the name is none of them. */
 const struct dtype *dtype_find(const char *name);
 /* All names, NULL-terminated. */
 const char *const *dtype_names(void);

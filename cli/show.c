@@ -11,9 +11,10 @@ static const char *const kinds[] = {"input", "output", "inout", "scratch", "scal
 /* The element types of configs, as C and CUDA write them. */
 static const char *c_type(const char *dtype) {
   static const char *const types[][2] = {
-      {"f64", "double"}, {"f32", "float"},    {"f16", "__half"},   {"bf16", "__nv_bfloat16"},
-      {"i8", "int8_t"},  {"i16", "int16_t"},  {"i32", "int32_t"},  {"i64", "int64_t"},
-      {"u8", "uint8_t"}, {"u16", "uint16_t"}, {"u32", "uint32_t"}, {"u64", "uint64_t"},
+      {"f64", "double"},         {"f32", "float"},          {"f16", "__half"}, {"bf16", "__nv_bfloat16"},
+      {"e4m3", "__nv_fp8_e4m3"}, {"e5m2", "__nv_fp8_e5m2"}, {"i8", "int8_t"},  {"i16", "int16_t"},
+      {"i32", "int32_t"},        {"i64", "int64_t"},        {"u8", "uint8_t"}, {"u16", "uint16_t"},
+      {"u32", "uint32_t"},       {"u64", "uint64_t"},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (strcmp(types[i][0], dtype) == 0) return types[i][1];

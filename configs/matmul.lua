@@ -69,8 +69,8 @@ kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
   problem "N" (4096),                            -- columns of B and C
   problem "K" (4096),                            -- columns of A, rows of B
-  problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32" }, -- tf32: f32 that tensor cores may round to 10 bits
-  problem "dtype_c"    { "default", "f32" },     -- of C: the operands' type, or f32 of halves
+  problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32", "e4m3", "e5m2", "i8" }, -- tf32: f32 rounded to 10 bits
+  problem "dtype_c"    { "default", "f32" },     -- of C: the operands' type, of bytes bf16 or i32; or f32 of small ones
   problem "layout_a"   { "row", "col" },
   problem "layout_b"   { "row", "col" },
   problem "layout_c"   { "row", "col" },
@@ -89,8 +89,9 @@ kernel "matmul" {
 
   -- Types of what is stored and of the sums.
   derive "operand"     "dtype == 'tf32' and 'f32' or dtype",
-  derive "accumulator" "dtype == 'f64' and 'f64' or 'f32'",
-  derive "result"      "dtype_c == 'f32' and 'f32' or operand",
+  derive "accumulator" "dtype == 'f64' and 'f64' or dtype == 'i8' and 'i32' or 'f32'",
+  derive "result"      "dtype_c == 'f32' and 'f32' or dtype == 'i8' and 'i32' or sizeof(operand) == 1 and 'bf16' or operand",
+  derive "float_8"     "dtype == 'e4m3' or dtype == 'e5m2'",
   where "dtype_c == 'default' or sizeof(operand) <= 2",
 
   -- Elements that lie side by side in memory: a row or a column, by the layout.
@@ -138,10 +139,14 @@ kernel "matmul" {
     -- rule (a random walk of partial sums of size sqrt(k) / 3, each rounded to eps / 2), and the worst of 1e8
     -- elements by six times that. Five times more than this worst is still far below one product. What is stored is
     -- rounded once more. The operands of a tf32 product lose up to 2^-10 of themselves, which adds up like the sums.
-    tolerance = "2 * K * eps(accumulator) + eps(result) + (dtype == 'tf32' and sqrt(K) / 256 or 0)",
+    -- Tensor cores add products of 8-bit floats with 13 bits behind the largest of 32, so that 2^-14 of a sum is lost
+    -- at each step along k, which may be all to the same side.
+    tolerance = "2 * K * eps(accumulator) + eps(result) + (dtype == 'tf32' and sqrt(K) / 256 or 0) \
+                 + (float_8 and K * sqrt(K) / 262144 or 0)",
     -- Over all of C these errors are 0.14 * sqrt(K) * eps where every sum is rounded, K * eps / 70 on tensor cores, which
     -- cut sums off once for 16 products, a fifth of eps(result), and 7e-4 for tf32. One lost product is 1 / sqrt(K).
-    norm = "K * eps(accumulator) / 16 + eps(result) / 2 + (dtype == 'tf32' and 0.002 or 0)",
+    norm = "K * eps(accumulator) / 16 + eps(result) / 2 + (dtype == 'tf32' and 0.002 or 0) \
+            + (float_8 and K / 262144.0 or 0)",
   },
   scalar "M" { dtype = "index", specialize = "specialize" },
   scalar "N" { dtype = "index", specialize = "specialize" },
@@ -276,6 +281,67 @@ kernel "matmul" {
       shared "shared_bytes",
     },
     pipeline(),
+  },
+
+  -- On tensor cores, by the instructions that every GPU has since compute capability 8.0; else as pipelined.
+  implementation "mma" {
+    template "matmul_mma.cu",
+    requires "device.compute_capability >= 80 and dtype ~= 'f32'",
+    requires "dtype ~= 'e4m3' and dtype ~= 'e5m2' or device.compute_capability >= 89 or device.is_gpu == 0",
+    -- Nothing transposes bytes on the way to the tensor cores.
+    requires "dtype ~= 'e4m3' and dtype ~= 'e5m2' and dtype ~= 'i8' or layout_a == 'row' and layout_b == 'col'",
+    tunable "BM" { 128, 256, 64 },               -- the block's tile of C
+    tunable "BN" { 128, 256, 64 },
+    tunable "WM" { 64, 32, 128 },                -- the warp's part of it
+    tunable "WN" { 64, 32, 128 },
+    tunable "k_bytes" { 64, 128, 256 },            -- how far along k a tile reaches, in bytes
+    tunable "stages" { 4, 3, 5 },                -- tiles in shared memory: one is multiplied, the others on their way
+    tunable "group"  { 8, 1, 16 },               -- rows of tiles that the blocks' order goes down together
+    tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
+    tunable "f64_rows" { 8, 16 },                -- the instruction's rows and its k in f64
+    tunable "f64_k"    { 4, 8, 16 },
+
+    derive "BK"      "k_bytes // sizeof(operand)",
+    derive "threads" "BM // WM * (BN // WN) * 32",
+    -- Elements in one copy: as many of 16 bytes as rows and bases are aligned for.
+    derive "copy_16" "16 // sizeof(operand)",
+    derive "copy_8"  "max(copy_16 // 2, 1)",
+    derive "copy_4"  "max(copy_16 // 4, 1)",
+    derive "vec_a"   "pitch_a % copy_16 == 0 and contiguous_a % copy_16 == 0 and copy_16 \
+                      or pitch_a % copy_8 == 0 and contiguous_a % copy_8 == 0 and copy_8 \
+                      or pitch_a % copy_4 == 0 and contiguous_a % copy_4 == 0 and copy_4 or 1",
+    derive "vec_b"   "pitch_b % copy_16 == 0 and contiguous_b % copy_16 == 0 and copy_16 \
+                      or pitch_b % copy_8 == 0 and contiguous_b % copy_8 == 0 and copy_8 \
+                      or pitch_b % copy_4 == 0 and contiguous_b % copy_4 == 0 and copy_4 or 1",
+    derive "store_width" "min(4, 16 // sizeof(result))",
+    -- Bytes along k of an instruction.
+    derive "step_bytes" "dtype == 'f64' and 8 * f64_k or 32",
+    derive "shared_bytes" "stages * k_bytes * (BM + BN)",
+    -- Sums and two pairs of fragments, and some 30 for addresses and counters.
+    derive "registers" "sizeof(accumulator) // 4 * WM * WN // 32 + (WM + WN) * step_bytes // 64 + 30",
+
+    where "f64_k == 4 and f64_rows == 8 or dtype == 'f64' and f64_rows == 16 and device.compute_capability >= 90",
+    -- The warps tile the block.
+    where "BM % WM == 0 and BN % WN == 0",
+    where "threads >= 64 and threads <= 512",
+    -- An even number of steps along k in a tile.
+    where "k_bytes % (2 * step_bytes) == 0",
+    -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
+    where "registers <= 240",
+    where "registers * threads * min_blocks <= device.registers_per_sm",
+    -- Only where that is a bound.
+    where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
+    -- All threads copy the same number of times.
+    where "BM * BK % (threads * vec_a) == 0 and BN * BK % (threads * vec_b) == 0",
+    -- Each copy has its place in the program.
+    where "BM * BK <= 32 * threads * vec_a and BN * BK <= 32 * threads * vec_b",
+    -- The block's shared memory, and the multiprocessor's for all of its blocks.
+    where "shared_bytes <= device.shared_per_block_optin",
+    where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
+
+    grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+    block  { "threads" },
+    shared "shared_bytes",
   },
 
   -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.

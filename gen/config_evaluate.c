@@ -118,7 +118,7 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
 
 /* What texture units read (CUDA Driver API, CUarray_format). */
 static bool is_texel(const struct dtype *dtype) {
-  return dtype->bytes <= 4 && strcmp(dtype->name, "bf16") != 0;
+  return dtype->bytes <= 4 && strcmp(dtype->name, "bf16") != 0 && !(dtype->floating && dtype->bytes == 1);
 }
 
 /* A texture over a buffer has two dimensions, an array one to three. */

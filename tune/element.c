@@ -36,6 +36,39 @@ static uint16_t small_store(struct small_float format, double value) {
   return (uint16_t)(sign | (bits >= infinity ? infinity : (uint16_t)bits));
 }
 
+/* ---- 8-bit floats (Open Compute Project, "OCP 8-bit Floating Point Specification") ---- */
+
+/* The upper half of an f16. */
+static double e5m2_load(uint8_t bits) {
+  return small_load(half_format, (uint16_t)(bits << 8));
+}
+
+static const struct small_float e5m2_format = {2, 15};
+
+static uint8_t e5m2_store(double value) {
+  uint16_t bits = small_store(e5m2_format, value);
+  return (uint8_t)((bits >> 8 & 0x80) | (bits & 0x7f));
+}
+
+/* Has no infinity: where others have it are more numbers, of which the last is NaN. */
+static double e4m3_load(uint8_t bits) {
+  int exponent = (bits & 0x7f) >> 3, fraction = bits & 7;
+  double size = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
+  if ((bits & 0x7f) == 0x7f) return (double)NAN;
+  return bits & 0x80 ? -size : size;
+}
+
+static uint8_t e4m3_store(double value) {
+  uint8_t sign = signbit(value) ? 0x80 : 0;
+  double size = fabs(value);
+  int exponent;
+  if (isnan(value)) return (uint8_t)(sign | 0x7f);
+  if (size >= 448) return (uint8_t)(sign | 0x7e);
+  frexp(size, &exponent); /* size = f * 2^exponent, f in [0.5, 1) */
+  if (exponent < -5 || size == 0) exponent = -5;
+  return (uint8_t)(sign | ((int)rint(ldexp(size, 4 - exponent)) + (exponent + 5) * 8));
+}
+
 /* ---- Any dtype ---- */
 
 /* dtype, C type, load from the C value v, store of the double d */
@@ -44,6 +77,8 @@ static uint16_t small_store(struct small_float format, double value) {
   X(f64, double, v, d)                                                                                               \
   X(f16, uint16_t, small_load(half_format, v), small_store(half_format, d))                                          \
   X(bf16, uint16_t, small_load(bfloat_format, v), small_store(bfloat_format, d))                                     \
+  X(e4m3, uint8_t, e4m3_load(v), e4m3_store(d))                                                                      \
+  X(e5m2, uint8_t, e5m2_load(v), e5m2_store(d))                                                                      \
   X(i8, int8_t, v, clamp(d, INT8_MIN, INT8_MAX))                                                                     \
   X(i16, int16_t, v, clamp(d, INT16_MIN, INT16_MAX))                                                                 \
   X(i32, int32_t, v, clamp(d, INT32_MIN, INT32_MAX))                                                                 \

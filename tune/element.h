@@ -5,7 +5,7 @@
 #include "base/kernel.h"
 
 typedef double element_loader(const void *from, int64_t index);
-/* Rounds to nearest, ties to even; saturates integers. */
+/* Rounds to nearest, ties to even; saturates integers, and e4m3, which has no infinity. */
 typedef void element_storer(void *to, int64_t index, double value);
 
 /* For loops: the type is looked at once. */

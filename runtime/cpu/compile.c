@@ -41,9 +41,18 @@ static const char *const watched_flags[] = {
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
 /* Headers that the shim stands for: they resolve, and are empty. */
-static const char *const stub_headers[] = {
-    "cuda_fp16.h", "cuda_bf16.h",      "cuda_runtime.h",  "mma.h",   "cuda.h", "device_launch_parameters.h",
-    "assert.h",    "math_constants.h", "cuda_pipeline.h", "cassert", "cmath"};
+static const char *const stub_headers[] = {"cuda_fp16.h",
+                                           "cuda_bf16.h",
+                                           "cuda_fp8.h",
+                                           "cuda_runtime.h",
+                                           "mma.h",
+                                           "cuda.h",
+                                           "device_launch_parameters.h",
+                                           "assert.h",
+                                           "math_constants.h",
+                                           "cuda_pipeline.h",
+                                           "cassert",
+                                           "cmath"};
 
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */

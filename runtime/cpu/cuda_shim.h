@@ -19,6 +19,7 @@
 #include "shim/mathematics.h"
 #include "shim/integers.h"
 #include "shim/float16.h"
+#include "shim/float8.h"
 #include "shim/textures.h"
 #include "shim/entry.h"
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/kernel.h"
 #include "gen/expand.h"
@@ -284,6 +285,44 @@ static void test_matmul_types(void **state) {
   }
 }
 
+/* Tensor cores: every type and layout on generations that differ in what they have, each in less than two seconds where
+   nothing else runs; the bound leaves room for a busy machine. */
+static void test_matmul_mma(void **state) {
+  static const struct target generations[] = {
+      {"sm_86",
+       {COMMON_FACTS, .compute_capability = 86, .sm_count = 84, .max_threads_per_sm = 1536, .max_blocks_per_sm = 16,
+        .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+      {"sm_89",
+       {COMMON_FACTS, .compute_capability = 89, .sm_count = 128, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
+        .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+      {"sm_100",
+       {COMMON_FACTS, .compute_capability = 100, .sm_count = 148, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
+        .shared_per_block_optin = 232448, .shared_per_sm = 233472}},
+  };
+  static const char *const dtypes[] = {"dtype=bf16", "dtype=tf32", "dtype=f64", "dtype=f16",
+                                       "dtype=i8",   "dtype=e4m3", "dtype=e5m2"};
+  uint64_t random = 1;
+  for (unsigned number = 0; number < 28; number++) {
+    const struct target *target = number % 2 ? &generations[number / 2 % 3] : &targets[number / 2 % TARGETS];
+    const char *settings[SETTINGS];
+    struct bench bench;
+    size_t count = matmul_settings(&random, number / 3, settings);
+    /* Bytes only along k, as floats since 8.9; four types in each layout. */
+    size_t type = number < 24                             ? (number + number / 4) % 4
+                  : target->facts.compute_capability < 89 ? 4
+                                                          : 4 + number % 3;
+    settings[3] = dtypes[type];
+    if (type >= 4) settings[0] = "layout_a=row", settings[1] = "layout_b=col";
+    settings[count - 1] = number % 5 == 0 ? "K=6401" : "K=6400";
+    bench_open(*state, "configs/matmul.lua", settings, count, target, &bench);
+    clock_t start = clock();
+    compile_variant(&bench, random_variant(&bench, "mma", NULL, &random));
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (seconds > 5) fail_msg("%s for %s took %.2f s", settings[3], target->arch, seconds);
+    bench_close(&bench);
+  }
+}
+
 /* All layouts, types and, by chance, ways of sharing. What the compiler made serial or put into memory is refused, so
    that nothing that compiles spills. */
 static void test_matmul_wgmma(void **state) {
@@ -324,6 +363,11 @@ static void test_matmul_does_not_spill(void **state) {
       {"M=64", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 split=2"},
       {"K=4099", "packed BM=256 BN=128 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=f64", "pipelined BM=64 BN=128 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
+      {"dtype=bf16", "mma BM=128 BN=256 WM=64 WN=64 k_bytes=64 stages=4 min_blocks=1"},
+      {"dtype=bf16", "mma BM=128 BN=128 WM=64 WN=32 k_bytes=64 stages=4 min_blocks=1"},
+      {"dtype=tf32", "mma BM=128 BN=128 WM=64 WN=32 k_bytes=128 stages=4 min_blocks=1"},
+      {"dtype=f64", "mma BM=128 BN=128 WM=32 WN=64 k_bytes=64 stages=4 min_blocks=1 f64_rows=16 f64_k=4"},
+      {"dtype=f64", "mma BM=64 BN=128 WM=32 WN=32 k_bytes=128 stages=4 min_blocks=1 f64_rows=16 f64_k=8"},
       {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -536,6 +580,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_matmul_sample),
       cmocka_unit_test(test_matmul_types),
+      cmocka_unit_test(test_matmul_mma),
       cmocka_unit_test(test_matmul_wgmma),
       cmocka_unit_test(test_matmul_does_not_spill),
       cmocka_unit_test(test_peaks),

@@ -48,6 +48,39 @@ static void half_formats_round_to_nearest_even(void **state) {
   }
 }
 
+static void bytes_round_to_nearest_even(void **state) {
+  (void)state;
+  const struct {
+    const char *dtype;
+    double value;
+    uint8_t bits;
+  } rows[] = {{"e4m3", 1.0, 0x38},      {"e4m3", -1.0625, 0xb8},  {"e4m3", 1.1875, 0x3a},  {"e4m3", 448.0, 0x7e},
+              {"e4m3", 464.0, 0x7e},    {"e4m3", INFINITY, 0x7e}, {"e4m3", 0x1p-9, 0x01},  {"e4m3", 0x1p-10, 0x00},
+              {"e4m3", 0x1.8p-9, 0x02}, {"e4m3", 0x1.ep-7, 0x08}, {"e4m3", -0.0, 0x80},    {"e5m2", 1.0, 0x3c},
+              {"e5m2", 57344.0, 0x7b},  {"e5m2", -61440.0, 0xfc}, {"e5m2", 0x1p-16, 0x01}, {"e5m2", 1.125, 0x3c},
+              {"e5m2", 1.375, 0x3e},    {"e5m2", INFINITY, 0x7c}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint8_t got;
+    element_store(dtype_find(rows[i].dtype), &got, 0, rows[i].value);
+    assert_int_equal(got, rows[i].bits);
+  }
+}
+
+static void every_byte_reads_back(void **state) {
+  (void)state;
+  const char *const dtypes[] = {"e4m3", "e5m2"};
+  for (int d = 0; d < 2; d++)
+    for (int bits = 0; bits < 256; bits++) {
+      uint8_t in = (uint8_t)bits, out;
+      double value = element_load(dtype_find(dtypes[d]), &in, 0);
+      element_store(dtype_find(dtypes[d]), &out, 0, value);
+      if (isnan(value))
+        assert_true(isnan(element_load(dtype_find(dtypes[d]), &out, 0)));
+      else
+        assert_int_equal(out, in);
+    }
+}
+
 static void every_half_reads_back(void **state) {
   (void)state;
   const char *const dtypes[] = {"f16", "bf16"};
@@ -572,6 +605,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_formats_round_to_nearest_even),
       cmocka_unit_test(every_half_reads_back),
+      cmocka_unit_test(bytes_round_to_nearest_even),
+      cmocka_unit_test(every_byte_reads_back),
       cmocka_unit_test(every_dtype_stores_and_loads),
       cmocka_unit_test(integers_saturate),
       cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),

@@ -1,0 +1,211 @@
+#pragma once
+// Products of small matrices on tensor cores (mma.sync, compute capability 8.0), one function an instruction. PTX ISA,
+// "Matrix Multiply-Accumulate Operation using mma Instruction".
+//
+// A warp adds the product of a 16 x k matrix by a k x 8 one to a 16 x 8 one. Lane l has, with g = l / 4 and t = l % 4,
+// sums of the rows g and g + 8 and the columns 2 t and 2 t + 1, in this order.
+//
+// Both operands come as fragments of 16 lines (rows of A, columns of B): words t + 4 q of the lines g + 8 h. A word is
+// 4 bytes, elements with neighbouring k, or a double; there are two of them along k, or k / 4 doubles. Of A it is
+// fragment[2 q + h]. Of B one half h is multiplied, whose words must stand in neighbouring registers, or they would be
+// moved there each time: fragment[words h + q].
+
+//@ if dtype == "f64" then
+using mma_word = double;
+constexpr int mma_words = f64_k / 4;
+//@ else
+using mma_word = unsigned;
+constexpr int mma_words = 2;
+//@ end
+constexpr int mma_depth = mma_words * 4 * sizeof(mma_word) / sizeof(A_t); // k of an instruction
+
+//@ local instructions = {
+//@   f16 = "m16n8k16.row.col.f32.f16.f16.f32", bf16 = "m16n8k16.row.col.f32.bf16.bf16.f32",
+//@   tf32 = "m16n8k8.row.col.f32.tf32.tf32.f32", e4m3 = "m16n8k32.row.col.f32.e4m3.e4m3.f32",
+//@   e5m2 = "m16n8k32.row.col.f32.e5m2.e5m2.f32", i8 = "m16n8k32.row.col.s32.s8.s8.s32",
+//@ }
+//@ local sums = dtype == "i8" and "+r" or "+f"
+#ifdef __CUGEN_CPU__
+
+// The lane that comes last multiplies for all.
+struct mma_slot {
+  accumulator *sum;
+  const mma_word *a, *b;
+
+  static constexpr int elements = sizeof(mma_word) / sizeof(A_t);
+
+  static accumulator value(mma_word word, int element) {
+    A_t parts[elements];
+    memcpy(parts, &word, sizeof word);
+//@ if dtype == "tf32" then
+    // The last 13 bits do not reach the multiplier.
+    return __uint_as_float(__float_as_uint(parts[element]) & 0xffffe000u);
+//@ else
+    return static_cast<accumulator>(parts[element]);
+//@ end
+  }
+
+  static void multiply(void **slots, unsigned) {
+    accumulator left[16][mma_depth], right[mma_depth][8];
+    for (int lane = 0; lane < 32; ++lane) {
+      const mma_slot *own = static_cast<const mma_slot *>(slots[lane]);
+      for (int q = 0; q < mma_words; ++q) {
+        for (int e = 0; e < elements; ++e) {
+          const int k = (lane % 4 + 4 * q) * elements + e;
+          left[lane / 4][k] = value(own->a[2 * q], e);
+          left[lane / 4 + 8][k] = value(own->a[2 * q + 1], e);
+          right[k][lane / 4] = value(own->b[q], e);
+        }
+      }
+    }
+    for (int lane = 0; lane < 32; ++lane) {
+      accumulator *sum = static_cast<mma_slot *>(slots[lane])->sum;
+      for (int e = 0; e < 4; ++e) {
+        for (int k = 0; k < mma_depth; ++k) sum[e] += left[lane / 4 + e / 2 * 8][k] * right[k][lane % 4 * 2 + e % 2];
+      }
+    }
+  }
+};
+
+template <int Half>
+__device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_word (&a)[2 * mma_words],
+                                             const mma_word (&b)[2 * mma_words]) {
+  mma_slot slot = {sum, a, b + Half * mma_words};
+  cugen_own_hooks->warp(0xffffffffu, mma_slot::multiply, &slot);
+}
+
+// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines.
+struct ldmatrix_slot {
+  const void *line;
+  const void *of[4];
+
+  static void exchange(void **slots, unsigned) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int m = 0; m < 4; ++m) {
+        static_cast<ldmatrix_slot *>(slots[lane])->of[m] =
+            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane / 4])->line;
+      }
+    }
+  }
+  // Transposed: the lines of the 2-byte elements that a lane gets are 2 (l % 4) and the next.
+  static void exchange_transposed(void **slots, unsigned) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int m = 0; m < 4; ++m) {
+        static_cast<ldmatrix_slot *>(slots[lane])->of[m] =
+            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane % 4 * 2])->line;
+        static_cast<ldmatrix_slot *>(slots[lane])->next[m] =
+            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane % 4 * 2 + 1])->line;
+      }
+    }
+  }
+  const void *next[4];
+};
+
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void *line) {
+  assert(reinterpret_cast<size_t>(line) % 16 == 0);
+  ldmatrix_slot slot = {line};
+  cugen_own_hooks->warp(0xffffffffu, ldmatrix_slot::exchange, &slot);
+  for (int m = 0; m < 4; ++m) to[m] = static_cast<const unsigned *>(slot.of[m])[threadIdx.x % 4];
+}
+
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void *line) {
+  assert(reinterpret_cast<size_t>(line) % 16 == 0);
+  ldmatrix_slot slot = {line};
+  cugen_own_hooks->warp(0xffffffffu, ldmatrix_slot::exchange_transposed, &slot);
+  for (int m = 0; m < 4; ++m) {
+    const unsigned low = static_cast<const unsigned short *>(slot.of[m])[threadIdx.x % 32 / 4];
+    to[m] = low | static_cast<unsigned>(static_cast<const unsigned short *>(slot.next[m])[threadIdx.x % 32 / 4]) << 16;
+  }
+}
+
+#else
+
+template <int Half>
+__device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_word (&a)[2 * mma_words],
+                                             const mma_word (&b)[2 * mma_words]) {
+//@ if instructions[dtype] then
+  asm("mma.sync.aligned.${instructions[dtype]} {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "${sums}"(sum[0]), "${sums}"(sum[1]), "${sums}"(sum[2]), "${sums}"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[2 * Half]), "r"(b[2 * Half + 1]));
+//@ elseif f64_rows == 8 then
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(sum[2 * h]), "+d"(sum[2 * h + 1])
+        : "d"(a[h]), "d"(b[Half]));
+  }
+//@ else
+//@ local left, right, operands = {}, {}, {}
+//@ for r = 0, f64_k // 2 - 1 do
+//@   left[#left + 1] = "%" .. 4 + r
+//@   operands[#operands + 1] = '"d"(a[' .. r .. "])"
+//@ end
+//@ for q = 0, f64_k // 4 - 1 do
+//@   right[#right + 1] = "%" .. 4 + f64_k // 2 + q
+//@   operands[#operands + 1] = '"d"(b[Half * mma_words + ' .. q .. "])"
+//@ end
+  asm("mma.sync.aligned.m16n8k${f64_k}.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {${table.concat(left, ", ")}}, "
+      "{${table.concat(right, ", ")}}, {%0, %1, %2, %3};"
+      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+      : ${table.concat(operands, ", ")});
+//@ end
+}
+
+// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(line))));
+}
+
+// The element l / 4 of the lines 2 (l % 4) and the next, of 2 bytes each.
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(line))));
+}
+
+#endif
+
+// A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: loaded by ldmatrix, which
+// transposes elements of 2 bytes; else a word at a time, which is an element then. Left: as A's, else as B's.
+template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct mma_fragments {
+  static constexpr int count = Extent / 16;
+  static constexpr int steps = Tile::depth / mma_depth;
+  static_assert((Extent & (Extent - 1)) == 0, "what stands in place of an addition below");
+  // The first element that the lane reads. Those along its line are found by an exclusive or with their distance, since
+  // the warp's part begins at a multiple of its extent and packs change places by an exclusive or too.
+  int own;
+
+  // first: of the warp's lines, along i.
+  __device__ __forceinline__ explicit mma_fragments(int first) {
+    const int lane = threadIdx.x % 32;
+    const int h = Left ? lane / 8 % 2 : lane / 16, q = Left ? lane / 16 : lane / 8 % 2; // of the matrix it points into
+    if constexpr (Matrices && Tile::along_k) {
+      own = Tile::place(first + lane % 8 + h * 8, q * Tile::pack_size);
+    } else if constexpr (Matrices) {
+      own = Tile::place(lane % 8 + q * 8, first + h * 8);
+    } else if constexpr (Tile::along_k) {
+      own = Tile::place(first + lane / 4, lane % 4);
+    } else {
+      own = Tile::place(lane % 4, first + lane / 4);
+    }
+  }
+
+  // The i-th fragment of a step along k.
+  __device__ __forceinline__ void load(mma_word (&to)[2 * mma_words], const T *tile, int i, int step) const {
+    if constexpr (Matrices && Tile::along_k) {
+      load_matrices(to, tile + (own ^ step * mma_depth) + i * 16 * Tile::line_size);
+    } else if constexpr (Matrices) {
+      load_matrices_transposed(to, tile + (own ^ i * 16) + step * 16 * Tile::line_size);
+    } else {
+#pragma unroll
+      for (int w = 0; w < 2 * mma_words; ++w) {
+        const int h = Left ? w % 2 : w / mma_words, q = Left ? w / 2 : w % mma_words;
+        const int k = (step * mma_words + q) * 4, n = (2 * i + h) * 8;
+        const T *from = Tile::along_k ? tile + (own ^ k) + n * Tile::line_size : tile + (own ^ n) + k * Tile::line_size;
+        to[w] = *reinterpret_cast<const mma_word *>(from);
+      }
+    }
+  }
+};

@@ -1,0 +1,215 @@
+// C = A * B on tensor cores by mma.sync, for any GPU of compute capability 8.0 and later. A block of threads computes a
+// BM x BN tile of C, a warp a WM x WN part of it. Tiles of A and B travel from global to shared memory by asynchronous
+// copies, stages - 1 of them ahead of the one that is being multiplied.
+//
+// C is computed by its lines. Those of a C that is stored by columns are its columns, and its transpose is the product
+// of the operands' transposes the other way around: X is the operand whose lines (i) are C's, Y the other one.
+
+//@ include "lib/pack.cuh"
+//@ include "lib/swizzled_tile.cuh"
+//@ include "lib/mma.cuh"
+//@ include "lib/batch.cuh"
+
+//@ local function operand_of(name, extent, along_k, stride, from, tile, warp, vec, tile0)
+//@   -- By ldmatrix, unless it is to transpose elements that do not have 2 bytes.
+//@   local matrices = dtype ~= "f64" and (along_k or sizeof(operand) == 2)
+//@   return { name = name, extent = extent, along_k = along_k, stride = stride, from = from, tile = tile, warp = warp,
+//@            vec = vec, tile0 = tile0, matrices = matrices, span = matrices and 1 or 2 }
+//@ end
+//@ local a_along_k = A_layout == "row"
+//@ local b_along_k = B_layout == "col"
+//@ local X = operand_of("A", "M", a_along_k, a_along_k and "A_stride0" or "A_stride1",
+//@                      of_batch("A", A_layout, "M", "K"), "BM", "WM", vec_a, "tile_m")
+//@ local Y = operand_of("B", "N", b_along_k, b_along_k and "B_stride1" or "B_stride0",
+//@                      of_batch("B", B_layout, "K", "N"), "BN", "WN", vec_b, "tile_n")
+//@ if C_layout == "col" then X, Y = Y, X end
+//@ local line_c = C_layout == "row" and "C_stride0" or "C_stride1"
+//@ -- What is stored of a sum, by its place along X and Y.
+//@ local function element(sum, x, y)
+//@   return stored(sum, C_layout == "row" and x or y, C_layout == "row" and y or x)
+//@ end
+using tile_x = swizzled_tile<A_t, ${X.tile}, BK, ${X.along_k}, ${X.span}, ${X.vec}, threads>;
+using tile_y = swizzled_tile<A_t, ${Y.tile}, BK, ${Y.along_k}, ${Y.span}, ${Y.vec}, threads>;
+using fragments_x = mma_fragments<A_t, tile_x, ${X.warp}, ${X.matrices}, true>;
+using fragments_y = mma_fragments<A_t, tile_y, ${Y.warp}, ${Y.matrices}, false>;
+
+__global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
+  extern __shared__ uint4 shared_packs[]; // stages of a tile of X and one of Y
+  A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
+  constexpr int stage = tile_x::size + tile_y::size;
+
+//@ if group > 1 then
+  // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
+  // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
+  const index_t tiles_m = (M + (BM - 1)) / BM;
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t block = blockIdx.x;
+  const index_t first_row = block / (group * tiles_n) * group;
+  const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
+  const index_t within = block % (group * tiles_n);
+  const index_t tile_m = (first_row + within % rows) * BM;
+  const index_t tile_n = within / rows * BN;
+//@ else
+  const index_t tiles_n = (N + (BN - 1)) / BN;
+  const index_t tile_m = blockIdx.x / tiles_n * BM;
+  const index_t tile_n = blockIdx.x % tiles_n * BN;
+//@ end
+
+  // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
+  constexpr int warps_y = ${Y.tile} / ${Y.warp};
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int warp_x = warp / warps_y * ${X.warp};
+  const int warp_y = warp % warps_y * ${Y.warp};
+
+  const index_t stride_x = ${X.stride};
+  const index_t stride_y = ${Y.stride};
+  const A_t *const from_x = ${X.from} + ${X.tile0} * ${X.along_k and "stride_x" or "1"};
+  const A_t *const from_y = ${Y.from} + ${Y.tile0} * ${Y.along_k and "stride_y" or "1"};
+  const index_t step_x = ${X.along_k and "1" or "stride_x"};
+  const index_t step_y = ${Y.along_k and "1" or "stride_y"};
+  C_t *const c = ${of_batch("C", C_layout, "M", "N")};
+
+//@ if vec_a > 1 or vec_b > 1 then
+  // An application's operand that wide copies may not start at: slow, but right.
+  if (!packs_fit<${X.vec}>(${X.name}, stride_x) || !packs_fit<${Y.vec}>(${Y.name}, stride_y)) {
+#pragma unroll 1
+    for (int e = threadIdx.x; e < BM * BN; e += threads) {
+      const index_t x = e / ${Y.tile};
+      const index_t y = e % ${Y.tile};
+      if (x >= ${X.extent} - ${X.tile0} || y >= ${Y.extent} - ${Y.tile0}) continue;
+      const A_t *const left = from_x + x * ${X.along_k and "stride_x" or "1"};
+      const A_t *const right = from_y + y * ${Y.along_k and "stride_y" or "1"};
+      accumulator sum = 0;
+#pragma unroll 1
+      for (index_t k = 0; k < K; ++k) {
+        sum += static_cast<accumulator>(left[k * step_x]) * static_cast<accumulator>(right[k * step_y]);
+      }
+      c[(${X.tile0} + x) * ${line_c} + ${Y.tile0} + y] =
+          static_cast<C_t>(${element("sum", X.tile0 .. " + x", Y.tile0 .. " + y")});
+    }
+    return;
+  }
+//@ end
+
+  tile_x next_x(from_x, stride_x, ${X.extent} - ${X.tile0});
+  tile_y next_y(from_y, stride_y, ${Y.extent} - ${Y.tile0});
+  constexpr int copies = tile_x::copies + tile_y::copies;
+  async_copies<(stages - 1) * copies> on_the_way;
+
+  // Starts some of the next tiles' copies, from the first of them up to the last; their end is the end of a group.
+  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
+#pragma unroll
+    for (int p = 0; p < copies; ++p) {
+      if (p < first || p >= last) continue;
+      if (p < tile_x::copies) {
+        next_x.start(on_the_way, p, shared + at, wanted);
+      } else {
+        next_y.start(on_the_way, p - tile_x::copies, shared + at + tile_x::size, wanted);
+      }
+    }
+    if (last < copies) return;
+    on_the_way.commit();
+    next_x.advance(BK * step_x);
+    next_y.advance(BK * step_y);
+  };
+
+  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
+  index_t left = (K + (BK - 1)) / BK;
+  const index_t first_k = K - (left - 1) * BK;
+  next_x.start_short(on_the_way, shared, first_k);
+  next_y.start_short(on_the_way, shared + tile_x::size, first_k);
+  on_the_way.commit();
+  next_x.advance(first_k * step_x);
+  next_y.advance(first_k * step_y);
+#pragma unroll 1
+  for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
+
+  accumulator sum[fragments_x::count][2 * fragments_y::count][4] = {};
+  // The fragments of one step along k are loaded while those of the step before are multiplied.
+  mma_word x[2][fragments_x::count][2 * mma_words];
+  mma_word y[2][fragments_y::count][2 * mma_words];
+  const fragments_x own_x(warp_x);
+  const fragments_y own_y(warp_y);
+  const auto load_fragments = [&](int at, int step) {
+#pragma unroll
+    for (int i = 0; i < fragments_x::count; ++i) own_x.load(x[step % 2][i], shared + at, i, step);
+#pragma unroll
+    for (int j = 0; j < fragments_y::count; ++j) own_y.load(y[step % 2][j], shared + at + tile_x::size, j, step);
+  };
+  // To and fro along Y: each product then has a fragment in common with the one before.
+  const auto multiply = [&](int step) {
+#pragma unroll
+    for (int i = 0; i < fragments_x::count; ++i) {
+#pragma unroll
+      for (int n = 0; n < fragments_y::count; ++n) {
+        const int j = i % 2 ? fragments_y::count - 1 - n : n;
+        multiply_add<0>(sum[i][2 * j], x[step % 2][i], y[step % 2][j]);
+        multiply_add<1>(sum[i][2 * j + 1], x[step % 2][i], y[step % 2][j]);
+      }
+    }
+  };
+
+  constexpr int steps = fragments_x::steps;
+  static_assert(steps % 2 == 0, "the last step's fragments and the next tile's first are two");
+  on_the_way.wait<stages - 2>();
+  __syncthreads();
+  load_fragments(0, 0);
+  int reading = 0;
+  int writing = (stages - 1) * stage; // the stage that everybody is done with
+  for (; left > 0; --left) {
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      copy_tiles(writing, left >= stages, step * copies / steps, (step + 1) * copies / steps);
+      if (step < steps - 1) {
+        load_fragments(reading, step + 1);
+      } else {
+        // The next tile is there, and everybody has loaded what he needs of this one.
+        on_the_way.wait<stages - 2>();
+        __syncthreads();
+        writing = reading;
+        reading = reading == (stages - 1) * stage ? 0 : reading + stage;
+        if (left > 1) load_fragments(reading, 0);
+      }
+      multiply(step);
+    }
+  }
+
+  // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
+  const bool whole = ${X.extent} - ${X.tile0} >= ${X.tile} && ${Y.extent} - ${Y.tile0} >= ${Y.tile} &&
+                     packs_fit<store_width>(C, ${line_c});
+  const bool odd = lane % 2;
+#pragma unroll
+  for (int i = 0; i < 2 * fragments_x::count; ++i) {
+    const index_t line = ${X.tile0} + warp_x + i * 8 + lane / 4;
+#pragma unroll
+    for (int j = 0; j < fragments_y::count; ++j) {
+      const accumulator *const low = sum[i / 2][2 * j] + i % 2 * 2;
+      const accumulator *const high = sum[i / 2][2 * j + 1] + i % 2 * 2;
+      const accumulator first = __shfl_xor_sync(0xffffffffu, odd ? low[0] : high[0], 1);
+      const accumulator second = __shfl_xor_sync(0xffffffffu, odd ? low[1] : high[1], 1);
+      const accumulator four[4] = {odd ? first : low[0], odd ? second : low[1], odd ? high[0] : first,
+                                   odd ? high[1] : second};
+      const index_t column = ${Y.tile0} + warp_y + j * 16 + (odd ? 8 : 0) + lane % 4 / 2 * 4;
+      C_t *const to = c + line * ${line_c} + column;
+      if (whole) {
+#pragma unroll
+        for (int s = 0; s < 4; s += store_width) {
+          pack<C_t, store_width> part;
+#pragma unroll
+          for (int e = 0; e < store_width; ++e) {
+            part.at[e] = static_cast<C_t>(${element("four[s + e]", "line", "column + s + e")});
+          }
+          store_pack(to + s, part);
+        }
+      } else {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          if (line < ${X.extent} && column + e < ${Y.extent}) {
+            to[e] = static_cast<C_t>(${element("four[e]", "line", "column + e")});
+          }
+        }
+      }
+    }
+  }
+}
