@@ -401,7 +401,7 @@ static int make_device(struct transfer *t, enum transfer_kind kind, size_t bytes
   t->pitch = 0;
   t->boxes = kind == TRANSFER_PITCHED_3D;
   if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
-  size_t width = bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
+  size_t width = bytes && bytes < ROW_BYTES ? bytes : ROW_BYTES, rows = (bytes + width - 1) / width;
   if (t->boxes) rows = (rows + SLICE_ROWS - 1) / SLICE_ROWS * SLICE_PITCH;
   return CHECK(t, err, mem_alloc_pitch, (&t->device, &t->pitch, width, rows, 4));
 }

@@ -402,6 +402,21 @@ static void local_search_goes_on_from_the_best(void **state) {
   assert_true(3 * local < random);
 }
 
+/* Around variants that failed there is nothing to look for: the order stays the random one. */
+static void local_search_leaves_failures_alone(void **state) {
+  (void)state;
+  const struct strategy_space space = {grid, 1, 7, NULL, 0, in_grid, 63, NULL};
+  struct strategy *local = strategy("local")->open(&space), *random = strategy("random")->open(&space);
+  uint64_t x, y;
+  for (int i = 0; i < 200; i++) {
+    assert_true(strategy("local")->next(local, &x) && strategy("random")->next(random, &y));
+    assert_int_equal(x, y);
+    strategy("local")->report(local, x, (double)INFINITY);
+  }
+  strategy("local")->close(local);
+  strategy("random")->close(random);
+}
+
 static void an_unknown_strategy_lists_those_there_are(void **state) {
   (void)state;
   const struct strategy_ops *ops;
@@ -624,6 +639,7 @@ int main(void) {
       cmocka_unit_test(every_strategy_gives_each_variant_once),
       cmocka_unit_test(firsts_and_defaults_come_first_and_the_rest_is_seeded),
       cmocka_unit_test(local_search_goes_on_from_the_best),
+      cmocka_unit_test(local_search_leaves_failures_alone),
       cmocka_unit_test(an_unknown_strategy_lists_those_there_are),
       cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
       cmocka_unit_test(specs_travel),
