@@ -785,7 +785,7 @@ int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cuge
 /* What was launched must have ended when a call that owns scratch, textures or copies of constants is closed. */
 void cugen_call_close(cugen_call *call);
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL is the default stream of the current context,
-   which must then be the plan's. Returns before the kernels end. One cuLaunchKernel a planned launch, before them
+   which must then be the plan's. Returns before the kernels end. One cuLaunchKernel (or cuLaunchKernelEx) a planned launch, before them
    one cuMemcpy3DAsync for each input that is read through a CUDA array (access = "array"): no lock, allocation or look-up.
    One call at a time on one stream at a time when it has scratch or an array; for more, bind more.
    On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE; it returns when the kernels have ended. */
