@@ -20,6 +20,8 @@ using B_t = __nv_bfloat16;
 #define B_stride0 ((index_t)(N))
 using C_t = __nv_bfloat16;
 #define C_stride1 ((index_t)(M))
+using workspace_t = float;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_mma.cu"
 // C = A * B on tensor cores by mma.sync, for any GPU of compute capability 8.0 and later. A block of threads computes a
@@ -427,7 +429,7 @@ using tile_y = swizzled_tile<A_t, BM, BK, 1, 1, 8, threads>;
 using fragments_x = mma_fragments<A_t, tile_x, WN, 1, true>;
 using fragments_y = mma_fragments<A_t, tile_y, WM, 1, false>;
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ uint4 shared_packs[]; // stages of a tile of X and one of Y
   A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
   constexpr int stage = tile_x::size + tile_y::size;

@@ -19,6 +19,8 @@ using B_t = double;
 #define B_stride0 ((index_t)(N))
 using C_t = double;
 #define C_stride0 ((index_t)(N))
+using workspace_t = double;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_mma.cu"
 // C = A * B on tensor cores by mma.sync, for any GPU of compute capability 8.0 and later. A block of threads computes a
@@ -429,7 +431,7 @@ using tile_y = swizzled_tile<A_t, BN, BK, 0, 2, 2, threads>;
 using fragments_x = mma_fragments<A_t, tile_x, WM, 0, true>;
 using fragments_y = mma_fragments<A_t, tile_y, WN, 0, false>;
 
-__global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K) {
+__global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ uint4 shared_packs[]; // stages of a tile of X and one of Y
   A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
   constexpr int stage = tile_x::size + tile_y::size;
