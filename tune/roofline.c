@@ -60,9 +60,10 @@ static const struct {
   const char *type;
   size_t offset; /* in struct products */
 } product_types[] = {
-    {"f64", offsetof(struct products, f64)}, {"tf32", offsetof(struct products, tf32)},
-    {"f16", offsetof(struct products, f16)}, {"bf16", offsetof(struct products, bf16)},
-    {"fp8", offsetof(struct products, fp8)}, {"i8", offsetof(struct products, i8)},
+    {"f64", offsetof(struct products, f64)},  {"tf32", offsetof(struct products, tf32)},
+    {"f16", offsetof(struct products, f16)},  {"bf16", offsetof(struct products, bf16)},
+    {"fp8", offsetof(struct products, fp8)},  {"e4m3", offsetof(struct products, fp8)},
+    {"e5m2", offsetof(struct products, fp8)}, {"i8", offsetof(struct products, i8)},
     {"u8", offsetof(struct products, i8)},
 };
 
