@@ -323,8 +323,8 @@ static void visit_words(const struct access *a) {
   for (uintptr_t word = offset / WORD; word * WORD < end; word++) {
     const unsigned whole = WHOLE_WORD;
     unsigned bytes = whole;
-    if (word * WORD < offset) bytes &= whole << (offset - word * WORD);
-    if (word * WORD + WORD > end) bytes &= whole >> (word * WORD + WORD - end);
+    if (word * WORD < offset) bytes &= whole << (unsigned)(offset - word * WORD);
+    if (word * WORD + WORD > end) bytes &= whole >> (unsigned)(word * WORD + WORD - end);
     visit(a, &a->region->cells[word], bytes & whole);
   }
 }
