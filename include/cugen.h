@@ -420,7 +420,7 @@ typedef struct cugen_record {
   double roofline;       /* fraction of the attainable rate; 0: not known (no ceilings for this device) */
   int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is of the data sheet */
   double error;          /* largest error seen by verification, in units of the tolerance */
-  int registers;         /* a thread */
+  int registers;         /* a thread; of several launches the one whose block takes the most */
   int threads;           /* a block */
   int64_t shared_bytes;  /* a block, static and dynamic */
   int64_t dynamic_shared_bytes; /* of them: given at launch */

@@ -324,11 +324,27 @@ static int record_reason(struct cache_record *out, cugen_outcome outcome, const 
   return out->reason ? CUGEN_OK : error_memory(err);
 }
 
+/* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
+static size_t heaviest_launch(const struct candidate *c) {
+  int64_t most = -1;
+  size_t heaviest = 0;
+  for (size_t i = 0; i < c->real.launch_count; i++) {
+    const uint32_t *block = c->real.launches[i].block;
+    const int64_t registers =
+        (int64_t)c->real_build->compiled.resources[i].registers * block[0] * block[1] * block[2];
+    if (registers <= most) continue;
+    most = registers;
+    heaviest = i;
+  }
+  return heaviest;
+}
+
 static void record_resources(const struct bench *bench, const struct candidate *c, struct cache_record *out) {
-  const struct kernel_launch *launch = &c->real.launches[0];
+  const size_t heaviest = heaviest_launch(c);
+  const struct kernel_launch *launch = &c->real.launches[heaviest];
   struct occupancy occupancy;
   cugen_error ignored;
-  out->resources = c->real_build->compiled.resources[0];
+  out->resources = c->real_build->compiled.resources[heaviest];
   out->threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
   out->dynamic_shared = launch->shared_bytes;
   if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
