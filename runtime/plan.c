@@ -43,7 +43,7 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
-static size_t entry_index(const struct kernel_spec *spec, const char *entry) {
+size_t plan_entry_index(const struct kernel_spec *spec, const char *entry) {
   const char *entries[KERNEL_MAX_LAUNCHES];
   size_t count = plan_entries(spec, entries), index = 0;
   while (index < count && strcmp(entries[index], entry)) index++;
@@ -53,7 +53,7 @@ static size_t entry_index(const struct kernel_spec *spec, const char *entry) {
 static int find_entries(struct plan *plan, cugen_error *err) {
   for (size_t i = 0; i < plan->spec->launch_count; i++) {
     const struct kernel_launch *launch = &plan->spec->launches[i];
-    int status = plan->device->ops->entry(plan->device, plan->loaded, entry_index(plan->spec, launch->entry),
+    int status = plan->device->ops->entry(plan->device, plan->loaded, plan_entry_index(plan->spec, launch->entry),
                                           launch->shared_bytes, &plan->entries[i], err);
     if (!status && launch->has_carveout && plan->device->ops->carve)
       status = plan->device->ops->carve(plan->device, plan->entries[i], launch->carveout, err);

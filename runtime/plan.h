@@ -17,6 +17,9 @@ void plan_close(struct plan *plan);
 /* The parts of a spec that the compiler needs: its distinct entries. Returns how many. */
 size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]);
 
+/* Where the entry of one of the launches stands among them, and what was compiled of it. */
+size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
+
 /* The value as the bytes of a parameter of that type, eight at most; false: it is no number of the type. */
 bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out);
 

@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "model.h"
 #include "runtime/occupancy.h"
+#include "runtime/plan.h"
 
 /* One dataset and what it owns. Requests for one problem differ by the arguments' shapes, types and places alone. */
 struct bench_data {
@@ -324,28 +325,34 @@ static int record_reason(struct cache_record *out, cugen_outcome outcome, const 
   return out->reason ? CUGEN_OK : error_memory(err);
 }
 
+static const struct kernel_resources *resources_of(const struct candidate *c, const struct kernel_launch *launch) {
+  return &c->real_build->compiled.resources[plan_entry_index(&c->real, launch->entry)];
+}
+
+static int64_t block_threads(const struct kernel_launch *launch) {
+  return (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+}
+
 /* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
-static size_t heaviest_launch(const struct candidate *c) {
+static const struct kernel_launch *heaviest_launch(const struct candidate *c) {
+  const struct kernel_launch *heaviest = c->real.launches;
   int64_t most = -1;
-  size_t heaviest = 0;
   for (size_t i = 0; i < c->real.launch_count; i++) {
-    const uint32_t *block = c->real.launches[i].block;
-    const int64_t registers =
-        (int64_t)c->real_build->compiled.resources[i].registers * block[0] * block[1] * block[2];
+    const struct kernel_launch *launch = &c->real.launches[i];
+    const int64_t registers = resources_of(c, launch)->registers * block_threads(launch);
     if (registers <= most) continue;
+    heaviest = launch;
     most = registers;
-    heaviest = i;
   }
   return heaviest;
 }
 
 static void record_resources(const struct bench *bench, const struct candidate *c, struct cache_record *out) {
-  const size_t heaviest = heaviest_launch(c);
-  const struct kernel_launch *launch = &c->real.launches[heaviest];
+  const struct kernel_launch *launch = heaviest_launch(c);
   struct occupancy occupancy;
   cugen_error ignored;
-  out->resources = c->real_build->compiled.resources[heaviest];
-  out->threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+  out->resources = *resources_of(c, launch);
+  out->threads = (int)block_threads(launch);
   out->dynamic_shared = launch->shared_bytes;
   if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
   if (occupancy_get_carved(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,

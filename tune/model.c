@@ -195,20 +195,13 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-static size_t entry_of(const struct kernel_spec *spec, const struct kernel_launch *launch) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
-  size_t count = plan_entries(spec, entries), i = 0;
-  while (i + 1 < count && strcmp(entries[i], launch->entry) != 0) i++;
-  return i;
-}
-
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
   int status = CUGEN_OK;
   *out = (struct model_prediction){.launch_count = spec->launch_count};
   for (size_t i = 0; i < spec->launch_count && !status; i++) {
-    size_t entry = entry_of(spec, &spec->launches[i]);
+    size_t entry = plan_entry_index(spec, spec->launches[i].entry);
     struct situation s = {.device = device,
                           .spec = spec,
                           .launch = &spec->launches[i],
