@@ -11,6 +11,8 @@ struct hash {
 };
 
 struct hash hash_bytes(const void *data, size_t length);
+/* 64 bits, of contents that come in pieces: `before` is what the pieces before gave, 0 at first. */
+uint64_t hash_next(uint64_t before, const void *piece, size_t length);
 
 /* A small seeded generator (SplitMix64, Steele et al. 2014) for repeatable orders and data. */
 uint64_t random_next(uint64_t *state);

@@ -1,47 +1,12 @@
 /* cugen gen: the specialised source of a variant. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "print.h"
 
-/* A pipe, a device, a link such as /dev/stdout: what must not be replaced by a file. */
-static bool is_special(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-/* 0 or an errno. */
-static int write_text(const char *path, const char *mode, const char *text) {
-  FILE *file = fopen(path, mode);
-  if (!file) return errno;
-  int code = fputs(text, file) < 0 ? errno : 0;
-  if (fclose(file) != 0 && !code) code = errno;
-  return code;
-}
-
-/* Beside it first: what was there stands until all of the new is written. */
-static int replace_text(const char *path, const char *text) {
-  char *beside;
-  if (asprintf(&beside, "%s.%ld.new", path, (long)getpid()) < 0) return ENOMEM;
-  int code = write_text(beside, "wx", text);
-  if (!code && rename(beside, path) != 0) code = errno;
-  if (code && code != EEXIST) unlink(beside);
-  free(beside);
-  return code;
-}
-
-static int write_source(struct cli *cli, const char *source) {
-  const char *path = cli->values[OPTION_OUTPUT];
-  if (!path || strcmp(path, "-") == 0) {
-    fputs(source, stdout);
-    return CUGEN_OK;
-  }
-  int code = is_special(path) ? write_text(path, "w", source) : replace_text(path, source);
-  return code ? cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code)) : CUGEN_OK;
+static void write_source(const void *source, FILE *out) {
+  fputs(source, out);
 }
 
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel) {
@@ -88,7 +53,7 @@ static int print_result(struct cli *cli, const char *name, const char *source, j
   const char *path = cli->values[OPTION_OUTPUT];
   bool json = options_given(cli, OPTION_JSON);
   cli_remark(cli, "%s %s: %s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel), name);
-  int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : write_source(cli, source);
+  int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
   return json && !status ? print_json(cli, name, source, choice) : status;
 }
 

@@ -271,23 +271,37 @@ const struct cli_script *cli_page(const char *name) {
   return page;
 }
 
+/* A pipe, a device, a link such as /dev/stdout: what must not be replaced by a file. */
+static bool is_special(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+/* 0 or an errno. */
+static int write_stream(FILE *file, void (*write)(const void *context, FILE *out), const void *context) {
+  if (!file) return errno;
+  errno = 0;
+  write(context, file);
+  int code = ferror(file) ? (errno ? errno : EIO) : 0;
+  if (fclose(file) != 0 && !code) code = errno;
+  return code;
+}
+
 /* Into a file beside, which then takes the place of the old one. */
+static int replace_file(const char *path, void (*write)(const void *context, FILE *out), const void *context) {
+  char *beside;
+  if (asprintf(&beside, "%s.%ld.new", path, (long)getpid()) < 0) return ENOMEM;
+  int code = write_stream(fopen(beside, "wx"), write, context);
+  if (!code && rename(beside, path) != 0) code = errno;
+  if (code && code != EEXIST) unlink(beside);
+  free(beside);
+  return code;
+}
+
 static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
                       const void *context) {
-  size_t size = strlen(path) + 8;
-  char *temporary = malloc(size);
-  if (!temporary) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  snprintf(temporary, size, "%s.XXXXXX", path);
-  int descriptor = mkstemp(temporary);
-  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-  if (file) write(context, file);
-  bool good = file && !ferror(file) && fchmod(descriptor, 0644) == 0;
-  if (file && fclose(file) != 0) good = false;
-  good = good && rename(temporary, path) == 0;
-  if (!good) cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(errno));
-  if (!good && descriptor >= 0) unlink(temporary);
-  free(temporary);
-  return good ? CUGEN_OK : CUGEN_ERROR_IO;
+  int code = is_special(path) ? write_stream(fopen(path, "w"), write, context) : replace_file(path, write, context);
+  return code ? cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code)) : CUGEN_OK;
 }
 
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context) {

@@ -45,7 +45,10 @@ static int take_kernel(struct cli *cli, cugen_resources *out) {
 static int take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
   size_t value = (size_t)*out;
   int status = options_count(cli, option, least, &value);
-  *out = value < INT32_MAX ? (int64_t)value : INT32_MAX;
+  if (!status && value > INT32_MAX)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: that is more than any device has", cli_options[option].name,
+                    cli->values[option]);
+  *out = (int64_t)value;
   return status;
 }
 

@@ -101,8 +101,12 @@ static int size_of(const char *path, sqlite3_int64 *size) {
 
 /* Through SQLite's file layer, which knows about POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
+  struct stat info;
   *fresh = file_missing(path);
   if (*fresh) return CUGEN_OK;
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: is a device or a pipe, and a cache is a file; pass --cache FILE, or none", path);
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   sqlite3_file *file = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;
   sqlite3_filename name = file ? sqlite3_create_filename(path, "", "", 0, NULL) : NULL;

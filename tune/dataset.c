@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "element.h"
+#include "inputs.h"
 
 static bool is_output(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
@@ -14,6 +15,10 @@ static bool is_output(const struct kernel_argument *a) {
 
 static bool has_input(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
+}
+
+static bool is_input(const struct kernel_argument *a) {
+  return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT;
 }
 
 /* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
@@ -74,6 +79,7 @@ static int fill_argument(struct device *device, struct dataset *d, size_t i, voi
   const struct kernel_argument *a = &d->spec.arguments[i];
   size_t bytes = (size_t)kernel_argument_bytes(a);
   element_fill(a, d->seed, i, host);
+  d->digests[i] = inputs_digest(host, bytes);
   int status = CUGEN_OK;
   for (size_t s = 0; s < d->set_count && !status; s++)
     status = device->ops->upload(device, d->sets[s][i].device, host, bytes, err);
@@ -118,6 +124,52 @@ static size_t sets_wanted(const struct device *device, const struct kernel_spec 
   if (wanted > most) wanted = most;
   if (wanted > DATASET_MOST_SETS) wanted = DATASET_MOST_SETS;
   return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;
+}
+
+/* ---- Inputs as they were ---- */
+
+/* Kept from one variant to the next: touching new pages would cost more than the transfer. */
+static int stage(struct device *device, struct dataset *d, size_t bytes, cugen_error *err) {
+  if (d->staging.bytes >= bytes) return CUGEN_OK;
+  if (d->staging.bytes) device->ops->free(device, &d->staging);
+  d->staging = (struct memory){0};
+  return device->ops->alloc(device, MEMORY_PINNED, bytes, false, &d->staging, err);
+}
+
+/* Says what changed in an input, and writes it anew. */
+static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  size_t bytes = (size_t)kernel_argument_bytes(a);
+  char *was = malloc(bytes), *got = malloc(bytes);
+  int status = was && got ? CUGEN_OK : error_memory(err);
+  if (!status) status = device->ops->download(device, got, d->sets[0][i].device, bytes, err);
+  if (!status) {
+    element_fill(a, d->seed, i, was);
+    status = device->ops->upload(device, d->sets[0][i].device, was, bytes, err);
+  }
+  if (!status) status = verify_unchanged(a, got, was, err);
+  free(was);
+  free(got);
+  return status;
+}
+
+int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) {
+  int wrong = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    size_t bytes = (size_t)kernel_argument_bytes(a);
+    uint64_t digest;
+    if (!is_input(a)) continue;
+    int status = stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
+    if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digest, err);
+    if (status) return status;
+    if (digest == d->digests[i]) continue;
+    cugen_error other;
+    status = refill(device, d, i, wrong ? &other : err);
+    if (status != CUGEN_ERROR_WRONG) return status;
+    wrong = status;
+  }
+  return wrong;
 }
 
 /* ---- The reference ---- */
@@ -192,6 +244,7 @@ static int reference_compute(struct device *device, struct dataset *d, const str
     if (!status) status = device->ops->upload(device, list.device, d->samples.flat, bytes, err);
   }
   if (!status) status = reference_launch(device, d, request, memory, list.device, err);
+  if (!status) status = dataset_restore(device, d, err);
   if (!status) *(int64_t *)d->results = 1;
   for (size_t i = 0; i < d->spec.argument_count; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && memory[i].device) device->ops->free(device, &memory[i]);
@@ -232,6 +285,8 @@ static int map_results(struct dataset *d, int descriptor, cugen_error *err) {
 
 static int build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
   int status = copy_spec(request->spec, &d->spec, err);
+  d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
+  if (!status && !d->digests) status = error_memory(err);
   size_t sets = request->timed ? sets_wanted(device, &d->spec) : 1;
   while (!status && d->set_count < sets) status = alloc_set(device, d, err);
   if (!status) status = fill_buffers(device, d, err);
@@ -268,6 +323,7 @@ void dataset_close(struct device *device, struct dataset *d) {
   if (d->results) munmap(d->results, d->results_bytes);
   samples_free(&d->samples);
   kernel_spec_free(&d->spec);
+  free(d->digests);
   free(d);
 }
 
@@ -305,14 +361,6 @@ static int verify_one(const struct dataset *d, const struct kernel_argument *a, 
   if (status) *bounds = true;
   if (!status && d->results) status = verify_output(a, got, want, &d->samples, error, err);
   return status;
-}
-
-/* Kept from one variant to the next: touching new pages would cost more than the transfer. */
-static int stage(struct device *device, struct dataset *d, size_t bytes, cugen_error *err) {
-  if (d->staging.bytes >= bytes) return CUGEN_OK;
-  if (d->staging.bytes) device->ops->free(device, &d->staging);
-  d->staging = (struct memory){0};
-  return device->ops->alloc(device, MEMORY_PINNED, bytes, false, &d->staging, err);
 }
 
 static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes, cugen_error *err) {

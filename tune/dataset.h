@@ -14,6 +14,7 @@ struct dataset {
   uint64_t seed;
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
+  uint64_t *digests; /* one for each argument: of an input as it was filled */
   struct samples samples;
   void *results; /* shared: a flag, then each output's reference; NULL: the config has none */
   size_t results_bytes;
@@ -45,5 +46,8 @@ int dataset_prepare(struct device *device, struct dataset *dataset, cugen_error 
 /* After a run on set 0: guards, padding, results. *error as in verify_output. CUGEN_ERROR_WRONG; *bounds tells a
    write out of bounds from a wrong number. */
 int dataset_verify(struct device *device, struct dataset *dataset, double *error, bool *bounds, cugen_error *err);
+/* After a run on set 0, right or not: CUGEN_ERROR_WRONG when an input is not what it was (see inputs.h for what is
+   compared); every input is afterwards. */
+int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);
 
 #endif

@@ -227,3 +227,19 @@ int verify_padding(const struct kernel_argument *o, const void *got, cugen_error
   }
   return CUGEN_OK;
 }
+
+int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err) {
+  int64_t count = element_count(input), flat = 0, at = 0, size = input->dtype->bytes;
+  while (flat < count) {
+    at = element_offset(input, flat);
+    if (memcmp((const char *)got + at * size, (const char *)was + at * size, (size_t)size) != 0) break;
+    flat++;
+  }
+  if (flat == count) return error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: its padding changed", input->name);
+  struct text place = {0};
+  print_place(input, flat, &place);
+  int status = error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: %s is %.9g, was %.9g", input->name,
+                         text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
+  text_free(&place);
+  return status;
+}

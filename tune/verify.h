@@ -30,4 +30,7 @@ int verify_output(const struct kernel_argument *output, const void *got, const v
    CUGEN_ERROR_WRONG otherwise. */
 int verify_padding(const struct kernel_argument *output, const void *got, cugen_error *err);
 
+/* Of an input that differs from what it was: CUGEN_ERROR_WRONG with the first such element. */
+int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err);
+
 #endif

@@ -103,6 +103,16 @@ static int launch_and_wait(struct device *device, struct call *call, cugen_error
   return status ? status : device->ops->sync(device, err);
 }
 
+/* After any run: the next variant is to find the inputs as they were. A write to one goes before a wrong result, which
+   it may have caused, but not before a worse failure. */
+static bool keep_inputs(struct device *device, struct dataset *dataset, struct worker_result *result) {
+  cugen_error err = {0};
+  if (dataset_restore(device, dataset, &err) == CUGEN_OK) return true;
+  if (result->outcome == CUGEN_OUTCOME_OK || result->outcome == CUGEN_OUTCOME_WRONG)
+    fail(result, CUGEN_OUTCOME_WRONG, &err);
+  return false;
+}
+
 /* One run on set 0, compared. What fails before the launch is a launch that the device refuses. */
 static bool verify_on(struct device *device, struct plan *plan, struct dataset *dataset,
                       struct worker_result *result) {
@@ -116,8 +126,9 @@ static bool verify_on(struct device *device, struct plan *plan, struct dataset *
     fail(result, worker_classify(err.message), &err);
   if (!status && (status = dataset_verify(device, dataset, &result->error, &bounds, &err)) != CUGEN_OK)
     fail(result, bounds ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+  bool kept = keep_inputs(device, dataset, result);
   call_free(call);
-  return status == CUGEN_OK;
+  return status == CUGEN_OK && kept;
 }
 
 static void time_on(struct device *device, struct plan *plan, struct dataset *dataset,

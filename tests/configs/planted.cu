@@ -23,6 +23,9 @@ __global__ void planted(${params}) {
   if (i + 1 < n) y[i] = 2 * x[i] + 1;
 //@ elseif fault == "does_not_compile" then
   y[i] = 2 * x[i] + no_such_name;
+//@ elseif fault == "writes_input" then
+  y[i] = 2 * x[i] + 1;
+  const_cast<float *>(x)[i] = 0;
 //@ else
   y[i] = 2 * x[i] + 1;
 //@ end

@@ -65,6 +65,11 @@ kernel "planted" {
     tunable "fault" { "does_not_compile" },
     grid { "ceil_div(n, threads)" }, block { "threads" },
   },
+  implementation "writes_input" { -- right, but x is not what it was afterwards
+    template "planted.cu",
+    tunable "fault" { "writes_input" },
+    grid { "ceil_div(n, threads)" }, block { "threads" },
+  },
   -- Last, so that a tuner that stops at a failure does not see it.
   implementation "right_again" {
     template "planted.cu",

@@ -2,6 +2,7 @@
    are and tuning goes on; everything is remembered; the same again does no work; a stop keeps what was measured. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ static const struct {
     {"wrong_last ", CUGEN_OUTCOME_WRONG, "y[99]"},
     {"nan ", CUGEN_OUTCOME_WRONG, "nan"},
     {"unwritten ", CUGEN_OUTCOME_WRONG, "y[99]"},
+    {"writes_input ", CUGEN_OUTCOME_WRONG, "wrote to input x: x[0] is 0, was "},
     {"past_the_end ", CUGEN_OUTCOME_BOUNDS, "past the end"},
     {"far_outside ", CUGEN_OUTCOME_BOUNDS, "block (0"},
     {"trap ", CUGEN_OUTCOME_TRAP, "__trap()"},
@@ -93,21 +95,21 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   options.variant_timeout = 1.0;
   options.budget_seconds = -1;
   if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
-  assert_int_equal(result.valid, 12);
-  assert_int_equal(result.tried, 12);
-  assert_int_equal(result.failed, 9);
+  assert_int_equal(result.valid, 13);
+  assert_int_equal(result.tried, 13);
+  assert_int_equal(result.failed, 10);
   assert_int_equal(result.left, 0);
-  assert_true(result.compiled < 12); /* right, right_again and too_much_shared share one source */
+  assert_true(result.compiled < 13); /* right, right_again and too_much_shared share one source */
   assert_true(result.measuring > 0 && result.measuring <= result.seconds);
   size_t count = cugen_kernel_records(kernel), seen = 0;
-  assert_int_equal(count, 12);
+  assert_int_equal(count, 13);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
     assert_int_equal(cugen_kernel_record(kernel, i, &record, &error), CUGEN_OK);
     seen += check_record(&record);
     if (i == 0) assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
   }
-  assert_int_equal(seen, 12);
+  assert_int_equal(seen, 13);
   cugen_kernel_close(kernel);
   cugen_close(lib);
 
@@ -115,13 +117,63 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   lib = open_library();
   kernel = open_kernel(lib, "tests/configs/planted.lua");
   assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
-  assert_int_equal(result.remembered, 12);
+  assert_int_equal(result.remembered, 13);
   assert_int_equal(result.tried, 0);
   assert_int_equal(result.compiled, 0);
   cugen_record best;
   assert_int_equal(cugen_kernel_run(kernel, "best", 0, &best, &error), CUGEN_OK);
   assert_int_equal(best.outcome, CUGEN_OUTCOME_OK);
   assert_int_equal(strncmp(best.variant, "right", 5), 0);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Half of the variants zero their input once they have read it. Each is found out, and the others find it filled. */
+static const char writer_config[] =
+    "kernel 'writer' {\n"
+    "  problem 'n' (1003), check { n = 301 },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+    "  scalar 'n' { dtype = 'index' },\n"
+    "  reference 'writer_reference.cu', bytes '8 * n',\n"
+    "  implementation 'plain' {\n"
+    "    template 'writer.cu', tunable 'how' { 1, 0 }, tunable 'threads' { 32, 64, 128, 256 },\n"
+    "    grid { 'ceil_div(n, threads)' }, block { 'threads' },\n"
+    "  },\n"
+    "}\n";
+static const char writer_template[] = "__global__ void writer(${params}) {\n"
+                                      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                      "  if (i >= n) return;\n"
+                                      "  y[i] = x[i];\n"
+                                      "  if (how == 1) const_cast<float *>(x)[i] = 0;\n"
+                                      "}\n";
+static const char writer_reference[] =
+    "__global__ void writer_reference(${params}) {\n"
+    "  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+    "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
+    "}\n";
+
+static void inputs_are_kept_from_one_variant_to_the_next(void **state) {
+  (void)state;
+  cugen *lib = open_library();
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error error = {0};
+  options.strategy = "exhaustive";
+  options.budget_seconds = -1;
+  assert_int_equal(cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
+  cugen_add_file(lib, "writer.cu", writer_template, sizeof writer_template - 1, &error);
+  cugen_add_file(lib, "writer_reference.cu", writer_reference, sizeof writer_reference - 1, &error);
+  cugen_kernel *kernel = open_kernel(lib, "writer.lua");
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.tried, 8);
+  for (size_t i = 0; i < 8; i++) {
+    cugen_record record;
+    assert_int_equal(cugen_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    bool writes = strstr(record.variant, "how=1") != NULL;
+    if (record.outcome != (writes ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK) ||
+        (writes && !strstr(record.reason, "wrote to input x: x[0] is 0, was ")))
+      fail_msg("%s: %s: %s", record.variant, cugen_outcome_text((int)record.outcome), record.reason);
+  }
   cugen_kernel_close(kernel);
   cugen_close(lib);
 }
@@ -232,6 +284,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return cugen_worker_main(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(a_count_is_a_budget, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(the_whole_grammar_runs, fresh_cache, remove_cache),
