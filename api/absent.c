@@ -160,6 +160,11 @@ static int check_predictable(const cugen_kernel *k, cugen_error *err) {
       d->name);
 }
 
+bool api_predicts(const cugen_kernel *k) {
+  cugen_error ignored;
+  return k->described && !check_predictable(k, &ignored);
+}
+
 /* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it. */
 int api_key_predictions(cugen_kernel *k, const char *arch, cugen_error *err) {
   text_addf(&k->predicted_device, DESCRIBED_PREDICTED "%s", k->device.fingerprint);

@@ -102,6 +102,8 @@ int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cug
 int api_check_facts(const cugen_kernel *kernel, const struct problem *problem, const char *text, cugen_error *err);
 /* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
 int api_check_present(const cugen_kernel *kernel, cugen_error *err);
+/* Whether the kernel's device is described and enough of it is known to predict for it. */
+bool api_predicts(const cugen_kernel *kernel);
 
 /* Makes records predictions: fills what they are kept under. */
 int api_key_predictions(cugen_kernel *kernel, const char *arch, cugen_error *err);

@@ -338,7 +338,10 @@ static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *vari
                          elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
     out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, k->lib->cache_path);
-  out->advice = "tune it here";
+  if (!k->described)
+    out->advice = "tune it here";
+  else if (api_predicts(k))
+    out->advice = "tune it by prediction";
 }
 
 /* Full text of the variant meant; NULL: it is none, and out says why. */

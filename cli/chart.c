@@ -1,6 +1,7 @@
 /* Drawing the roofline; see chart.h. Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009. Both axes are logarithmic.
-   Variants of one problem have one arithmetic intensity: they stand above each other, spread sideways by implementation so
-   that they can be told apart. Where there is no roof, only rates are drawn. */
+   Variants of one problem have one arithmetic intensity: they stand above each other, told apart by colours and, between
+   characters, by numbers beside. Where there is no roof there is no axis to be true to: only rates are drawn, a lane for each
+   implementation. */
 #include "chart.h"
 
 #include <ctype.h>
@@ -269,12 +270,11 @@ static double place_of(const struct findings *f, size_t rung, double *count) {
   return at;
 }
 
-/* The middle of an implementation's lane, and how far it reaches to each side. */
+/* The middle of an implementation's lane, and how far it reaches to each side; under a roof all have the intensity. */
 static double lane(const struct svg *s, size_t rung, double *half) {
   double count, at = place_of(s->f, rung, &count);
-  *half = 8;
-  if (s->range.roof)
-    return svg_x(s, log10(s->f->right[0]->flops / s->f->right[0]->bytes)) + (at - (count - 1) / 2) * 21;
+  *half = 0;
+  if (s->range.roof) return svg_x(s, log10(s->f->right[0]->flops / s->f->right[0]->bytes));
   *half = fmin(60, (s->right - s->left) / count / 2 * 0.7);
   return s->left + (s->right - s->left) * (at + 0.5) / count;
 }
@@ -285,18 +285,48 @@ static double spread(size_t i) {
   return 2 * (turns - floor(turns)) - 1;
 }
 
+/* Spread in its lane, or a tick across the intensity. */
+static void draw_dot(const struct svg *s, size_t i, double middle, double half) {
+  double y = svg_y(s, log10(findings_rate(s->f->right[i])));
+  if (s->range.roof)
+    fprintf(s->out, "M%.1f %.1fh16", middle - 8, y);
+  else
+    fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), y);
+}
+
 static void draw_rung(const struct svg *s, size_t rung) {
   double half, middle = lane(s, rung, &half);
   const cugen_record *best = s->f->rungs[rung].best;
   if (!best) return;
-  fprintf(s->out, "<path class=\"dots c%zu\" d=\"", rung % CHART_COLOURS);
+  fprintf(s->out, "<path class=\"%s c%zu\" d=\"", s->range.roof ? "dots ticks" : "dots", rung % CHART_COLOURS);
   for (size_t i = 0; i < s->f->right_count; i++)
-    if (findings_rung(s->f, s->f->right[i]->variant) == rung)
-      fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), svg_y(s, log10(findings_rate(s->f->right[i]))));
+    if (s->f->right[i] != best && findings_rung(s->f, s->f->right[i]->variant) == rung) draw_dot(s, i, middle, half);
   fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", rung % CHART_COLOURS,
           middle, svg_y(s, log10(findings_rate(best))));
   chart_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
+}
+
+/* The height at which an implementation's best stands; below everything: it has none. */
+static double best_y(const struct svg *s, size_t rung) {
+  const cugen_record *best = s->f->rungs[rung].best;
+  return best ? svg_y(s, log10(findings_rate(best))) : INFINITY;
+}
+
+static double name_width(const struct svg *s, size_t rung) {
+  return 12 + 7.2 * (double)strlen(s->f->rungs[rung].name);
+}
+
+/* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
+   is room; the legend has them all. */
+static void draw_names(const struct svg *s) {
+  for (size_t i = 0; s->range.roof && i < s->f->rung_count; i++) {
+    double half, y = best_y(s, i), x = lane(s, i, &half) + 14;
+    for (size_t before = 0; before < i; before++)
+      if (fabs(best_y(s, before) - y) < 12) x += name_width(s, before);
+    if (s->f->rungs[i].best && x + name_width(s, i) <= s->right)
+      svg_text(s, "legend", "start", x, y + 4, s->f->rungs[i].name);
+  }
 }
 
 static void draw_others(const struct svg *s) {
@@ -323,12 +353,30 @@ static void draw_title(const struct svg *s) {
   svg_text(s, "legend", "start", 16, 42, cugen_kernel_problem(s->f->kernel));
 }
 
-static void draw_legend(const struct svg *s, double y) {
-  double x = s->left;
+enum { LEGEND_ROW = 20 };
+
+/* The place of an implementation's name in the legend: where the one before it ended, or in the next row. */
+static void place_key(const struct svg *s, size_t rung, double *x, double *y, double *width) {
+  *width = 30 + 7.2 * (double)strlen(s->f->rungs[rung].name);
+  if (*x > s->left && *x + *width > s->right) *x = s->left, *y += LEGEND_ROW;
+}
+
+/* What the rows after the first need. */
+static double legend_height(const struct svg *s) {
+  double x = s->left, y = 0, width;
   for (size_t i = 0; i < s->f->rung_count; i++) {
     if (!s->f->rungs[i].best) continue;
-    double width = 30 + 7.2 * (double)strlen(s->f->rungs[i].name);
-    if (x > s->left && x + width > s->right) x = s->left, y += 20;
+    place_key(s, i, &x, &y, &width);
+    x += width;
+  }
+  return y;
+}
+
+static void draw_legend(const struct svg *s, double y) {
+  double x = s->left, width;
+  for (size_t i = 0; i < s->f->rung_count; i++) {
+    if (!s->f->rungs[i].best) continue;
+    place_key(s, i, &x, &y, &width);
     fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, x + 5,
             y - 4);
     svg_text(s, "legend", "start", x + 15, y, s->f->rungs[i].name);
@@ -338,10 +386,11 @@ static void draw_legend(const struct svg *s, double y) {
 
 void chart_svg(const struct findings *f, int width, int height, bool alone, FILE *out) {
   struct svg s = {.out = out, .f = f, .left = 92, .top = alone ? 58 : 10, .right = width - 12, .bottom = height - 66};
+  int whole = height + (int)legend_height(&s);
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
           "aria-label=\"%s of every measured variant\">\n",
-          width, height, width, height, chart_has_roof(f) ? "Roofline" : "Rates");
+          width, whole, width, whole, chart_has_roof(f) ? "Roofline" : "Rates");
   if (alone) draw_title(&s);
   if (f->right_count) {
     s.range = find_ranges(f);
@@ -350,6 +399,7 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     draw_roofs(&s);
     draw_others(&s);
     for (size_t i = 0; i < f->rung_count; i++) draw_rung(&s, i);
+    draw_names(&s);
     draw_legend(&s, height - 8);
   }
   fputs("</svg>\n", out);
@@ -386,18 +436,29 @@ static double column_of(const struct canvas *c, size_t rung) {
   double count, at = place_of(c->f, rung, &count);
   if (!c->range.roof) return (at + 0.5) / count * c->columns;
   double log_x = log10(c->f->right[0]->flops / c->f->right[0]->bytes);
-  return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1) + (at - (count - 1) / 2) * 2;
+  return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
 }
 
-/* The best are drawn last, as the number of their implementation. */
+/* The number of an implementation: in its lane, or beside the intensity, after those that have the same row. */
+static void put_number(struct canvas *c, size_t rung) {
+  double column = column_of(c, rung), row = row_of(c, log10(findings_rate(c->f->rungs[rung].best)));
+  int y = (int)lround(row);
+  if (c->range.roof) {
+    put(c, column, row, 'o');
+    for (column += 2;
+         lround(column) < c->columns && strchr("123456789+", c->cells[y * c->columns + (int)lround(column)]);)
+      column++;
+  }
+  put(c, column, row, (char)(rung < 9 ? '1' + (int)rung : '+'));
+}
+
+/* The best are drawn last. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
     put(c, column_of(c, findings_rung(c->f, c->f->right[i]->variant)),
         row_of(c, log10(findings_rate(c->f->right[i]))), '.');
   for (size_t i = 0; i < c->f->rung_count; i++)
-    if (c->f->rungs[i].best)
-      put(c, column_of(c, i), row_of(c, log10(findings_rate(c->f->rungs[i].best))),
-          (char)(i < 9 ? '1' + (int)i : '+'));
+    if (c->f->rungs[i].best) put_number(c, i);
 }
 
 /* The round rate nearest to a row; "" when none is near. */

@@ -4,7 +4,7 @@
 
 #include "findings.h"
 
-/* A picture of width by height; alone: a file of its own, with its own colours; else it takes those of the page. */
+/* A picture of width by height, and higher by what rows the legend needs beyond the first; alone: a file of its own, with its own colours; else it takes those of the page. */
 void chart_svg(const struct findings *findings, int width, int height, bool alone, FILE *out);
 /* In columns x rows characters. */
 int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
@@ -15,7 +15,7 @@ void chart_escape_n(const char *text, size_t length, FILE *out);
 
 /* Whether there is a roofline to draw, not just rates: operations, bytes and both ceilings are known. */
 bool chart_has_roof(const struct findings *findings);
-/* Distinct colours of implementations: classes c0 to c5. */
-enum { CHART_COLOURS = 6 };
+/* Distinct colours of implementations: classes c0 to c9. */
+enum { CHART_COLOURS = 10 };
 
 #endif

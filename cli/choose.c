@@ -1,18 +1,42 @@
 /* What a command says of a variant that it chose itself, as a plan would. */
+#include <string.h>
+
 #include "cli.h"
 #include "print.h"
+
+enum tuning { MEASURES, PREDICTS, REFUSES };
+
+/* What 'cugen tune' would do on the kernel's device. Tried on a second kernel, since this one is in use. */
+static enum tuning tuning_of(const struct cli *cli) {
+  const char *id = cugen_kernel_device(cli->kernel)->id;
+  cugen_kernel *kernel = NULL;
+  cugen_error ignored;
+  if (strcmp(id, "cpu") == 0 || strncmp(id, "cuda:", 5) == 0) return MEASURES;
+  int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
+  if (!status) status = cugen_kernel_use_predictions(kernel, &ignored);
+  cugen_kernel_close(kernel);
+  return status ? REFUSES : PREDICTS;
+}
+
+/* "'cugen tune CONFIG ...' finds the best, " where that is so. */
+static void advise_tuning(const struct cli *cli, bool near) {
+  enum tuning tuning = tuning_of(cli);
+  if (tuning == REFUSES) return;
+  fprintf(stderr, "'cugen tune %s", cli->operand);
+  cli_print_same(cli, stderr);
+  fprintf(stderr, "' %s %s, ", tuning == PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
+}
 
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
   if (choice->how == CUGEN_PLAN_EXACT || options_given(cli, OPTION_QUIET)) return;
   if (choice->how == CUGEN_PLAN_NEAR)
-    fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); 'cugen tune %s",
-            choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance, cli->operand);
+    fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
+            choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
   else
-    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the %s; 'cugen tune %s",
-            choice->predicted ? "model's choice, predicted" : "first valid variant", cli->operand);
-  cli_print_same(cli, stderr);
-  fprintf(stderr, "' finds %s, 'cugen cache why %s", choice->how == CUGEN_PLAN_NEAR ? "its own" : "the best",
-          cli->operand);
+    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the %s; ",
+            choice->predicted ? "model's choice, predicted" : "first valid variant");
+  advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR);
+  fprintf(stderr, "'cugen cache why %s", cli->operand);
   cli_print_same(cli, stderr);
   fputs("' says what was found\n", stderr);
 }

@@ -31,10 +31,13 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel);
   if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
     status = cugen_kernel_choose(cli->kernel, distance, choice, &cli->error);
-  if (!status && *check && choice->how == CUGEN_PLAN_EXACT)
-    cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
-  if (!status) cli_remark_choice(cli, choice);
   return status;
+}
+
+static void remark(struct cli *cli, bool check, const cugen_choice *choice) {
+  if (check && choice->how == CUGEN_PLAN_EXACT)
+    cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
+  cli_remark_choice(cli, choice);
 }
 
 /* The object has the source too; a file has it alone. */
@@ -68,6 +71,7 @@ int command_gen(struct cli *cli) {
   if (!status && !variant) status = choose(cli, best, &check, &choice);
   json_t *chosen = status || variant ? json_null() : json_choice(&choice);
   if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &name, &cli->error);
+  if (!status && !variant) remark(cli, check, &choice); /* of what is no kernel at all, nothing need be known */
   cugen_kernel_close(check);
   if (!status) status = print_result(cli, name, source, chosen);
   json_decref(chosen);

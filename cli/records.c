@@ -49,6 +49,11 @@ static bool has_resources(const cugen_record *r) {
   return r->registers > 0;
 }
 
+/* Dynamic bytes are a part of these: the cpu device knows them alone. */
+static bool has_shared(const cugen_record *r) {
+  return has_resources(r) || has_dynamic(r);
+}
+
 static void show_time(const cugen_record *r, struct shown *out) {
   *out = print_seconds(r->seconds);
 }
@@ -101,7 +106,7 @@ static const struct column columns[] = {
     {">roofline", has_roofline, show_roofline},
     {"occupancy, limit", has_occupancy, show_occupancy},
     {">registers", has_resources, show_registers},
-    {">shared", has_resources, show_shared},
+    {">shared", has_shared, show_shared},
     {">of it dynamic", has_dynamic, show_dynamic},
     {">constant", has_constant, show_constant},
     {">local", has_local, show_local},

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chart.h"
 #include "print.h"
@@ -144,9 +145,11 @@ static void write_caption(const struct page *p) {
     fputs("Solid: what was measured on this device. Dashed: its data sheet. ", p->out);
   else if (c->bandwidth_sheet > 0)
     fputs("Dashed: the data sheet\u2019s; <code>cugen roofline</code> measures the device\u2019s own. ", p->out);
-  fputs("Each dot is a variant; they are spread sideways to be told apart, and the large one is its "
-        "implementation\u2019s "
-        "best.",
+  fputs(chart_has_roof(p->f) ? "Each line is a variant, all at this problem\u2019s intensity; the"
+                             : "Each dot is a variant; they are spread sideways to be told apart, and the large",
+        p->out);
+  fputs(chart_has_roof(p->f) ? " dots are their implementations\u2019 best."
+                             : " one is its implementation\u2019s best.",
         p->out);
   if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other sizes.", p->out);
   fputs("</figcaption>\n", p->out);
@@ -590,6 +593,8 @@ int command_report(struct cli *cli) {
   struct findings findings;
   struct page page = {.f = &findings, .top = 10};
   int status = options_count(cli, OPTION_TOP, 0, &page.top);
+  if (!status && !cli->values[OPTION_OUTPUT] && isatty(STDOUT_FILENO))
+    status = cli_fail(cli, CUGEN_ERROR_USAGE, "a page of HTML is not for a terminal: name a file, -o report.html");
   if (!status) status = findings_open(cli, &findings);
   if (status) return status;
   status = cli_write(cli, write_page, &page);

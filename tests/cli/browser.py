@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """browser.py PAGE.html [FOLDER]: opens the page in a headless Chromium, narrow and wide, light and dark, and on paper, and
-says what a reader would notice: something wider than the window, text too small to read, errors, requests to anywhere.
+says what a reader would notice: something wider than the window or cut off in a picture, text too small to read, errors, requests to anywhere.
 With FOLDER, screenshots and a PDF are left there. Exit code 77: there is no Chromium.
 
 Chromium is spoken to in its DevTools protocol over a pipe: messages in JSON, each ended by a zero byte."""
@@ -28,7 +28,13 @@ LOOK = """(width => {
       const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
       return parseFloat(getComputedStyle(e).fontSize) * scale;
     });
-  return {overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
+  const outside = [...document.querySelectorAll('svg')].filter(shown).flatMap(svg => {
+    const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text, circle')].map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) =>
+      r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
+      .map(([e]) => e.textContent.slice(0, 40));
+  });
+  return {outside, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
           smallest: Math.min(...sizes), charts: [...document.querySelectorAll('svg')].filter(shown).length,
           headings: [...document.querySelectorAll('h2')].map(e => e.textContent)};
 })"""
@@ -115,6 +121,8 @@ def look(browser, url, folder):
             complaints = browser.complaints(url)
             if seen["overflow"] > 0 or seen["wide"]:
                 complaints.append(f"{seen['overflow']} pixels too wide: {seen['wide'][:5]}")
+            if seen["outside"]:
+                complaints.append(f"cut off in a picture: {seen['outside'][:5]}")
             if seen["smallest"] < SMALLEST:
                 complaints.append(f"text of {seen['smallest']:.1f} pixels")
             print(f"{width} {colours}: {'; '.join(complaints) or 'good'}, {seen['charts']} chart")
