@@ -367,10 +367,11 @@ static int put_product(const struct names *names, const struct product *product,
   return CUGEN_OK;
 }
 
-/* As wide as offsets are: a row that is counted by an int times a plain number would be an int. */
+/* As wide as offsets are: a row that is counted by an int times a plain number would be an int. Not by the name index_t,
+   which a text that does not mention it has not. */
 static void define_stride(const struct names *names, const struct name *name, int64_t stride, struct text *out) {
   if (names->in.wide_index && stride > 1)
-    text_addf(out, "#define %s ((index_t)%" PRId64 ")\n", name->text, stride);
+    text_addf(out, "#define %s ((long long)%" PRId64 ")\n", name->text, stride);
   else
     define_number(name, value_int(stride), out);
 }
