@@ -19,8 +19,8 @@ CONFLICTS = "bank conflicts"  # no finding, but four times the passes that are n
 
 MATMUL = "M=67 N=70 K=37"
 TILED = "tiled tile=16 pad=0"
-PIPELINED = "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 min_blocks=1"
-BLOCKED = "blocked BM=64 BN=64 BK=8 TM=8 TN=4 vec=2 double_buffer=true group=1 min_blocks=1"
+PIPELINED = "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 split=1"
+BLOCKED = "blocked BM=64 BN=64 BK=8 TM=8 TN=8 vec=1 double_buffer=true group=1 min_blocks=1"
 TRANSPOSE = "rows=75 cols=133 batch=2"
 COPY = "width=1003 height=3 depth=1"
 REDUCE = "rows=3 cols=2111"

@@ -3,6 +3,7 @@
 #ifndef TESTS_FAULT_FAILING_MEMORY_H
 #define TESTS_FAULT_FAILING_MEMORY_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,6 +20,7 @@
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
 /* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is set. */
@@ -58,6 +60,16 @@ EVERYBODYS void *calloc(size_t count, size_t size) {
 EVERYBODYS void *realloc(void *old, size_t size) {
   if (!may_allocate()) return NULL;
   return old ? __libc_realloc(old, size) : held(__libc_realloc(old, size));
+}
+
+EVERYBODYS void *aligned_alloc(size_t alignment, size_t size) {
+  return may_allocate() ? held(__libc_memalign(alignment, size)) : NULL;
+}
+
+EVERYBODYS int posix_memalign(void **out, size_t alignment, size_t size) {
+  void *block = aligned_alloc(alignment, size);
+  if (block) *out = block;
+  return block ? 0 : ENOMEM;
 }
 
 EVERYBODYS void free(void *block) {
