@@ -85,8 +85,8 @@ int api_expander(cugen_kernel *kernel, cugen_error *err);
 int api_choose_device(cugen_kernel *kernel, const char *device, cugen_error *err);
 /* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
-/* With the shared tunables of the first valid variant: they alone can shape arguments. out: KERNEL_MAX_ARGUMENTS. */
-int api_arguments(cugen_kernel *k, struct kernel_argument *out, cugen_error *err);
+/* With the shared tunables of a valid variant (0: the first): they alone can shape arguments. out: KERNEL_MAX_ARGUMENTS. */
+int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err);
 /* config_products of the first valid variant; NULL where there is none. */
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);

@@ -302,13 +302,13 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
   }
 }
 
-/* Of the first valid variant: what holds for all of them is evaluated with these. NULL: there is none. */
-static int open_slots(cugen_kernel *k, struct value **out, cugen_error *err) {
+/* Of a valid variant; of the first, what holds for all of them is evaluated with these. NULL: there is none. */
+static int open_slots(cugen_kernel *k, uint64_t index, struct value **out, cugen_error *err) {
   struct variant variant;
   int status = api_space(k, err);
   *out = NULL;
   if (status || space_valid(k->space) == 0) return status;
-  space_variant(k->space, 0, &variant, k->values);
+  space_variant(k->space, index, &variant, k->values);
   struct value *slots = calloc(config_slot_count(k->config, variant.implementation) + 1, sizeof *slots);
   if (!slots) return error_memory(err);
   config_slots(k->config, &k->problem, &k->device.facts, slots);
@@ -317,9 +317,9 @@ static int open_slots(cugen_kernel *k, struct value **out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int api_arguments(cugen_kernel *k, struct kernel_argument *out, cugen_error *err) {
+int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err) {
   struct value *slots;
-  int status = open_slots(k, &slots, err);
+  int status = open_slots(k, index, &slots, err);
   if (status) return status;
   status = slots ? config_arguments(k->config, slots, out, err) : space_explain_empty(k->space, err);
   free(slots);
@@ -330,7 +330,7 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
   struct value *slots;
   *out = NULL;
   if (!k->config->products) return CUGEN_OK;
-  int status = open_slots(k, &slots, err);
+  int status = open_slots(k, 0, &slots, err);
   if (!status && slots) status = config_products(k->config, slots, out, err);
   free(slots);
   return status;
@@ -340,7 +340,7 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
-  int status = api_arguments(k, arguments, error);
+  int status = api_arguments(k, 0, arguments, error);
   if (!status) api_describe_argument(&arguments[index], out);
   return status;
 }

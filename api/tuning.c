@@ -6,11 +6,15 @@
 #include "api.h"
 #include "base/system.h"
 
-/* A size that no variant can have, such as 0, is the problem's fault and no variant's. Where tunables shape arguments
-   each variant answers for itself. */
+/* A size that no variant can have, such as 0 or 2^63 - 1, is the problem's fault and no variant's. Where tunables shape
+   arguments each variant answers for itself, unless the first and the last fail both. */
 static int check_shapes(cugen_kernel *k, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  return k->config->shared_tunable_count || !space_valid(k->space) ? CUGEN_OK : api_arguments(k, arguments, err);
+  cugen_error ignored;
+  uint64_t valid = space_valid(k->space);
+  int status = valid ? api_arguments(k, 0, arguments, err) : CUGEN_OK;
+  if (!status || !k->config->shared_tunable_count) return status;
+  return api_arguments(k, valid - 1, arguments, &ignored) ? status : CUGEN_OK;
 }
 
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
