@@ -309,7 +309,7 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
 
 /* A watched image exports a place for the hooks. */
 static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
-  const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
+  const struct cpu_watch **hooks = loaded->library ? dlsym(loaded->library, "cugen_watch") : NULL;
   struct link_map *map = NULL;
   if (!hooks) return CUGEN_OK;
   if (!d->watch || dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
