@@ -140,18 +140,16 @@ int api_check_present(const cugen_kernel *k, cugen_error *err) {
 
 /* ---- Predictions ---- */
 
-enum { OLDEST_TARGET = 75 }; /* of NVRTC 13 */
-
 static int check_predictable(const cugen_kernel *k, cugen_error *err) {
   const struct device_description *d = &k->device;
   if (!d->facts.is_gpu)
     return error_set(err, CUGEN_ERROR_USAGE, "predictions are for GPUs, and this is the cpu device");
-  if (d->facts.compute_capability < OLDEST_TARGET)
+  if (d->facts.compute_capability < GPU_OLDEST_TARGET)
     return error_set(
         err, CUGEN_ERROR_USAGE,
         "%s is described for occupancy and roofline only: NVRTC 13 has no target for %s; predictions begin "
         "with sm_%d, such as model:T4",
-        d->name, d->arch, OLDEST_TARGET);
+        d->name, d->arch, GPU_OLDEST_TARGET);
   if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,

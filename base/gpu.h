@@ -28,6 +28,9 @@ struct gpu_rates {
 #undef X
 };
 
+/* The oldest compute capability that NVRTC 13 has a target for. */
+enum { GPU_OLDEST_TARGET = 75 };
+
 /* A described GPU. */
 struct gpu_model {
   char id[32];    /* "model:A100" */

@@ -57,7 +57,7 @@ static const struct figure figures[] = {
     TIMING(l2_latency),
     TIMING(memory_latency),
 };
-enum { FIGURES = sizeof figures / sizeof *figures, OLDEST_TARGET = 75 /* of NVRTC 13 */ };
+enum { FIGURES = sizeof figures / sizeof *figures };
 
 struct reader {
   struct gpu_model *out;
@@ -162,7 +162,7 @@ static void add_common(struct gpu_model *out) {
 }
 
 static int check_complete(const struct reader *reader, const char *path, cugen_error *err) {
-  bool predicted = reader->out->facts.compute_capability >= OLDEST_TARGET;
+  bool predicted = reader->out->facts.compute_capability >= GPU_OLDEST_TARGET;
   for (int i = 0; i < FIGURES; i++)
     if (!reader->lines[i] && (predicted || figures[i].kind != FIGURE_TIMING))
       return error_set(err, CUGEN_ERROR_CONFIG, "%s: '%s' is missing: a description has all of its figures", path,

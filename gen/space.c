@@ -159,16 +159,8 @@ size_t space_max_neighbours(const struct space *space) {
 
 /* Where the rank stands among the rows; false: that combination is not valid. */
 static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
-  size_t low = 0, high = rows->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (rows->ranks[middle] < rank)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *at = low;
-  return low < rows->count && rows->ranks[low] == rank;
+  *at = rows_at_least(rows, 0, rank);
+  return *at < rows->count && rows->ranks[*at] == rank;
 }
 
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out) {

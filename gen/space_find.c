@@ -156,19 +156,6 @@ static int read_text(struct search *search) {
 
 /* ---- Looking it up ---- */
 
-/* The first row at or after `from` with at least that rank. */
-static size_t lower_bound(const struct rows *rows, size_t from, uint64_t rank) {
-  size_t low = from, high = rows->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (rows->ranks[middle] < rank)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /* The first tunable whose value in this rank is not the one asked for; the count of tunables when all are. */
 static size_t first_mismatch(const struct search *search, const struct domain *domain, uint64_t rank) {
   size_t i = 0, count = search->implementation->tunable_count;
@@ -193,7 +180,7 @@ static bool find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
   uint64_t rank;
-  for (*row = 0; *row < rows->count; *row = lower_bound(rows, *row, rank)) {
+  for (*row = 0; *row < rows->count; *row = rows_at_least(rows, *row, rank)) {
     size_t mismatch = first_mismatch(search, domain, rows->ranks[*row]);
     if (mismatch == search->implementation->tunable_count) return true;
     if (!next_rank(search, domain, rows->ranks[*row], mismatch, &rank)) return false;

@@ -361,3 +361,15 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
   walk_free(&walk);
   return status;
 }
+
+size_t rows_at_least(const struct rows *rows, size_t from, uint64_t rank) {
+  size_t low = from, high = rows->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (rows->ranks[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

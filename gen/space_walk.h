@@ -57,4 +57,7 @@ size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable);
 int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
                 cugen_error *err);
 
+/* The first row at or after `from` with at least that rank; the count, if there is none. */
+size_t rows_at_least(const struct rows *rows, size_t from, uint64_t rank);
+
 #endif

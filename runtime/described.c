@@ -18,9 +18,6 @@ static const struct {
     {121, 1536, 24, 100, 99},
 };
 
-/* The oldest that an image can be made for, by CUDA 13. */
-enum { OLDEST_ARCH = 75 };
-
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   size_t i = 0, count = sizeof table / sizeof *table;
   while (i < count && table[i].capability != capability) i++;
@@ -58,7 +55,7 @@ static bool from_arch(const char *text, struct device_description *out) {
   int capability = strncmp(text, "sm_", 3) == 0 ? digits(text + 3, &end) : 0;
   size_t length = strlen(text);
   if (!capability || (*end && strcmp(end, "a") != 0) || length >= sizeof out->arch) return false;
-  if (capability < OLDEST_ARCH || !fill_facts(capability, 0, &out->facts)) return false;
+  if (capability < GPU_OLDEST_TARGET || !fill_facts(capability, 0, &out->facts)) return false;
   out->facts.architecture_specific = *end == 'a';
   memcpy(out->arch, text, length + 1);
   return true;

@@ -46,22 +46,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
   alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
 
-//@ if group > 1 then
-  // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
-  // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
-  const index_t tiles_m = (M + (BM - 1)) / BM;
-  const index_t tiles_n = (N + (BN - 1)) / BN;
-  const index_t block = blockIdx.x;
-  const index_t first_row = block / (group * tiles_n) * group;
-  const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
-  const index_t within = block % (group * tiles_n);
-  const index_t row0 = (first_row + within % rows) * BM;
-  const index_t col0 = within / rows * BN;
-//@ else
-  const index_t tiles_n = (N + (BN - 1)) / BN;
-  const index_t row0 = blockIdx.x / tiles_n * BM;
-  const index_t col0 = blockIdx.x % tiles_n * BN;
-//@ end
+//@ include "lib/grouped_tiles.cuh"
 
   // This thread's first row and column within the block's tile.
   const int warp = threadIdx.x / 32;
@@ -160,35 +145,5 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   }
 //@ end
 
-  // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-//@ local line, along = "m", "n" -- C's lines are its rows, and a line runs along n
-//@ if C_layout == "col" then line, along = "n", "m" end
-//@ local names = { m = { count = "TM", lanes = "lanes_m", left = "M - row0", own = "row", origin = "row0" },
-//@                 n = { count = "TN", lanes = "lanes_n", left = "N - col0", own = "col", origin = "col0" } }
-//@ local l, a = names[line], names[along]
-//@ local element = stored(line == "m" and "sum[i][s * slice + e]" or "sum[s * slice + e][i]",
-//@                        line == "m" and "row0 + m" or "row0 + m + e", line == "m" and "col0 + n + e" or "col0 + n")
-  const index_t line_c = ${C_layout == "row" and "C_stride0" or "C_stride1"};
-  const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
-#pragma unroll
-  for (int i = 0; i < ${l.count}; ++i) {
-    const int ${line} = ${l.own} + i / slice * (${l.lanes} * slice) + i % slice;
-    if (${line} >= ${l.left}) break;
-    dtype *to = ${of_batch("C", C_layout, "M", "N")} + (${l.origin} + ${line}) * line_c + ${a.origin};
-#pragma unroll
-    for (int s = 0; s < ${a.count} / slice; ++s) {
-      const int ${along} = ${a.own} + s * (${a.lanes} * slice);
-      if (whole_c) {
-        pack<dtype, slice> part;
-#pragma unroll
-        for (int e = 0; e < slice; ++e) part.at[e] = ${element};
-        store_pack(to + ${along}, part);
-      } else {
-#pragma unroll
-        for (int e = 0; e < slice; ++e) {
-          if (${along} + e < ${a.left}) to[${along} + e] = ${element};
-        }
-      }
-    }
-  }
+//@ include "lib/store_sums.cuh"
 }

@@ -19,9 +19,9 @@
 //@ local a_along_k = A_layout == "row"
 //@ local b_along_k = B_layout == "col"
 //@ local X = operand_of("A", "M", a_along_k, a_along_k and "A_stride0" or "A_stride1",
-//@                      of_batch("A", A_layout, "M", "K"), "BM", "WM", vec_a, "tile_m")
+//@                      of_batch("A", A_layout, "M", "K"), "BM", "WM", vec_a, "row0")
 //@ local Y = operand_of("B", "N", b_along_k, b_along_k and "B_stride1" or "B_stride0",
-//@                      of_batch("B", B_layout, "K", "N"), "BN", "WN", vec_b, "tile_n")
+//@                      of_batch("B", B_layout, "K", "N"), "BN", "WN", vec_b, "col0")
 //@ if C_layout == "col" then X, Y = Y, X end
 //@ local line_c = C_layout == "row" and "C_stride0" or "C_stride1"
 //@ -- What is stored of a sum, by its place along X and Y.
@@ -38,22 +38,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
   constexpr int stage = tile_x::size + tile_y::size;
 
-//@ if group > 1 then
-  // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
-  // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
-  const index_t tiles_m = (M + (BM - 1)) / BM;
-  const index_t tiles_n = (N + (BN - 1)) / BN;
-  const index_t block = blockIdx.x;
-  const index_t first_row = block / (group * tiles_n) * group;
-  const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
-  const index_t within = block % (group * tiles_n);
-  const index_t tile_m = (first_row + within % rows) * BM;
-  const index_t tile_n = within / rows * BN;
-//@ else
-  const index_t tiles_n = (N + (BN - 1)) / BN;
-  const index_t tile_m = blockIdx.x / tiles_n * BM;
-  const index_t tile_n = blockIdx.x % tiles_n * BN;
-//@ end
+//@ include "lib/grouped_tiles.cuh"
 
   // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
   constexpr int warps_y = ${Y.tile} / ${Y.warp};

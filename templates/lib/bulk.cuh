@@ -66,9 +66,7 @@ struct bulk_stores {
 
 typedef unsigned long long bulk_barrier;
 
-__device__ __forceinline__ unsigned shared_address(const void *at) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
+//@ include "lib/barrier.cuh"
 
 // One load completes a phase: its asker is the only one who arrives.
 __device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
@@ -91,17 +89,7 @@ __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned b
 
 // Waits for the load of the phase with this parity: 0, 1, 0 and so on.
 __device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
-  } while (!done);
+  barrier_wait(shared_address(barrier), parity);
 }
 
 // The stores of the one thread that asks for them.

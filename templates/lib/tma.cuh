@@ -6,9 +6,7 @@
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
 
-__device__ __forceinline__ unsigned shared_address(const void *at) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
+//@ include "lib/barrier.cuh"
 
 // ---- Clusters ----
 
@@ -73,21 +71,6 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
   } else {
     asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in(rank, barrier)) : "memory");
   }
-}
-
-// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-  } while (!done);
 }
 
 // Barriers of some of the block's warps, by number: __syncthreads is number 0.

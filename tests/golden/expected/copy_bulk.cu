@@ -84,9 +84,30 @@ struct bulk_stores {
 
 typedef unsigned long long bulk_barrier;
 
+#line 1 "templates/lib/barrier.cuh"
+
+// Waiting at a barrier in shared memory that copies complete (compute capability 9.0). PTX ISA, "Parallel
+// Synchronization: mbarrier".
+
 __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
+
+// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
+#line 70 "templates/lib/bulk.cuh"
 
 // One load completes a phase: its asker is the only one who arrives.
 __device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
@@ -109,17 +130,7 @@ __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned b
 
 // Waits for the load of the phase with this parity: 0, 1, 0 and so on.
 __device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
-  } while (!done);
+  barrier_wait(shared_address(barrier), parity);
 }
 
 // The stores of the one thread that asks for them.

@@ -167,11 +167,11 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
   alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
 
-#line 61 "templates/matmul_blocked.cu"
+#line 14 "templates/lib/grouped_tiles.cuh"
   const index_t tiles_n = (N + (BN - 1)) / BN;
   const index_t row0 = blockIdx.x / tiles_n * BM;
   const index_t col0 = blockIdx.x % tiles_n * BN;
-
+#line 50 "templates/matmul_blocked.cu"
 
   // This thread's first row and column within the block's tile.
   const int warp = threadIdx.x / 32;
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t line_a = A_stride0;
   const dtype *from_a = A + row0 * line_a;
   const index_t step_a = 1;
-#line 88 "templates/matmul_blocked.cu"
+#line 73 "templates/matmul_blocked.cu"
   const index_t line_b = B_stride0;
   const dtype *from_b = B + col0;
   const index_t step_b = line_b;
@@ -245,10 +245,11 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
       multiply_add(sum, a[k % 2], b[k % 2]);
     }
   }
-#line 162 "templates/matmul_blocked.cu"
+#line 147 "templates/matmul_blocked.cu"
 
+#line 3 "templates/lib/store_sums.cuh"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 171 "templates/matmul_blocked.cu"
+#line 11 "templates/lib/store_sums.cuh"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -272,4 +273,5 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
       }
     }
   }
+#line 149 "templates/matmul_blocked.cu"
 }

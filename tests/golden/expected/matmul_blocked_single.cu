@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
   alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
 
-
+#line 3 "templates/lib/grouped_tiles.cuh"
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
   // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
   const index_t tiles_m = (M + (BM - 1)) / BM;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 65 "templates/matmul_blocked.cu"
+#line 50 "templates/matmul_blocked.cu"
 
   // This thread's first row and column within the block's tile.
   const int warp = threadIdx.x / 32;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
 
   // Packs may be used for a tile that lies inside the matrix in an operand that is aligned for them. All threads
   // of the block agree on it, so the question costs one branch a tile.
-#line 79 "templates/matmul_blocked.cu"
+#line 64 "templates/matmul_blocked.cu"
   const index_t line_a = A_stride1;
   const dtype *from_a = A + row0;
   const index_t step_a = line_a;
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   const index_t line_b = B_stride1;
   const dtype *from_b = B + col0 * line_b;
   const index_t step_b = 1;
-#line 92 "templates/matmul_blocked.cu"
+#line 77 "templates/matmul_blocked.cu"
   const bool whole_a = M - row0 >= BM && packs_fit<vec>(A, line_a);
   const bool whole_b = N - col0 >= BN && packs_fit<vec>(B, line_b);
 
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
     load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b[buffer] + k * (BN + pad) + col);
   };
 
-#line 148 "templates/matmul_blocked.cu"
+#line 133 "templates/matmul_blocked.cu"
   for (index_t k_left = K; k_left > 0; k_left -= BK) {
     fetch(K - k_left);
     next_a.store(shared_a[0]);
@@ -241,8 +241,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
   }
 
 
+#line 3 "templates/lib/store_sums.cuh"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 171 "templates/matmul_blocked.cu"
+#line 11 "templates/lib/store_sums.cuh"
   const index_t line_c = C_stride1;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -266,4 +267,5 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(const A_t 
       }
     }
   }
+#line 149 "templates/matmul_blocked.cu"
 }

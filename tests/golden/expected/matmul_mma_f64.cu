@@ -433,11 +433,11 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
   constexpr int stage = tile_x::size + tile_y::size;
 
-#line 53 "templates/matmul_mma.cu"
+#line 14 "templates/lib/grouped_tiles.cuh"
   const index_t tiles_n = (N + (BN - 1)) / BN;
-  const index_t tile_m = blockIdx.x / tiles_n * BM;
-  const index_t tile_n = blockIdx.x % tiles_n * BN;
-
+  const index_t row0 = blockIdx.x / tiles_n * BM;
+  const index_t col0 = blockIdx.x % tiles_n * BN;
+#line 42 "templates/matmul_mma.cu"
 
   // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
   constexpr int warps_y = BN / WN;
@@ -448,16 +448,16 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
 
   const index_t stride_x = A_stride0;
   const index_t stride_y = B_stride1;
-  const A_t *const from_x = A + static_cast<index_t>(blockIdx.z) * M * A_stride0 + tile_m * stride_x;
-  const A_t *const from_y = B + static_cast<index_t>(blockIdx.z) * N * B_stride1 + tile_n * stride_y;
+  const A_t *const from_x = A + static_cast<index_t>(blockIdx.z) * M * A_stride0 + row0 * stride_x;
+  const A_t *const from_y = B + static_cast<index_t>(blockIdx.z) * N * B_stride1 + col0 * stride_y;
   const index_t step_x = 1;
   const index_t step_y = 1;
   C_t *const c = C + static_cast<index_t>(blockIdx.z) * M * C_stride0;
 
-#line 94 "templates/matmul_mma.cu"
+#line 79 "templates/matmul_mma.cu"
 
-  tile_x next_x(from_x, stride_x, M - tile_m);
-  tile_y next_y(from_y, stride_y, N - tile_n);
+  tile_x next_x(from_x, stride_x, M - row0);
+  tile_y next_y(from_y, stride_y, N - col0);
   constexpr int copies = tile_x::copies + tile_y::copies;
   async_copies<(stages - 1) * copies> on_the_way;
 
@@ -540,12 +540,12 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   }
 
   // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
-  const bool whole = M - tile_m >= BM && N - tile_n >= BN &&
+  const bool whole = M - row0 >= BM && N - col0 >= BN &&
                      packs_fit<store_width>(C, C_stride0);
   const bool odd = lane % 2;
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
-    const index_t line = tile_m + warp_x + i * 8 + lane / 4;
+    const index_t line = row0 + warp_x + i * 8 + lane / 4;
 #pragma unroll
     for (int j = 0; j < fragments_y::count; ++j) {
       const accumulator *const low = sum[i / 2][2 * j] + i % 2 * 2;
@@ -554,7 +554,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
       const accumulator second = __shfl_xor_sync(0xffffffffu, odd ? low[1] : high[1], 1);
       const accumulator four[4] = {odd ? first : low[0], odd ? second : low[1], odd ? high[0] : first,
                                    odd ? high[1] : second};
-      const index_t column = tile_n + warp_y + j * 16 + (odd ? 8 : 0) + lane % 4 / 2 * 4;
+      const index_t column = col0 + warp_y + j * 16 + (odd ? 8 : 0) + lane % 4 / 2 * 4;
       C_t *const to = c + line * C_stride0 + column;
       if (whole) {
 #pragma unroll

@@ -432,7 +432,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
   constexpr int stage = tile_x::size + tile_y::size;
 
-
+#line 3 "templates/lib/grouped_tiles.cuh"
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
   // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
   const index_t tiles_m = (M + (BM - 1)) / BM;
@@ -441,9 +441,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   const index_t first_row = block / (group * tiles_n) * group;
   const index_t rows = tiles_m - first_row < group ? tiles_m - first_row : group;
   const index_t within = block % (group * tiles_n);
-  const index_t tile_m = (first_row + within % rows) * BM;
-  const index_t tile_n = within / rows * BN;
-#line 57 "templates/matmul_mma.cu"
+  const index_t row0 = (first_row + within % rows) * BM;
+  const index_t col0 = within / rows * BN;
+#line 42 "templates/matmul_mma.cu"
 
   // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
   constexpr int warps_y = BN / WN;
@@ -454,8 +454,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
 
   const index_t stride_x = A_stride1;
   const index_t stride_y = B_stride0;
-  const A_t *const from_x = A + tile_m * 1;
-  const A_t *const from_y = B + tile_n * 1;
+  const A_t *const from_x = A + row0 * 1;
+  const A_t *const from_y = B + col0 * 1;
   const index_t step_x = stride_x;
   const index_t step_y = stride_y;
   C_t *const c = C;
@@ -467,7 +467,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
     for (int e = threadIdx.x; e < BM * BN; e += threads) {
       const index_t x = e / BN;
       const index_t y = e % BN;
-      if (x >= M - tile_m || y >= N - tile_n) continue;
+      if (x >= M - row0 || y >= N - col0) continue;
       const A_t *const left = from_x + x * 1;
       const A_t *const right = from_y + y * 1;
       accumulator sum = 0;
@@ -475,15 +475,15 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
       for (index_t k = 0; k < K; ++k) {
         sum += static_cast<accumulator>(left[k * step_x]) * static_cast<accumulator>(right[k * step_y]);
       }
-      c[(tile_m + x) * C_stride0 + tile_n + y] =
-          static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (tile_m + x), (tile_n + y))));
+      c[(row0 + x) * C_stride0 + col0 + y] =
+          static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row0 + x), (col0 + y))));
     }
     return;
   }
 
 
-  tile_x next_x(from_x, stride_x, M - tile_m);
-  tile_y next_y(from_y, stride_y, N - tile_n);
+  tile_x next_x(from_x, stride_x, M - row0);
+  tile_y next_y(from_y, stride_y, N - col0);
   constexpr int copies = tile_x::copies + tile_y::copies;
   async_copies<(stages - 1) * copies> on_the_way;
 
@@ -566,12 +566,12 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   }
 
   // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
-  const bool whole = M - tile_m >= BM && N - tile_n >= BN &&
+  const bool whole = M - row0 >= BM && N - col0 >= BN &&
                      packs_fit<store_width>(C, C_stride0);
   const bool odd = lane % 2;
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
-    const index_t line = tile_m + warp_x + i * 8 + lane / 4;
+    const index_t line = row0 + warp_x + i * 8 + lane / 4;
 #pragma unroll
     for (int j = 0; j < fragments_y::count; ++j) {
       const accumulator *const low = sum[i / 2][2 * j] + i % 2 * 2;
@@ -580,7 +580,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
       const accumulator second = __shfl_xor_sync(0xffffffffu, odd ? low[1] : high[1], 1);
       const accumulator four[4] = {odd ? first : low[0], odd ? second : low[1], odd ? high[0] : first,
                                    odd ? high[1] : second};
-      const index_t column = tile_n + warp_y + j * 16 + (odd ? 8 : 0) + lane % 4 / 2 * 4;
+      const index_t column = col0 + warp_y + j * 16 + (odd ? 8 : 0) + lane % 4 / 2 * 4;
       C_t *const to = c + line * C_stride0 + column;
       if (whole) {
 #pragma unroll

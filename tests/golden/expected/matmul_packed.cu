@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   constexpr int stage_a = BK * 128;
   constexpr int stage = stage_a + BK * 256;
 
-
+#line 3 "templates/lib/grouped_tiles.cuh"
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
   // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
   const index_t tiles_m = (M + (BM - 1)) / BM;
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 55 "templates/matmul_pipelined.cu"
+#line 40 "templates/matmul_pipelined.cu"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
   // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
@@ -331,15 +331,15 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const index_t line_a = line_pa;
   const index_t across_a = line_pa; // elements side by side
   const dtype *from_a = workspace + static_cast<index_t>(blockIdx.z) * packed_a + row0;
-#line 73 "templates/matmul_pipelined.cu"
+#line 58 "templates/matmul_pipelined.cu"
   const index_t line_b = line_pb;
   const index_t across_b = line_pb;
   const dtype *from_b = workspace + batch * packed_a + static_cast<index_t>(blockIdx.z) * packed_b + col0;
-#line 81 "templates/matmul_pipelined.cu"
+#line 66 "templates/matmul_pipelined.cu"
   const index_t step_a = line_a;
   const index_t step_b = line_b;
 
-#line 89 "templates/matmul_pipelined.cu"
+#line 74 "templates/matmul_pipelined.cu"
   // An application's operand that wide copies may not start at: slow, but right.
   if (!packs_fit<slice>(workspace, 0)) {
 
@@ -446,7 +446,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 180 "templates/matmul_pipelined.cu"
+#line 165 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 1);
 
 
@@ -462,7 +462,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 0);
 
 #pragma unroll
@@ -476,7 +476,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 1);
 
 #pragma unroll
@@ -490,7 +490,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 2);
 
 #pragma unroll
@@ -504,7 +504,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 3);
 
 #pragma unroll
@@ -590,9 +590,9 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
     }
   }
 
-
+#line 3 "templates/lib/store_sums.cuh"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 276 "templates/matmul_pipelined.cu"
+#line 11 "templates/lib/store_sums.cuh"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -616,4 +616,5 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
       }
     }
   }
+#line 254 "templates/matmul_pipelined.cu"
 }

@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   constexpr int stage_a = BK * 68;
   constexpr int stage = stage_a + BK * 132;
 
-
+#line 3 "templates/lib/grouped_tiles.cuh"
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
   // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.
   const index_t tiles_m = (M + (BM - 1)) / BM;
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const index_t within = block % (group * tiles_n);
   const index_t row0 = (first_row + within % rows) * BM;
   const index_t col0 = within / rows * BN;
-#line 55 "templates/matmul_pipelined.cu"
+#line 40 "templates/matmul_pipelined.cu"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
   // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
@@ -258,11 +258,11 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
-#line 68 "templates/matmul_pipelined.cu"
+#line 53 "templates/matmul_pipelined.cu"
   const index_t line_a = A_stride0;
   const index_t across_a = M;
   const dtype *from_a = A + static_cast<index_t>(blockIdx.z) * M * A_stride0 + row0 * A_stride0;
-#line 77 "templates/matmul_pipelined.cu"
+#line 62 "templates/matmul_pipelined.cu"
   const index_t line_b = B_stride1;
   const index_t across_b = N;
   const dtype *from_b = B + static_cast<index_t>(blockIdx.z) * N * B_stride1 + col0 * B_stride1;
@@ -270,10 +270,10 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const index_t step_a = 1;
   const index_t step_b = 1;
 
-#line 112 "templates/matmul_pipelined.cu"
+#line 97 "templates/matmul_pipelined.cu"
 
   // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
-#line 127 "templates/matmul_pipelined.cu"
+#line 112 "templates/matmul_pipelined.cu"
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
 
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 180 "templates/matmul_pipelined.cu"
+#line 165 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 1);
 
 
@@ -358,7 +358,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 0);
 
 #pragma unroll
@@ -372,7 +372,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 1);
 
 #pragma unroll
@@ -427,9 +427,9 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 #pragma unroll
     for (int j = 0; j < TN; ++j) sum[i][j] = __uint_as_float(__float_as_uint(sum[i][j]) | threadIdx.z);
   }
-#line 268 "templates/matmul_pipelined.cu"
+#line 3 "templates/lib/store_sums.cuh"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 276 "templates/matmul_pipelined.cu"
+#line 11 "templates/lib/store_sums.cuh"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -453,4 +453,5 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
       }
     }
   }
+#line 254 "templates/matmul_pipelined.cu"
 }

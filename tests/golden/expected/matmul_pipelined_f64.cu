@@ -240,11 +240,11 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   constexpr int stage_a = BK * 132;
   constexpr int stage = stage_a + BK * 128;
 
-#line 51 "templates/matmul_pipelined.cu"
+#line 14 "templates/lib/grouped_tiles.cuh"
   const index_t tiles_n = (N + (BN - 1)) / BN;
   const index_t row0 = blockIdx.x / tiles_n * BM;
   const index_t col0 = blockIdx.x % tiles_n * BN;
-
+#line 40 "templates/matmul_pipelined.cu"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
   // from one pair to the next, so that the hardware merges what half a warp loads into one access of 128 bytes.
@@ -253,11 +253,11 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
-#line 68 "templates/matmul_pipelined.cu"
+#line 53 "templates/matmul_pipelined.cu"
   const index_t line_a = A_stride0;
   const index_t across_a = M;
   const dtype *from_a = A + row0 * A_stride0;
-#line 77 "templates/matmul_pipelined.cu"
+#line 62 "templates/matmul_pipelined.cu"
   const index_t line_b = B_stride0;
   const index_t across_b = N;
   const dtype *from_b = B + col0 * B_stride1;
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
   const index_t step_a = 1;
   const index_t step_b = line_b;
 
-#line 89 "templates/matmul_pipelined.cu"
+#line 74 "templates/matmul_pipelined.cu"
   // An application's operand that wide copies may not start at: slow, but right.
   if (!packs_fit<2>(B, line_b)) {
 
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
 
   // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
-#line 127 "templates/matmul_pipelined.cu"
+#line 112 "templates/matmul_pipelined.cu"
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
 
@@ -360,7 +360,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 180 "templates/matmul_pipelined.cu"
+#line 165 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 1);
 
 
@@ -376,7 +376,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 180 "templates/matmul_pipelined.cu"
+#line 165 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 2);
 
 
@@ -392,7 +392,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 180 "templates/matmul_pipelined.cu"
+#line 165 "templates/matmul_pipelined.cu"
     load_b(next_at, next_k, 3);
 
 
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 0);
 
 #pragma unroll
@@ -422,7 +422,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 1);
 
 #pragma unroll
@@ -436,7 +436,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 2);
 
 #pragma unroll
@@ -450,7 +450,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
 
       sum[i][j] += a[k % 2][i] * b[k % 2][j];
     }
-#line 182 "templates/matmul_pipelined.cu"
+#line 167 "templates/matmul_pipelined.cu"
     load_a(next_at, next_k, 3);
 
 #pragma unroll
@@ -497,9 +497,9 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
     for (int j = 0; j < TN; ++j) sum[i][j] += a[(BK - 1) % 2][i] * b[(BK - 1) % 2][j];
   }
 
-#line 268 "templates/matmul_pipelined.cu"
+#line 3 "templates/lib/store_sums.cuh"
   // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
-#line 276 "templates/matmul_pipelined.cu"
+#line 11 "templates/lib/store_sums.cuh"
   const index_t line_c = C_stride0;
   const bool whole_c = M - row0 >= BM && N - col0 >= BN && packs_fit<slice>(C, line_c);
 #pragma unroll
@@ -523,4 +523,5 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__rest
       }
     }
   }
+#line 254 "templates/matmul_pipelined.cu"
 }

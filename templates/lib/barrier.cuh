@@ -1,0 +1,22 @@
+#pragma once
+// Waiting at a barrier in shared memory that copies complete (compute capability 9.0). PTX ISA, "Parallel
+// Synchronization: mbarrier".
+
+__device__ __forceinline__ unsigned shared_address(const void *at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
