@@ -348,10 +348,10 @@ kernel "matmul" {
   implementation "wgmma" {
     template "matmul_wgmma.cu",
     requires "device.compute_capability == 90 and device.architecture_specific == 1",
-    requires "dtype == 'bf16' or dtype == 'f16' or dtype == 'tf32'",
+    requires "dtype ~= 'f32' and dtype ~= 'f64'",
     requires "batch == 1",
     -- Only 2-byte elements can be multiplied across their lines.
-    requires "dtype ~= 'tf32' or layout_a == 'row' and layout_b == 'col'",
+    requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
     -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
     requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
     -- It writes its last 16 bytes of a row whole.
@@ -371,6 +371,7 @@ kernel "matmul" {
     tunable "order"     { "down", "right" },
     tunable "store_buffers" { 1, 2 },            -- parts of a consumer's tile that are on their way to C
     tunable "deferred" { true, false },          -- a tile is stored while the next one is multiplied
+    tunable "promote"  { 0, 4, 1 },              -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
 
     derive "cluster_size" "cluster_x * cluster_y * split_k",
     derive "threads"      "128 * (consumers + 1)",
@@ -414,6 +415,7 @@ kernel "matmul" {
     where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > device.sm_count",
     where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= (consumers == 3 and 120 or 200)",
     where "not deferred or k_steps >= rows // 64 * BN // store_n",
+    where "promote == 0 or float_8 and not deferred and sums <= (consumers == 3 and 60 or 100) and k_steps > promote",
     where "group == 8 or cluster_tiles > 16",
     where "order == 'down' or cluster_tiles > 16",
 

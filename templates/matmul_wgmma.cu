@@ -65,7 +65,7 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-//@ if result ~= "f32" then
+//@ if sizeof(result) == 2 then
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
   asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     };
     int stage = 0, buffer = 0, last = 0;
     unsigned phase = 0;
-    float sum[parts][BN / 2];
+    ${wgmma_sum} sum[parts][BN / 2];
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
       barrier_wait(full_0 + stage * 8, phase);
@@ -188,17 +188,17 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@   return epilogue(acc, by_rows and line or column, by_rows and column or line)
 //@ end
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
-    const auto result_of = [&](float acc, int line, int column, int e) {
+    const auto result_of = [&](${wgmma_sum} acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
       column += lane % 4 * 2 + e % 2;
-      return static_cast<float>(${stored("acc", "line", "column")});
+      return static_cast<${result == "i32" and "int" or "float"}>(${stored("acc", "line", "column")});
     };
     // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
     const auto store = [&](int line, int column, auto word) {
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-//@ if result == "f32" then
+//@ if sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -261,8 +261,23 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
 //@ else
+//@ if promote > 0 then
+      // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
+      float promoted[parts][BN / 2] = {};
+#pragma unroll 1
+      for (int step = 0; step < steps; ++step) {
+        if (step > 0 && step % promote == 0) {
+          wgmma_wait<0>();
+          release(last);
+#pragma unroll
+          for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
+        }
+        multiply(step % promote == 0);
+      }
+//@ else
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
+//@ end
 //@ end
 //@ if pingpong then
       named_arrive(2 - consumer, 256);
@@ -270,11 +285,15 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
       wgmma_wait<0>();
       release(last);
+//@ if promote > 0 then
+#pragma unroll
+      for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] += promoted[i / (BN / 2)][i % (BN / 2)];
+//@ end
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
 //@ local function words_of(sums, part, w, line, column)
-//@   if result == "f32" then
-//@     return "__float_as_uint(result_of(" .. sums .. "[" .. part .. "][" .. w .. "], " .. line .. ", " .. column ..
+//@   if sizeof(result) == 4 then
+//@     return (result == "i32" and "static_cast<unsigned>" or "__float_as_uint") .. "(result_of(" .. sums .. "[" .. part .. "][" .. w .. "], " .. line .. ", " .. column ..
 //@            " + (" .. w .. ") / 4 * 8, (" .. w .. ") % 4))"
 //@   end
 //@   local one = ", " .. line .. ", " .. column .. " + (" .. w .. ") / 2 * 8, (" .. w .. ") % 2 * 2"
@@ -282,6 +301,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
 //@ end
 //@ if split_k > 1 then
+//@ local word, kind = dtype == "i8" and "s32" or "f32", dtype == "i8" and "r" or "f"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -291,23 +311,23 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
         for (int q = 0; q < BN / 8; ++q) {
-          asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
-                       "f"(sum[i][4 * q]), "f"(sum[i][4 * q + 1]), "f"(sum[i][4 * q + 2]), "f"(sum[i][4 * q + 3])
+          asm volatile("st.shared.v4.${word} [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
+                       "${kind}"(sum[i][4 * q]), "${kind}"(sum[i][4 * q + 1]), "${kind}"(sum[i][4 * q + 2]), "${kind}"(sum[i][4 * q + 3])
                        : "memory");
         }
       }
       cluster_sync();
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
-        float total[1][store_n / 2] = {};
+        ${wgmma_sum} total[1][store_n / 2] = {};
 #pragma unroll 1
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll
           for (int q = 0; q < store_n / 8; ++q) {
-            float a, b, c, d;
-            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                         : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+            ${wgmma_sum} a, b, c, d;
+            asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
+                         : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)
                          : "r"(other + (s * (store_n / 8) + q) * apart)
                          : "memory");
             total[0][4 * q] += a;

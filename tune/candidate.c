@@ -156,7 +156,14 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const str
 
 /* ---- Candidates ---- */
 
-/* Whether the variant satisfies its restrictions on the check problem; an expression that fails there says no. */
+/* An expression that fails says no. */
+static bool holds(const struct expr *expr, const struct value *slots) {
+  cugen_error ignored;
+  bool met;
+  return !expr_eval_bool(expr, slots, &met, &ignored) && met;
+}
+
+/* Whether the check problem is one that the variant's implementation takes, and satisfies its restrictions. */
 static bool valid_on_check(const struct bench *bench, const struct variant *variant) {
   const struct tune_target *t = bench->target;
   const struct config_implementation *impl = variant->implementation;
@@ -165,10 +172,8 @@ static bool valid_on_check(const struct bench *bench, const struct variant *vari
   config_slots(t->config, &bench->check, &t->device->facts, slots);
   memcpy(slots + t->config->first_tunable, variant->values, impl->tunable_count * sizeof *slots);
   bool valid = true;
-  for (size_t i = 0; i < impl->restriction_count && valid; i++) {
-    cugen_error ignored;
-    if (expr_eval_bool(impl->restrictions[i].expr, slots, &valid, &ignored)) valid = false;
-  }
+  for (size_t i = 0; i < impl->requirement_count && valid; i++) valid = holds(impl->requirements[i].expr, slots);
+  for (size_t i = 0; i < impl->restriction_count && valid; i++) valid = holds(impl->restrictions[i].expr, slots);
   free(slots);
   return valid;
 }

@@ -24,21 +24,25 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
+//@ wgmma_sum = dtype == "i8" and "int" or "float"
 //@ local sums, registers = {}, {}
 //@ for i = 0, BN // 2 - 1 do
-//@   registers[i + 1], sums[i + 1] = "%" .. i, '"+f"(sum[' .. i .. '])'
+//@   registers[i + 1], sums[i + 1] = "%" .. i, (dtype == "i8" and '"+r"' or '"+f"') .. "(sum[" .. i .. "])"
 //@ end
-//@ local kinds = { bf16 = "k16.f32.bf16.bf16", f16 = "k16.f32.f16.f16", tf32 = "k8.f32.tf32.tf32" }
+//@ local kinds = { bf16 = "k16.f32.bf16.bf16", f16 = "k16.f32.f16.f16", tf32 = "k8.f32.tf32.tf32",
+//@                 e4m3 = "k32.f32.e4m3.e4m3", e5m2 = "k32.f32.e5m2.e5m2", i8 = "k32.s32.s8.s8" }
 //@ local n = BN // 2
-//@ local across = dtype == "tf32" and "" or ", " .. (x_along_k and 0 or 1) .. ", " .. (y_along_k and 0 or 1)
+//@ -- The operands' signs, and across which dimension they are stored: bytes and words are only along k.
+//@ local modes = dtype == "i8" and "" or ", 1, 1"
+//@ if sizeof(operand) == 2 then modes = modes .. ", " .. (x_along_k and 0 or 1) .. ", " .. (y_along_k and 0 or 1) end
 // Adds the product to the sums, or sets them.
-__device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
+__device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
                ".reg .pred p;\n"
                "setp.ne.b32 p, %${n + 2}, 0;\n"
                "wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
                "{${table.concat(registers, ", ")}}, "
-               "%${n}, %${n + 1}, p, 1, 1${across};\n"
+               "%${n}, %${n + 1}, p${modes};\n"
                "}"
                : ${table.concat(sums, ", ")}
                : "l"(x), "l"(y), "r"(static_cast<int>(add)));

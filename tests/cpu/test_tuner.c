@@ -152,6 +152,43 @@ static const char writer_reference[] =
     "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
     "}\n";
 
+/* Copies whole packs of 64; the check problem has no whole ones. */
+static const char packs_config[] = "kernel 'packs' {\n"
+                                   "  problem 'n' (128), check { n = 99 },\n"
+                                   "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
+                                   "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+                                   "  scalar 'n' { dtype = 'i32' },\n"
+                                   "  reference 'packs_reference.cu',\n"
+                                   "  implementation 'wide' { template 'packs.cu', requires 'n % 64 == 0',\n"
+                                   "    grid { 1 }, block { 'ceil_div(n, 64)' } },\n"
+                                   "}\n";
+static const char packs_template[] = "__global__ void packs(${params}) {\n"
+                                     "  for (int i = 0; i < 64; ++i) y[64 * threadIdx.x + i] = x[64 * threadIdx.x + i];\n"
+                                     "}\n";
+static const char packs_reference[] = "__global__ void packs_reference(${params}) {\n"
+                                      "  long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                      "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
+                                      "}\n";
+
+/* What an implementation requires of a problem it requires of the check problem, too: else it is not tried there. */
+static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
+  (void)state;
+  cugen *lib = open_library();
+  cugen_kernel *kernel;
+  cugen_record record;
+  cugen_error error = {0};
+  const char *settings[] = {"n=128"};
+  assert_int_equal(cugen_add_file(lib, "packs.lua", packs_config, sizeof packs_config - 1, &error), CUGEN_OK);
+  cugen_add_file(lib, "packs.cu", packs_template, sizeof packs_template - 1, &error);
+  cugen_add_file(lib, "packs_reference.cu", packs_reference, sizeof packs_reference - 1, &error);
+  if (cugen_kernel_open(lib, "packs.lua", settings, 1, &kernel, &error) ||
+      cugen_kernel_run(kernel, "wide", 0, &record, &error))
+    fail_msg("%s", error.message);
+  if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s", record.reason);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
 static void inputs_are_kept_from_one_variant_to_the_next(void **state) {
   (void)state;
   cugen *lib = open_library();
@@ -285,6 +322,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(a_count_is_a_budget, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(the_whole_grammar_runs, fresh_cache, remove_cache),

@@ -329,12 +329,15 @@ static void test_matmul_wgmma(void **state) {
   static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
                                          {"dtype=f16", "dtype_c=default"},
                                          {"dtype=bf16", "dtype_c=f32"},
-                                         {"dtype=tf32", "dtype_c=default"}};
+                                         {"dtype=tf32", "dtype_c=default"},
+                                         {"dtype=e4m3", "dtype_c=default"},
+                                         {"dtype=e5m2", "dtype_c=f32"},
+                                         {"dtype=i8", "dtype_c=default"}};
   uint64_t random = 7;
-  for (unsigned number = 0; number < 16; number++) {
-    bool narrow = number % 4 < 3; /* tf32 is multiplied along its lines only */
-    const char *settings[] = {types[number % 4][0],
-                              types[number % 4][1],
+  for (unsigned number = 0; number < 21; number++) {
+    bool narrow = number % 7 < 3; /* the others are multiplied along their lines only */
+    const char *settings[] = {types[number % 7][0],
+                              types[number % 7][1],
                               narrow && number & 4 ? "layout_a=col" : "layout_a=row",
                               narrow && !(number & 8) ? "layout_b=row" : "layout_b=col",
                               pick(&random, "layout_c=row", "layout_c=col"),

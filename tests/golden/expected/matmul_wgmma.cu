@@ -1,4 +1,4 @@
-// matmul: wgmma BM=128 BN=256 consumers=2 pingpong=false cluster_x=2 cluster_y=1 split_k=1 group=8 order=down store_buffers=1 deferred=true
+// matmul: wgmma BM=128 BN=256 consumers=2 pingpong=false cluster_x=2 cluster_y=1 split_k=1 group=8 order=down store_buffers=1 deferred=true promote=0
 // M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
 #include <cuda_bf16.h>
 
@@ -210,7 +210,7 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-#line 34 "templates/lib/wgmma.cuh"
+#line 38 "templates/lib/wgmma.cuh"
 // Adds the product to the sums, or sets them.
 __device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
@@ -451,12 +451,16 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 271 "templates/matmul_wgmma.cu"
+#line 286 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
+
+
+
+
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 323 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -468,7 +472,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 344 "templates/matmul_wgmma.cu"
+#line 364 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

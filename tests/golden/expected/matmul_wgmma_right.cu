@@ -1,4 +1,4 @@
-// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 group=8 order=right store_buffers=1 deferred=false
+// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 group=8 order=right store_buffers=1 deferred=false promote=0
 // M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
 struct alignas(64) tensor_map { unsigned long long words[16]; };
@@ -208,7 +208,7 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-#line 34 "templates/lib/wgmma.cuh"
+#line 38 "templates/lib/wgmma.cuh"
 // Adds the product to the sums, or sets them.
 __device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
@@ -424,15 +424,19 @@ __global__ void __launch_bounds__(threads, 1)
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 264 "templates/matmul_wgmma.cu"
+#line 278 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 271 "templates/matmul_wgmma.cu"
+#line 286 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
+
+
+
+
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 335 "templates/matmul_wgmma.cu"
+#line 355 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -443,7 +447,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 351 "templates/matmul_wgmma.cu"
+#line 371 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

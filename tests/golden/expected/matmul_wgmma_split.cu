@@ -1,4 +1,4 @@
-// matmul: wgmma BM=64 BN=128 consumers=1 pingpong=false cluster_x=1 cluster_y=1 split_k=3 group=8 order=down store_buffers=1 deferred=false
+// matmul: wgmma BM=64 BN=128 consumers=1 pingpong=false cluster_x=1 cluster_y=1 split_k=3 group=8 order=down store_buffers=1 deferred=false promote=0
 // M=128 N=1024 K=4096 dtype=f16 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
 #include <cuda_fp16.h>
 
@@ -209,7 +209,7 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-#line 34 "templates/lib/wgmma.cuh"
+#line 38 "templates/lib/wgmma.cuh"
 // Adds the product to the sums, or sets them.
 __device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
@@ -429,15 +429,19 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 264 "templates/matmul_wgmma.cu"
+#line 278 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 271 "templates/matmul_wgmma.cu"
+#line 286 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
+
+
+
+
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 285 "templates/matmul_wgmma.cu"
+#line 305 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -475,9 +479,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 344 "templates/matmul_wgmma.cu"
+#line 364 "templates/matmul_wgmma.cu"
     }
-#line 351 "templates/matmul_wgmma.cu"
+#line 371 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
