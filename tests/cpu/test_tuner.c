@@ -162,9 +162,10 @@ static const char packs_config[] = "kernel 'packs' {\n"
                                    "  implementation 'wide' { template 'packs.cu', requires 'n % 64 == 0',\n"
                                    "    grid { 1 }, block { 'ceil_div(n, 64)' } },\n"
                                    "}\n";
-static const char packs_template[] = "__global__ void packs(${params}) {\n"
-                                     "  for (int i = 0; i < 64; ++i) y[64 * threadIdx.x + i] = x[64 * threadIdx.x + i];\n"
-                                     "}\n";
+static const char packs_template[] =
+    "__global__ void packs(${params}) {\n"
+    "  for (int i = 0; i < 64; ++i) y[64 * threadIdx.x + i] = x[64 * threadIdx.x + i];\n"
+    "}\n";
 static const char packs_reference[] = "__global__ void packs_reference(${params}) {\n"
                                       "  long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
                                       "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"

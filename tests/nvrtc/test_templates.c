@@ -326,12 +326,9 @@ static void test_matmul_mma(void **state) {
 /* All layouts, types and, by chance, ways of sharing. What the compiler made serial or put into memory is refused, so
    that nothing that compiles spills. */
 static void test_matmul_wgmma(void **state) {
-  static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
-                                         {"dtype=f16", "dtype_c=default"},
-                                         {"dtype=bf16", "dtype_c=f32"},
-                                         {"dtype=tf32", "dtype_c=default"},
-                                         {"dtype=e4m3", "dtype_c=default"},
-                                         {"dtype=e5m2", "dtype_c=f32"},
+  static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"}, {"dtype=f16", "dtype_c=default"},
+                                         {"dtype=bf16", "dtype_c=f32"},     {"dtype=tf32", "dtype_c=default"},
+                                         {"dtype=e4m3", "dtype_c=default"}, {"dtype=e5m2", "dtype_c=f32"},
                                          {"dtype=i8", "dtype_c=default"}};
   uint64_t random = 7;
   for (unsigned number = 0; number < 21; number++) {
