@@ -47,9 +47,30 @@ using tickets_t = unsigned int;
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
 
+#line 1 "templates/lib/barrier.cuh"
+
+// Waiting at a barrier in shared memory that copies complete (compute capability 9.0). PTX ISA, "Parallel
+// Synchronization: mbarrier".
+
 __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
+
+// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
+#line 10 "templates/lib/tma.cuh"
 
 // ---- Clusters ----
 
@@ -114,21 +135,6 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
   } else {
     asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in(rank, barrier)) : "memory");
   }
-}
-
-// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-  } while (!done);
 }
 
 // Barriers of some of the block's warps, by number: __syncthreads is number 0.
