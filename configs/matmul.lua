@@ -120,8 +120,11 @@ kernel "matmul" {
   derive "packed_b" "packs_b and K * line_pb or 0",
   derive "blocks_a" "packs_a and ceil_div(M, 64) * ceil_div(K, 32) or 0",
   derive "blocks_b" "packs_b and ceil_div(N, 64) * ceil_div(K, 32) or 0",
-  -- Room for the sums of parts of K, for products small enough to need them: 64 MiB at most in f32.
-  derive "partials" "M * N * batch <= 2048 * 2048 and min(32 * round_up(M, 256) * round_up(N, 256) * batch, 16777216) or 1",
+  -- Room for the sums of parts of K, for products small enough to need them or whose last wave of tiles is shared: 64 MiB
+  -- at most in f32.
+  derive "streams" "device.compute_capability == 90 and device.architecture_specific == 1 and accumulator == 'f32' and dtype ~= 'f32'",
+  derive "partials" "M * N * batch <= 2048 * 2048 and min(32 * round_up(M, 256) * round_up(N, 256) * batch, 16777216) \
+                     or streams and 16777216 or 1",
 
   -- The matrices of a batch stand below each other where they are stored by rows, else side by side.
   input "A" {
@@ -367,29 +370,31 @@ kernel "matmul" {
     tunable "cluster_x" { 2, 1 },
     tunable "cluster_y" { 1, 2 },
     tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
+    tunable "swap"      { false, true },         -- C's lines are the tile's columns, when they are few
     tunable "group"     { 8, 16, 4, 1 },         -- lines of tiles that the clusters' order goes along together
     tunable "order"     { "down", "right" },
     tunable "store_buffers" { 1, 2 },            -- parts of a consumer's tile that are on their way to C
     tunable "deferred" { true, false },          -- a tile is stored while the next one is multiplied
     tunable "promote"  { 0, 4, 1 },              -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
 
+    derive "stream" "false",
+    derive "by_rows" "(layout_c == 'row') ~= swap",              -- C's lines are the tile's rows
     derive "cluster_size" "cluster_x * cluster_y * split_k",
     derive "threads"      "128 * (consumers + 1)",
     derive "rows"         "BM // (pingpong and 1 or consumers)", -- of a consumer
     derive "sums"         "rows * BN // 128",                    -- of a thread
     -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
-    derive "x_along_k"    "layout_c == 'row' and layout_a == 'row' or layout_c == 'col' and layout_b == 'col'",
-    derive "y_along_k"    "layout_c == 'row' and layout_b == 'col' or layout_c == 'col' and layout_a == 'row'",
+    derive "x_along_k"    "by_rows and layout_a == 'row' or not by_rows and layout_b == 'col'",
+    derive "y_along_k"    "by_rows and layout_b == 'col' or not by_rows and layout_a == 'row'",
     -- A stored part is 64 rows by as many bytes as swizzle there is for them; with split_k there is one for each block.
     derive "row_bytes"    "BN * sizeof(result)",
     derive "part_most"    "row_bytes * (rows // 64) // split_k",
-    derive "store_bytes"  "row_bytes % 128 == 0 and part_most >= 128 and 128 or row_bytes % 64 == 0 and part_most >= 64 and 64 or 32",
+    derive "store_bytes"  "swap and row_bytes or row_bytes % 128 == 0 and part_most >= 128 and 128 or row_bytes % 64 == 0 and part_most >= 64 and 64 or 32",
     derive "store_n"      "store_bytes // sizeof(result)",
     -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
-    derive "stages"       "min(12, (device.shared_per_block_optin - 1024 - consumers * store_buffers * 64 * store_bytes) \
+    derive "stages"       "min(swap and 24 or 12, (device.shared_per_block_optin - 1024 - consumers * store_buffers * 64 * store_bytes) \
                                    // (128 * (BM + BN)))",
-    derive "cluster_tiles"        "ceil_div(layout_c == 'row' and M or N, BM * cluster_x) \
-                           * ceil_div(layout_c == 'row' and N or M, BN * cluster_y)",
+    derive "cluster_tiles"        "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
     derive "k_steps"        "ceil_div(K * sizeof(operand), 128)",
 
     where "rows % 64 == 0 and BM % rows == 0",
@@ -407,7 +412,7 @@ kernel "matmul" {
     where "cluster_x * cluster_y <= 2 and cluster_size <= 8",
     -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
     where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
-    where "row_bytes % 32 == 0 and split_k <= rows // 64 * BN // store_n",
+    where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",
     where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= device.sm_count",
     where "split_k == 1 or BM * BN * 4 <= stages * 128 * (BM + BN)",
     -- Fewer tiles than lines that go together are in the same order whatever it is.
@@ -416,31 +421,115 @@ kernel "matmul" {
     where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= (consumers == 3 and 120 or 200)",
     where "not deferred or k_steps >= rows // 64 * BN // store_n",
     where "promote == 0 or float_8 and not deferred and sums <= (consumers == 3 and 60 or 100) and k_steps > promote",
+    -- Transposed on their way to C are only 2-byte elements; and the tile is as narrow as C's lines are few.
+    where "not swap or sizeof(result) == 2 and BN % 16 == 0 and (by_rows and N or M) <= 128 and BN < (by_rows and N or M) + 16",
+    where "not swap or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
     where "group == 8 or cluster_tiles > 16",
     where "order == 'down' or cluster_tiles > 16",
 
     tensor "A" {
       swizzle = 128,
       box = {
-        "layout_a == 'row' and (layout_c == 'row' and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
-        "128 // sizeof(operand) // (layout_a == 'row' and 1 or layout_c == 'row' and cluster_y or cluster_x)",
+        "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
+        "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
       },
     },
     tensor "B" {
       swizzle = 128,
       box = {
-        "128 // sizeof(operand) // (layout_b == 'col' and 1 or layout_c == 'row' and cluster_x or cluster_y)",
-        "layout_b == 'col' and (layout_c == 'row' and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
+        "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
+        "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
       },
     },
     tensor "C" {
-      swizzle = "store_bytes",
-      box = { "layout_c == 'row' and 64 or store_n", "layout_c == 'row' and store_n or 64" },
+      swizzle = "swap and 128 or store_bytes",
+      box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
     },
 
     grid   { "split_k > 1 and cluster_tiles * cluster_size or min(cluster_tiles, device.sm_count // cluster_size) * cluster_size" },
     block  { "threads" },
     shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
     overlap "true",
+  },
+
+  -- The same, with the tiles that do not fill a wave dealt out evenly, step by step along k, to all clusters. A second launch
+  -- adds up the parts.
+  implementation "wgmma_stream" {
+    template "matmul_wgmma.cu",
+    requires "streams",
+    requires "batch == 1",
+    requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
+    requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
+    requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
+
+    tunable "BM" { 128, 256 },
+    tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
+    tunable "cluster_x" { 1, 2 },
+    tunable "cluster_y" { 1, 2 },
+    tunable "group"     { 16, 8 },
+    tunable "deferred"  { true, false },
+
+    derive "stream"        "true",
+    derive "swap"          "false",
+    derive "consumers"     "2",
+    derive "pingpong"      "false",
+    derive "split_k"       "1",
+    derive "promote"       "0",
+    derive "order"         "'down'",
+    derive "store_buffers" "1",
+    derive "by_rows"       "layout_c == 'row'",
+    derive "cluster_size"  "cluster_x * cluster_y",
+    derive "threads"       "384",
+    derive "sums"          "BM // 2 * BN // 128",
+    derive "x_along_k"     "by_rows and layout_a == 'row' or not by_rows and layout_b == 'col'",
+    derive "y_along_k"     "by_rows and layout_b == 'col' or not by_rows and layout_a == 'row'",
+    derive "row_bytes"     "BN * sizeof(result)",
+    derive "store_bytes"   "row_bytes % 128 == 0 and 128 or row_bytes % 64 == 0 and 64 or 32",
+    derive "store_n"       "store_bytes // sizeof(result)",
+    derive "stages"        "min(12, (device.shared_per_block_optin - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
+    derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
+    derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
+    derive "wave"          "device.sm_count // cluster_size", -- of clusters that run at once
+    derive "shared_tiles"  "cluster_tiles % wave",
+
+    where "sums <= 192",
+    where "stages >= 3",
+    where "y_along_k or BN % 64 == 0",
+    where "BN % (8 * cluster_x) == 0",
+    where "cluster_size <= 2",
+    -- Parts of a few steps along k are not worth it, and they fit the workspace.
+    where "shared_tiles * k_steps >= 4 * wave",
+    where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
+    where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
+    where "not deferred or k_steps >= BM // 128 * BN // store_n",
+    where "group == 16 or cluster_tiles > 16",
+
+    tensor "A" {
+      swizzle = 128,
+      box = {
+        "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
+        "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
+      },
+    },
+    tensor "B" {
+      swizzle = 128,
+      box = {
+        "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
+        "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
+      },
+    },
+    tensor "C" {
+      swizzle = "store_bytes",
+      box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
+    },
+
+    launch {
+      entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
+      shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
+    },
+    launch {
+      entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
+      block { "store_n * 8" }, overlap "true",
+    },
   },
 }

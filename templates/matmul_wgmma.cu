@@ -9,8 +9,15 @@
 // Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
 // a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
 // each, for all (multicast); those along k add up their sums through each other's shared memory.
+//
+// Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
+// is transposed on its way to C.
+//
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
+// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
+// always in the same order.
 
-//@ local by_rows = C_layout == "row"
+//@ local by_rows = (C_layout == "row") ~= swap
 //@ local X, Y = by_rows and "A" or "B", by_rows and "B" or "A"
 //@ local rows, columns = by_rows and "M" or "N", by_rows and "N" or "M"
 //@ include "lib/tma.cuh"
@@ -27,6 +34,51 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = ${x_along_k and "32" or "32 / sizeof(A_t) * 128"};
 constexpr int step_y = ${y_along_k and "32" or "32 / sizeof(A_t) * 128"};
 
+//@ if stream then
+// The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
+struct sharing {
+  int tiles, steps, clusters;
+
+  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
+      : tiles(all_tiles % wave), steps(all_steps), clusters(min(wave, tiles * steps)) {}
+  // The step with which a cluster's share begins; they are counted through all shared tiles.
+  __device__ __forceinline__ int begin(int cluster) const {
+    return static_cast<int>(static_cast<long long>(tiles) * steps * cluster / clusters);
+  }
+  // The cluster that has this step.
+  __device__ __forceinline__ int owner(int step) const {
+    return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
+  }
+};
+
+// What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
+struct work {
+  int tile, first, steps, left;
+};
+
+__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
+  if (cluster >= shares.clusters) return {shares.tiles + cluster, 0, shares.steps, 0};
+  const int begin = shares.begin(cluster), left = shares.begin(cluster + 1) - begin;
+  const int first = begin % shares.steps, steps = min(left, shares.steps - first);
+  return {begin / shares.steps, first, steps, left - steps};
+}
+
+__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
+  if (done.left > 0) {
+    const int steps = min(done.left, shares.steps);
+    return {done.tile + 1, 0, steps, done.left - steps};
+  }
+  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
+}
+
+// Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
+// the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
+__device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
+  const size_t block = static_cast<size_t>(cluster + tile) * cluster_size + rank;
+  return reinterpret_cast<float4 *>(workspace) + ((block * (BM / 64) + part) * (BN / 8) + q) * 128 + threadIdx.x % 128;
+}
+
+//@ end
 struct place {
   int x, y;
 };
@@ -73,11 +125,18 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 //@ end
 
+//@ if swap then
+// Where a 16-byte piece of a line of 64 lies that the copy engine takes with 128 bytes of swizzle.
+__device__ __forceinline__ unsigned swizzled(int line, int piece) {
+  return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
+}
+//@ else
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
   return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
 }
+//@ end
 
 __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_dims__(cluster_size, 1, 1)" or ""}
     matmul_wgmma(${params}) {
@@ -97,6 +156,9 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   const int tiles = tiles_x * tiles_y;
   const int first_tile = blockIdx.x / cluster_size;
   const int clusters = gridDim.x / cluster_size;
+//@ if stream then
+  const sharing shares(tiles, all_steps);
+//@ end
 
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
@@ -124,10 +186,16 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int i = 0; i < cluster_x; ++i) mask_y |= 1u << (i + cluster_x * in_y + cluster_x * cluster_y * in_k);
       int stage = 0;
       unsigned phase = 1;
+//@ if stream then
+      for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
+        const place tile = tile_at(next.tile, tiles_x, tiles_y);
+//@ else
       for (int index = first_tile; index < tiles; index += clusters) {
         const place tile = tile_at(index, tiles_x, tiles_y);
+//@ end
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
-        for (int step = first_step; step < first_step + steps; ++step) {
+//@ local first, count = stream and "next.first" or "first_step", stream and "next.steps" or "steps"
+        for (int step = ${first}; step < ${first} + ${count}; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
           barrier_expect(barrier, stage_bytes);
@@ -198,7 +266,13 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-//@ if sizeof(result) == 4 then
+//@ if swap then
+#pragma unroll
+      for (int w = 0; w < store_n / 4; w += 4) {
+        store_transposed(to + swizzled(w * 2 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
+                         word(w + 2), word(w + 3));
+      }
+//@ elseif sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -215,7 +289,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
       tensor_fence();
       named_sync(6 + consumer, 128);
-      if (thread == 0) tensor_store(C, to, column, line);
+//@ local across, down = swap and "line" or "column", swap and "column" or "line"
+      if (thread == 0) tensor_store(C, to, ${across}, ${down});
       if (++buffer == store_buffers) buffer = 0;
     };
 //@ if split_k == 1 then
@@ -234,6 +309,24 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
 //@ else
+//@ if stream then
+    // The cluster's parts of tiles that are shared.
+    for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
+         next = next_work(next, shares, first_tile)) {
+#pragma unroll 1
+      for (int step = 0; step < next.steps; ++step) multiply(step == 0);
+      wgmma_wait<0>();
+      release(last);
+#pragma unroll
+      for (int i = 0; i < parts; ++i) {
+#pragma unroll
+        for (int q = 0; q < BN / 8; ++q) {
+          *partial(workspace, first_tile, next.tile, rank, consumer * parts + i, q) =
+              make_float4(sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2], sum[i][4 * q + 3]);
+        }
+      }
+    }
+//@ end
 //@ if deferred then
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
@@ -245,7 +338,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     };
     bool wait = false;
 //@ end
-    for (int index = first_tile; index < tiles; index += clusters) {
+//@ local from = stream and "shares.tiles + first_tile" or "first_tile"
+    for (int index = ${from}; index < tiles; index += clusters) {
 //@ end
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
@@ -374,3 +468,59 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   cluster_sync(); // no block leaves while others arrive at its barriers or read its shared memory
 //@ end
 }
+//@ if stream then
+
+// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, 128 of its threads 16 of these columns.
+__global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(${params}) {
+  __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
+  launch_next();
+  wait_for_launch();
+  const int tiles_x = static_cast<int>((${rows} + (BM * cluster_x - 1)) / (BM * cluster_x));
+  const int tiles_y = static_cast<int>((${columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
+  const sharing shares(tiles_x * tiles_y, static_cast<int>((K + (BK - 1)) / BK));
+  const int chunk = blockIdx.x % (BN / store_n), part = blockIdx.x / (BN / store_n) % (BM / 64);
+  const int block = blockIdx.x / (BN / store_n * (BM / 64)), rank = block % cluster_size, index = block / cluster_size;
+  if (index >= shares.tiles) return;
+  const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
+  const int last = shares.owner((index + 1) * shares.steps - 1);
+  float sum[8] = {};
+#pragma unroll 4
+  for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
+#pragma unroll
+    for (int q = 0; q < 2; ++q) {
+      const float4 four = *partial(workspace, cluster, index, rank, part, chunk * (store_n / 8) + own * 2 + q);
+      sum[4 * q] += four.x;
+      sum[4 * q + 1] += four.y;
+      sum[4 * q + 2] += four.z;
+      sum[4 * q + 3] += four.w;
+    }
+  }
+  const place tile = tile_at(index, tiles_x, tiles_y);
+  const int x0 = (tile.x * cluster_x + rank % cluster_x) * BM + part * 64;
+  const int y0 = (tile.y * cluster_y + rank / cluster_x % cluster_y) * BN + chunk * store_n;
+  const auto result_of = [&](int e) {
+    const int line = x0 + warp * 16 + lane / 4 + e / 2 % 2 * 8;
+    const int column = y0 + own * 16 + e / 4 * 8 + lane % 4 * 2 + e % 2;
+    return static_cast<float>(${stored("sum[e]", "line", "column")});
+  };
+  const unsigned to = shared_address(staging);
+//@ if result == "f32" then
+#pragma unroll
+  for (int e = 0; e < 8; e += 2) {
+    const int line = warp * 16 + lane / 4 + e / 2 % 2 * 8, piece = own * 4 + e / 4 * 2 + lane % 4 / 2;
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + swizzled(line, piece) + lane % 2 * 8), "f"(result_of(e)),
+                 "f"(result_of(e + 1))
+                 : "memory");
+  }
+//@ else
+  store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
+                 pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
+//@ end
+  tensor_fence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    tensor_store(C, to, y0, x0);
+    tensor_store_wait<0>();
+  }
+}
+//@ end

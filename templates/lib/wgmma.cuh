@@ -54,3 +54,12 @@ __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsign
                "r"(d)
                : "memory");
 }
+//@ if swap then
+
+// The same, each matrix transposed.
+__device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b),
+               "r"(c), "r"(d)
+               : "memory");
+}
+//@ end

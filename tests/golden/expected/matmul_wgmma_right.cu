@@ -1,4 +1,4 @@
-// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 group=8 order=right store_buffers=1 deferred=false promote=0
+// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 swap=false group=8 order=right store_buffers=1 deferred=false promote=0
 // M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
 using index_t = int;
 struct alignas(64) tensor_map { unsigned long long words[16]; };
@@ -33,6 +33,13 @@ using tickets_t = unsigned int;
 // Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
 // a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
 // each, for all (multicast); those along k add up their sums through each other's shared memory.
+//
+// Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
+// is transposed on its way to C.
+//
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
+// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
+// always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -228,7 +235,7 @@ __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsign
                "r"(d)
                : "memory");
 }
-#line 18 "templates/matmul_wgmma.cu"
+#line 25 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -241,6 +248,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
+#line 82 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -279,13 +287,15 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 75 "templates/matmul_wgmma.cu"
+#line 127 "templates/matmul_wgmma.cu"
 
+#line 134 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
   return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
 }
+
 
 __global__ void __launch_bounds__(threads, 1) 
     matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
@@ -305,6 +315,9 @@ __global__ void __launch_bounds__(threads, 1)
   const int tiles = tiles_x * tiles_y;
   const int first_tile = blockIdx.x / cluster_size;
   const int clusters = gridDim.x / cluster_size;
+
+
+
 
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
@@ -332,9 +345,15 @@ __global__ void __launch_bounds__(threads, 1)
       for (int i = 0; i < cluster_x; ++i) mask_y |= 1u << (i + cluster_x * in_y + cluster_x * cluster_y * in_k);
       int stage = 0;
       unsigned phase = 1;
+
+
+
+
       for (int index = first_tile; index < tiles; index += clusters) {
         const place tile = tile_at(index, tiles_x, tiles_y);
+
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
+
         for (int step = first_step; step < first_step + steps; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
@@ -389,7 +408,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 190 "templates/matmul_wgmma.cu"
+#line 258 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -401,7 +420,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-
+#line 276 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -409,9 +428,10 @@ __global__ void __launch_bounds__(threads, 1)
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 216 "templates/matmul_wgmma.cu"
+#line 290 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
+
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
@@ -419,15 +439,15 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 248 "templates/matmul_wgmma.cu"
+#line 342 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 278 "templates/matmul_wgmma.cu"
+#line 372 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 286 "templates/matmul_wgmma.cu"
+#line 380 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -436,7 +456,7 @@ __global__ void __launch_bounds__(threads, 1)
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 355 "templates/matmul_wgmma.cu"
+#line 449 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -447,7 +467,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 371 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
