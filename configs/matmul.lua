@@ -360,6 +360,22 @@ kernel "matmul" {
     -- It writes its last 16 bytes of a row whole.
     requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
 
+    -- What led on an H200: at 4096 and 2048, at 8192, where tiles of 176 columns fit or k is short, at 16384, at 1024, for 128,
+    -- 64 and 16 lines, for a long k; two that led in tf32.
+    try { BM = 128, BN = 256, cluster_x = 1, group = 16 },
+    try { BM = 128, BN = 192, pingpong = true, cluster_x = 1, group = 16 },
+    try { BM = 128, BN = 176, pingpong = true, cluster_x = 1, group = 16 },
+    try { BM = 256, BN = 192, cluster_x = 1, cluster_y = 2 },
+    try { BM = 64, BN = 128, consumers = 1, cluster_x = 1 },
+    try { BM = 128, BN = 64, cluster_x = 1, split_k = 2 },
+    try { BM = 64, BN = 64, consumers = 1, cluster_x = 1 },
+    try { BM = 64, BN = 128, consumers = 1, cluster_x = 1, split_k = 2 },
+    try { BM = 64, BN = 16, consumers = 1, cluster_x = 1, split_k = 2, swap = true },
+    try { BM = 64, BN = 64, consumers = 1, cluster_x = 1, split_k = 2, swap = true },
+    try { BM = 128, BN = 128, cluster_x = 1, split_k = 5 },
+    try { BM = 256, BN = 144, cluster_x = 1, cluster_y = 2 },
+    try { BM = 192, BN = 192, consumers = 3, cluster_x = 1 },
+
     -- The block's tile of C (of its transpose, when it is stored by columns) and the consumers, warpgroups that share its
     -- rows or take tiles in turn.
     tunable "BM" { 128, 256, 64, 192 },
@@ -461,6 +477,9 @@ kernel "matmul" {
     requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
     requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
     requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
+
+    try { BM = 128, BN = 256, cluster_x = 2 },
+    try { BM = 128, BN = 192 },
 
     tunable "BM" { 128, 256 },
     tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },

@@ -117,6 +117,8 @@ struct config_implementation {
   size_t derived_count;
   const struct config_restriction *restrictions; /* shared ones first */
   size_t restriction_count;
+  const char *const *tries; /* "tiled tile=32": what a search begins with, where it is a variant */
+  size_t try_count;
   const struct config_tensor *tensors;
   size_t tensor_count;
   const struct config_launch *launches;

@@ -111,6 +111,8 @@ int read_rules(struct build *build, const struct list *list, struct config_deriv
                struct config_restriction *restrictions, size_t *restriction_count);
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
+/* config_try.c; after the tunables. */
+int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);

@@ -33,6 +33,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
   X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
   X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
+  X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                                     \
   X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
   X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")               \
   X(launch, PLAIN, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \

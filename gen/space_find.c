@@ -219,6 +219,16 @@ static int explain_missing(const struct search *search) {
   return status;
 }
 
+bool space_look_up(const struct space *space, const char *text, uint64_t *index) {
+  cugen_error ignored;
+  struct search search = {.space = space, .text = text, .at = text, .err = &ignored};
+  size_t row = 0;
+  bool found = read_text(&search) == CUGEN_OK && find_row(&search, &row);
+  if (found) *index = space->implementations[search.index].first + row;
+  free(search.fixed);
+  return found;
+}
+
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .err = err};
   size_t row = 0;

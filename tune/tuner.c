@@ -409,16 +409,30 @@ static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
   return space_neighbours(space, index, out);
 }
 
-/* What leads this problem's own records, then what leads near ones. */
+static size_t count_tries(const struct config *config) {
+  size_t count = 0;
+  for (size_t i = 0; i < config->implementation_count; i++) count += config->implementations[i].try_count;
+  return count;
+}
+
+/* What the config says is worth a try. */
+static size_t find_tries(const struct tuner *t, uint64_t *out) {
+  const struct config *config = t->target->config;
+  size_t count = 0;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    for (size_t k = 0; k < config->implementations[i].try_count; k++)
+      count += space_look_up(t->target->space, config->implementations[i].tries[k], &out[count]);
+  return count;
+}
+
+/* What leads this problem's own records, then what leads near ones, then what the config names. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
-  cugen_error ignored;
   for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the fastest first */
-    if (t->known[i].outcome == CUGEN_OUTCOME_OK &&
-        space_find(t->target->space, t->known[i].variant, &out[count], &ignored) == CUGEN_OK)
-      count++;
+    if (t->known[i].outcome == CUGEN_OUTCOME_OK)
+      count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
   for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
-  return count;
+  return count + find_tries(t, out + count);
 }
 
 /* The implementations that are asked for. */
@@ -432,8 +446,7 @@ static void fill_spans(struct tuner *t, const struct space_implementation *all, 
   }
 }
 
-static int open_strategy(struct tuner *t, cugen_error *err) {
-  uint64_t firsts[2 * TUNE_LEADERS];
+static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
   struct strategy_space space = {.firsts = firsts,
                                  .first_count = find_firsts(t, firsts),
                                  .seed = t->options->seed,
@@ -449,6 +462,14 @@ static int open_strategy(struct tuner *t, cugen_error *err) {
   free(spans);
   if (!t->strategy) return error_memory(err);
   return t->result->valid ? CUGEN_OK : nothing_to_try(t, err);
+}
+
+static int open_strategy(struct tuner *t, cugen_error *err) {
+  uint64_t *firsts = calloc(2 * TUNE_LEADERS + count_tries(t->target->config), sizeof *firsts);
+  if (!firsts) return error_memory(err);
+  int status = open_with(t, firsts, err);
+  free(firsts);
+  return status;
 }
 
 static int tuner_open(struct tuner *t, cugen_error *err) {

@@ -251,6 +251,12 @@ static void wrong_expressions(void **state) {
   expect_parts_error("template \"t\",\ngrid { x = 1 }, block { 1 }", "c.lua:3: grid is a list of 1 to 3");
   expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 },\nrequires \"x == 1\"",
                      "c.lua:3: requires speaks of the device and the problem");
+  expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 },\ntry { xx = 1 }",
+                     "c.lua:3: try names 'xx', which is no tunable of this implementation (nearest 'x')");
+  expect_parts_error("template \"t\",\ntunable \"x\" { 1 }, grid { 1 }, block { 1 },\ntry { x = 2 }",
+                     "c.lua:4: try has x=2, which is not in the list of tunable \"x\" at line 3");
+  expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 },\ntry (1)",
+                     "c.lua:3: try needs its values in braces");
   expect_parts_error("template (3),\ngrid { 1 }, block { 1 }",
                      "c.lua:2: template must be a string in quotes, not number");
   expect_body_error("\nreference \":x\",", "c.lua:3: reference ':x' is no \"file.cu\"");

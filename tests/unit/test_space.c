@@ -247,6 +247,9 @@ static void test_several_implementations(void **state) {
   uint64_t index = 99;
   assert_int_equal(space_find(space, "naive db=false", &index, NULL), CUGEN_OK);
   assert_int_equal(index, 12);
+  assert_true(space_look_up(space, "naive rate=1", &index));
+  assert_int_equal(index, 11);
+  assert_false(space_look_up(space, "naive rate=7", &index));
   space_close(space);
   made_free(made);
 }
@@ -268,6 +271,7 @@ static void test_no_tunables(void **state) {
   assert_int_equal(index, 0);
   assert_int_equal(space_find(space, "never", &index, &made->err), CUGEN_ERROR_USAGE);
   assert_string_equal(made->err.message, "\"never\" is ruled out by t.lua:4: where \"rows < cols\"");
+  assert_false(space_look_up(space, "never", &index));
   space_close(space);
   made_free(made);
 }

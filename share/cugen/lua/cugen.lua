@@ -37,6 +37,7 @@
 ---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.where: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.requires: cugen.in_implementation
+---@class cugen.try: cugen.in_implementation
 ---@class cugen.tensor: cugen.in_implementation
 ---@class cugen.template: cugen.in_implementation
 ---@class cugen.launch: cugen.in_implementation
@@ -368,6 +369,15 @@ function where(expression) end
 ---@param expression cugen.expression
 ---@return cugen.requires
 function requires(expression) end
+
+---A variant that is known to be good somewhere: tuning begins with it where it is one. What is left out has the first
+---value that makes a variant.
+---```lua
+---try { tile = 32 }
+---```
+---@param values table<string, cugen.value>
+---@return cugen.try
+function try(values) end
 
 ---The .cu file that is expanded.
 ---```lua
