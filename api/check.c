@@ -12,6 +12,7 @@ struct api_check {
   cugen_check_finding *findings;
   cugen_check_traffic *traffic;
   cugen_check_skip *skips;
+  cugen_check_ran *ran;
 };
 
 void api_check_close(struct api_check *check) {
@@ -20,6 +21,7 @@ void api_check_close(struct api_check *check) {
   free(check->findings);
   free(check->traffic);
   free(check->skips);
+  free(check->ran);
   free(check);
 }
 
@@ -64,17 +66,20 @@ static int publish(struct api_check *check, cugen_check *out, cugen_error *err) 
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
   check->skips = calloc(r->skip_count + 1, sizeof *check->skips);
-  if (!check->findings || !check->traffic || !check->skips) return error_memory(err);
+  check->ran = calloc(r->runs + 1, sizeof *check->ran);
+  if (!check->findings || !check->traffic || !check->skips || !check->ran) return error_memory(err);
   for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
     check->skips[i] = (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].variants};
+  for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
   *out = (cugen_check){.findings = check->findings,
                        .finding_count = r->finding_count,
                        .traffic = check->traffic,
                        .traffic_count = r->traffic_count,
                        .skips = check->skips,
                        .skip_count = r->skip_count,
+                       .ran = check->ran,
                        .variants = r->variants,
                        .problems = r->problems,
                        .runs = r->runs,
@@ -114,6 +119,7 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   struct tune_target target;
   const struct check_options wanted = {.variant = options->variant,
                                        .all = options->all != 0,
+                                       .branches = options->branches != 0,
                                        .sample = options->sample,
                                        .seed = options->seed ? options->seed : 1,
                                        .threads = options->threads > 0 ? options->threads : cpu_count(),

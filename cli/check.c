@@ -15,11 +15,18 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   if (!status) status = options_seconds(cli, OPTION_TIMEOUT, &options->timeout);
   options->variant = cli->values[OPTION_VARIANT];
   options->all = options_given(cli, OPTION_ALL);
+  options->branches = options_given(cli, OPTION_BRANCHES) || !cli->operand;
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
-  if (!status && (options->variant != NULL) + options->all + (options->sample > 0) > 1)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "one of --variant, --all and --sample is expected, not several");
-  return status;
+  if (status) return status;
+  if (!cli->operand && (options->variant || options->all || options->sample || cli->setting_count))
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "without a CONFIG all that ship are checked, by --branches: --variant, --all, --sample and --set "
+                    "need one, such as: cugen check matmul --all");
+  if ((options->variant != NULL) + options->all + options->branches + (options->sample > 0) > 1)
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "one of --variant, --all, --branches and --sample is expected, not several");
+  return CUGEN_OK;
 }
 
 static int on_progress(const cugen_check_progress *state, void *context) {
@@ -165,12 +172,21 @@ static json_t *skip_json(const cugen_check_skip *s) {
   return object;
 }
 
-static int print_json(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
-  json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array();
+static json_t *ran_json(const cugen_check_ran *r) {
+  json_t *object = json_object();
+  json_object_set_new(object, "variant", json_string(r->variant));
+  json_object_set_new(object, "problem", json_string(r->problem));
+  return object;
+}
+
+static json_t *result_json(const struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
+  json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array(),
+         *ran = json_array();
   for (size_t i = 0; i < check->finding_count; i++)
     json_array_append_new(findings, finding_json(&check->findings[i]));
   for (size_t i = 0; i < check->traffic_count; i++) json_array_append_new(traffic, traffic_json(&check->traffic[i]));
   for (size_t i = 0; i < check->skip_count; i++) json_array_append_new(skips, skip_json(&check->skips[i]));
+  for (size_t i = 0; i < check->runs; i++) json_array_append_new(ran, ran_json(&check->ran[i]));
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "variants", json_integer((json_int_t)check->variants));
@@ -182,44 +198,91 @@ static int print_json(struct cli *cli, const cugen_check *check, double seconds,
   json_object_set_new(object, "findings", findings);
   json_object_set_new(object, "not_checked", skips);
   json_object_set_new(object, "traffic", traffic);
-  return cli_print_json(cli, object);
+  json_object_set_new(object, "ran", ran);
+  return object;
 }
 
 /* ---- The command ---- */
 
-static int report(struct cli *cli, int status, const cugen_check *check, double seconds) {
-  const bool json = options_given(cli, OPTION_JSON), interrupted = status == CUGEN_ERROR_INTERRUPTED;
-  const cugen_error found = cli->error;
-  int printed = CUGEN_OK;
+/* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
+static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
+  cugen_check check;
+  struct progress progress;
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  options->progress = on_progress;
+  options->context = &progress;
+  const double begin = progress_now();
+  const int status = cugen_kernel_check(cli->kernel, options, &check, &cli->error);
+  const double seconds = progress_now() - begin;
+  progress_close(&progress);
+  if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   if (json)
-    printed = print_json(cli, check, seconds, interrupted);
+    *json = result_json(cli, &check, seconds, status == CUGEN_ERROR_INTERRUPTED);
   else
-    print_result(cli, check, seconds);
-  cli->error = found;
-  if (printed) return printed;
-  if (interrupted && stop_asked()) {
-    cli_remark(cli, "interrupted");
-    return stop_exit_code();
-  }
-  if (status || check->runs) return status;
+    print_result(cli, &check, seconds);
+  if (status || check.runs) return status;
   return cli_fail(cli, CUGEN_ERROR_EMPTY, "nothing was checked");
+}
+
+static int finish(struct cli *cli, int status) {
+  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
+  cli_remark(cli, "interrupted");
+  return stop_exit_code();
+}
+
+/* Printing as JSON leaves the error that is to be told. */
+static int print_json(struct cli *cli, json_t *json, int status) {
+  const cugen_error found = cli->error;
+  const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
+  cli->error = found;
+  return printed ? printed : status;
+}
+
+static int check_config(struct cli *cli, cugen_check_options *options) {
+  json_t *json = NULL;
+  int status = cli_open_kernel(cli);
+  if (status) return status;
+  stop_catch();
+  status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
+  return finish(cli, print_json(cli, json, status));
+}
+
+/* Each that ships, to the end or until something else than a finding goes wrong. */
+static int check_each(struct cli *cli, cugen_check_options *options, json_t *all) {
+  enum { MOST_CONFIGS = 64 };
+  const char *names[MOST_CONFIGS];
+  size_t found = 0, count = cugen_configs(cli->lib, names, MOST_CONFIGS);
+  if (count > MOST_CONFIGS) count = MOST_CONFIGS;
+  for (size_t i = 0; i < count; i++) {
+    json_t *json = NULL;
+    int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &cli->kernel, &cli->error);
+    if (!status) status = check_kernel(cli, options, all ? &json : NULL);
+    if (json) json_array_append_new(all, json);
+    if (status && status != CUGEN_ERROR_WRONG) return status;
+    found += status == CUGEN_ERROR_WRONG;
+    cugen_kernel_close(cli->kernel);
+    cli->kernel = NULL;
+    if (!all && i + 1 < count && !options_given(cli, OPTION_QUIET)) putchar('\n');
+  }
+  if (!found) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
+}
+
+static int check_shipped(struct cli *cli, cugen_check_options *options) {
+  int status = cli_open(cli);
+  if (status) return status;
+  stop_catch();
+  if (!options_given(cli, OPTION_JSON)) return finish(cli, check_each(cli, options, NULL));
+  json_t *object = json_object(), *all = json_array();
+  json_object_set_new(object, "kernels", all);
+  status = check_each(cli, options, all);
+  return finish(cli, print_json(cli, object, status));
 }
 
 int command_check(struct cli *cli) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
-  cugen_check check;
-  struct progress progress;
   int status = read_options(cli, &options);
-  if (!status && !cli->values[OPTION_DEVICE]) cli->values[OPTION_DEVICE] = "cpu";
-  if (!status) status = cli_open_kernel(cli);
   if (status) return status;
-  progress_open(&progress, options_given(cli, OPTION_QUIET));
-  options.progress = on_progress;
-  options.context = &progress;
-  stop_catch();
-  const double begin = progress_now();
-  status = cugen_kernel_check(cli->kernel, &options, &check, &cli->error);
-  progress_close(&progress);
-  if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
-  return report(cli, status, &check, progress_now() - begin);
+  if (!cli->values[OPTION_DEVICE]) cli->values[OPTION_DEVICE] = "cpu";
+  return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }

@@ -39,6 +39,7 @@
   X(MEMORY, "memory", 0, "LIST", "pageable, pinned, combined, pitched, mapped, managed, prefetch (default: all)")    \
   X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
+  X(BRANCHES, "branches", 0, NULL, "so few variants that they take every branch of the templates")                   \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \

@@ -21,8 +21,8 @@ static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTIO
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
-static const enum cli_option check_options[] = {OPTION_VARIANT, OPTION_ALL,     OPTION_SAMPLE, OPTION_SEED,
-                                                OPTION_THREADS, OPTION_TIMEOUT, OPTION_COUNT};
+static const enum cli_option check_options[] = {OPTION_VARIANT, OPTION_ALL,     OPTION_BRANCHES, OPTION_SAMPLE,
+                                                OPTION_SEED,    OPTION_THREADS, OPTION_TIMEOUT,  OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
 static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_COUNT};
@@ -62,14 +62,14 @@ const struct cli_command cli_commands[] = {
      "Without --variant it is what an application's plan would use: the best remembered for this\n"
      "problem, else for the one that the config's policy names, else the first valid variant.",
      run_options, true, command_run},
-    {"check", "CONFIG", "find races, bad accesses and bank conflicts, without a GPU",
+    {"check", "[CONFIG]", "find races, bad accesses and bank conflicts, without a GPU",
      "Runs variants on the cpu device with every access to memory watched, and compares the\n"
      "results: races, uninitialised reads, accesses out of bounds, divergent barriers, hangs,\n"
      "each with the template's line, the block, the thread and the array; how far accesses are\n"
-     "from the fewest passes over the banks and sectors. Without --variant, --all or --sample it\n"
-     "takes variants that show every value of every tunable, on several sizes, types and layouts.\n"
-     "What has no form on the cpu device is named and not checked. Exit code 11: something was\n"
-     "found.",
+     "from the fewest passes over the banks and sectors. Without --variant, --all, --branches or\n"
+     "--sample it takes variants that show every value of every tunable, on several sizes, types\n"
+     "and layouts; without CONFIG it checks all kernels that ship, by --branches. What has no\n"
+     "form on the cpu device is named and not checked. Exit code 11: something was found.",
      check_options, true, command_check},
     {"gen", "CONFIG", "print the specialised source of a variant",
      "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"

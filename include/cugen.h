@@ -335,6 +335,11 @@ typedef struct cugen_check_skip {
   size_t variants;
 } cugen_check_skip;
 
+/* One run: a variant on a problem. */
+typedef struct cugen_check_ran {
+  const char *variant, *problem;
+} cugen_check_ran;
+
 /* How far a check has got; for the length of the callback. */
 typedef struct cugen_check_progress {
   size_t done, planned; /* runs: of a variant on a problem */
@@ -349,6 +354,7 @@ typedef struct cugen_check_options {
   size_t size;
   const char *variant;           /* only this one; a text as for cugen_kernel_source */
   int all;                       /* every variant of the kernel's problem */
+  int branches;                  /* so few that every branch of the templates is in one of them */
   size_t sample;                 /* so many of them, drawn at random */
   uint64_t seed;                 /* of the sample and of the input data; 0: 1 */
   int threads;                   /* runs at the same time; 0: as many as there are processors */
@@ -358,7 +364,7 @@ typedef struct cugen_check_options {
 } cugen_check_options;
 
 #define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
-  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0.0, NULL, NULL }
+  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL }
 
 /* What a check found. Everything in it lives until the kernel is checked again or closed. */
 typedef struct cugen_check {
@@ -368,6 +374,7 @@ typedef struct cugen_check {
   size_t traffic_count;
   const cugen_check_skip *skips;
   size_t skip_count;
+  const cugen_check_ran *ran;      /* in the order in which they ended */
   size_t variants, problems, runs; /* that were checked */
   uint64_t variants_of;            /* in the kernel's space */
 } cugen_check;
@@ -375,8 +382,9 @@ typedef struct cugen_check {
 /* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the
    results with the reference. By default: of every implementation as many variants as show every value of every tunable, on
    the check problem and on sizes around it, and some with every other value of what the problem has a list of (types,
-   layouts). With variant, all or sample: those, on the check problem and the sizes around it. A size that was set at
-   cugen_kernel_open stays.
+   layouts). With branches: the variants that it takes for every line of the templates that one of a large sample has to be
+   in one of them, and every line that one lacks to be missing in one, on sizes, types and layouts of all kinds. With
+   variant, all or sample: those, on the check problem and the sizes around it. What was set at cugen_kernel_open stays.
 
    CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
    then. CUGEN_ERROR_MISSING: there is no C++ compiler. What is in out->skips was not checked, which is no error. */

@@ -107,6 +107,16 @@ static int keep_traffic(struct check *c, const char *variant, const char *proble
   return t->variant && t->problem ? CUGEN_OK : error_memory(err);
 }
 
+static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
+  struct check_result *r = c->result;
+  struct check_ran *grown = grow(r->ran, r->runs, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->ran = grown;
+  struct check_ran *ran = &grown[r->runs++];
+  *ran = (struct check_ran){strdup(variant), strdup(problem)};
+  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
+}
+
 /* ---- What a run brought ---- */
 
 struct outcome {
@@ -221,8 +231,7 @@ static int keep_run(struct outcome *o, const struct check_run *run, cugen_error 
   c->result->variants += !c->groups_seen[run->group];
   c->result->problems += !c->problems_seen[run->problem];
   c->groups_seen[run->group] = c->problems_seen[run->problem] = true;
-  c->result->runs++;
-  return status;
+  return status ? status : keep_ran(c, result->variant, o->problem->text, err);
 }
 
 /* ---- Threads ---- */
@@ -337,15 +346,28 @@ static int run_threads(struct check *c, cugen_error *err) {
 
 /* ---- All of it ---- */
 
-/* An implementation that needs a device this is not. */
+/* What the i-th implementation lacks on every problem; NULL: on one it runs. */
+static const struct config_requirement *unmet_everywhere(const struct check_list *list, size_t i) {
+  const struct config_requirement *unmet = NULL;
+  for (size_t p = 0; p < list->problem_count; p++) {
+    size_t count;
+    const struct space_implementation *all = space_implementations(list->problems[p].space, &count);
+    if (!all[i].unmet) return NULL;
+    if (!unmet) unmet = all[i].unmet;
+  }
+  return unmet;
+}
+
+/* Implementations that need a device this is not. */
 static int skip_unmet(struct check *c, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(c->list.problems[0].space, &count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++) {
-    if (!all[i].unmet) continue;
+    const struct config_requirement *unmet = unmet_everywhere(&c->list, i);
+    if (!unmet) continue;
     struct text why = {0};
-    text_addf(&why, "requires %s", expr_text(all[i].unmet->expr));
+    text_addf(&why, "requires %s", expr_text(unmet->expr));
     status = why.failed ? error_memory(err) : keep_skip(c, all[i].implementation->name, text_get(&why), err);
     text_free(&why);
   }
@@ -399,6 +421,11 @@ void check_result_free(struct check_result *r) {
     free(r->skips[i].what);
     free(r->skips[i].why);
   }
+  for (size_t i = 0; i < r->runs; i++) {
+    free(r->ran[i].variant);
+    free(r->ran[i].problem);
+  }
+  free(r->ran);
   free(r->findings);
   free(r->traffic);
   free(r->skips);

@@ -27,6 +27,10 @@ struct check_traffic { /* one counter of one launch */
   struct watch_counter counter;
 };
 
+struct check_ran { /* one run */
+  char *variant, *problem;
+};
+
 struct check_skip {
   char *what, *why; /* a variant or an implementation */
   uint32_t variants;
@@ -40,6 +44,7 @@ struct check_progress {
 struct check_options {
   const char *variant; /* NULL: a sample */
   bool all;
+  bool branches; /* the fewest that take every branch of the templates */
   size_t sample; /* 0: one that takes every value of every tunable */
   uint64_t seed;
   int threads;
@@ -58,7 +63,8 @@ struct check_result {
   size_t traffic_count;
   struct check_skip *skips;
   size_t skip_count;
-  size_t variants, problems, runs; /* that were checked */
+  struct check_ran *ran;
+  size_t variants, problems, runs; /* that were checked; runs: of ran too */
   uint64_t variants_of;            /* in the space of the problem */
 };
 

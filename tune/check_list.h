@@ -30,4 +30,17 @@ int check_list_make(const struct tune_target *target, const struct check_options
                     cugen_error *err);
 void check_list_free(struct check_list *list);
 
+/* ---- For check_sample.c ---- */
+
+/* A copy of base, the list's last one; its values may then be changed. NULL: no memory. */
+struct problem *check_list_problem(struct check_list *list, const struct problem *base, cugen_error *err);
+int check_list_open(const struct tune_target *target, struct check_problem *problem, cugen_error *err);
+void check_list_drop(struct check_list *list); /* the last one, which no run has */
+/* Whether the user has set it. */
+bool check_list_fixed(const struct check_options *options, const char *name);
+int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
+/* The variant on the first problem, and where it is valid on the others: on all sizes, or on the `only`-th. */
+int check_list_variant(struct check_list *list, uint64_t index, size_t only, cugen_error *err);
+uint64_t check_draw(uint64_t *state);
+
 #endif

@@ -8,15 +8,14 @@ import pathlib
 import re
 import sys
 
-root = pathlib.Path(sys.argv[1])
 skipped = re.compile(r"\s*(//|#\s*(line|pragma once)|$)")
 directive = re.compile(r"\s*//@\s*(--)?\s*(\w*)(.*)")
 
 
-def expanded_lines(path):
+def expanded_lines(source):
     """The (template, line number) of each line of an expansion."""
     file, number, found = None, 0, set()
-    for text in path.read_text().splitlines():
+    for text in source.splitlines():
         moved = re.match(r'#line (\d+) "(.*)"', text)
         if moved:
             file, number = moved[2], int(moved[1]) - 1
@@ -61,9 +60,9 @@ def template_points(name, lines):
     return out, left_out
 
 
-def main():
-    cases = {path.stem: expanded_lines(path) for path in sorted((root / "tests/golden/expected").glob("*.cu"))}
-    reached = {}  # (template, line, comes out or not) -> cases
+def points_reached(root, cases):
+    """(template, line, whether it comes out or is left out) -> the cases that do; cases: name -> its lines."""
+    reached = {}
     for path in sorted((root / "templates").rglob("*.cu*")):
         name = str(path.relative_to(root))
         out, left_out = template_points(name, path.read_text().splitlines())
@@ -72,6 +71,13 @@ def main():
         for line in left_out:
             reached[name, line, False] = {case for case, lines in cases.items()
                                           if (name, line) not in lines and any(file == name for file, _ in lines)}
+    return reached
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    cases = {path.stem: expanded_lines(path.read_text()) for path in sorted((root / "tests/golden/expected").glob("*.cu"))}
+    reached = points_reached(root, cases)
     missing = [point for point, by in reached.items() if not by]
     for name, line, out in missing:
         print(f"{name}:{line}: {'in no expansion' if out else 'in every expansion'}: add a case to "
@@ -87,4 +93,5 @@ def main():
     return 1 if missing else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
