@@ -219,6 +219,8 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .spill_bytes = r->resources.spill_bytes,
                         .occupancy = r->occupancy,
                         .limiter = r->limiter,
+                        .cluster_blocks = r->cluster_blocks,
+                        .active_clusters = r->active_clusters,
                         .clock_mhz = r->clock_mhz,
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};

@@ -111,6 +111,8 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "spill_bytes", resources ? json_integer(r->spill_bytes) : json_null());
   json_object_set_new(object, "occupancy", json_known(r->occupancy));
   json_object_set_new(object, "limiter", json_optional_string(r->limiter));
+  json_object_set_new(object, "cluster_blocks", known_integer(r->cluster_blocks));
+  json_object_set_new(object, "active_clusters", known_integer(r->active_clusters));
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));

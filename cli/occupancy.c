@@ -7,6 +7,12 @@
 
 /* ---- What the kernel takes ---- */
 
+struct kernel {
+  cugen_resources takes;
+  const char *device; /* what the rest is true of; NULL: nobody's */
+  int cluster_blocks, active_clusters;
+};
+
 /* variant "": the best. */
 static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
   const cugen_record *r = &stored->record;
@@ -15,7 +21,7 @@ static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
 }
 
 /* The variant's record: "" means the best. */
-static int take_record(struct cli *cli, const char *variant, cugen_resources *out) {
+static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *all;
   size_t count, i = 0;
   int status = cugen_kernel_stored(cli->kernel, 0, &all, &count, &cli->error);
@@ -28,12 +34,15 @@ static int take_record(struct cli *cli, const char *variant, cugen_resources *ou
         "give --registers, --block and --shared",
         cli->operand, *variant ? " " : "", variant);
   const cugen_record *r = &all[i].record;
-  *out = (cugen_resources){r->registers, r->threads, r->shared_bytes};
+  *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes},
+                         .device = cugen_kernel_device(cli->kernel)->name,
+                         .cluster_blocks = r->cluster_blocks,
+                         .active_clusters = r->active_clusters};
   if (!options_given(cli, OPTION_JSON)) printf("%s\n", r->variant);
   return CUGEN_OK;
 }
 
-static int take_kernel(struct cli *cli, cugen_resources *out) {
+static int take_kernel(struct cli *cli, struct kernel *out) {
   const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
   int status =
       cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
@@ -111,11 +120,23 @@ static void add_row(struct table *table, const struct answer *answer) {
   table_cell(table, o->device);
 }
 
-static int print_text(struct cli *cli, const cugen_resources *resources, const struct answers *answers) {
+/* Which multiprocessors a cluster may lie on, and so how many fit, is published for no device: its driver knows. */
+static void print_cluster_line(const struct kernel *kernel) {
+  if (kernel->cluster_blocks < 2) return;
+  printf("clusters of %d blocks, of which ", kernel->cluster_blocks);
+  if (kernel->active_clusters > 0)
+    printf("%s runs %d at once, as its driver says\n", kernel->device, kernel->active_clusters);
+  else
+    printf("an unknown number runs at once\n");
+}
+
+static int print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
   static const char *const headers[] = {"device", "arch", ">blocks", ">occupancy", "limit", ">best block", "name"};
   struct table table;
-  printf("%d registers a thread, %d threads and ", resources->registers, resources->threads);
-  printf("%s of shared memory a block\n\n", print_bytes(resources->shared_bytes).text);
+  printf("%d registers a thread, %d threads and ", kernel->takes.registers, kernel->takes.threads);
+  printf("%s of shared memory a block\n", print_bytes(kernel->takes.shared_bytes).text);
+  print_cluster_line(kernel);
+  putchar('\n');
   table_open(&table, headers, 7);
   for (size_t i = 0; i < answers->count; i++) add_row(&table, &answers->rows[i]);
   return table_close(&table, 0, stdout, &cli->error);
@@ -136,26 +157,31 @@ static json_t *answer_json(const struct answer *answer) {
   return object;
 }
 
-static int print_json(struct cli *cli, const cugen_resources *resources, const struct answers *answers) {
+static json_t *positive(int number) {
+  return number > 0 ? json_integer(number) : json_null();
+}
+
+static int print_json(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
   json_t *object = json_object(), *array = json_array();
-  json_object_set_new(object, "registers", json_integer(resources->registers));
-  json_object_set_new(object, "threads", json_integer(resources->threads));
-  json_object_set_new(object, "shared_bytes", json_integer(resources->shared_bytes));
+  json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
+  json_object_set_new(object, "threads", json_integer(kernel->takes.threads));
+  json_object_set_new(object, "shared_bytes", json_integer(kernel->takes.shared_bytes));
+  json_object_set_new(object, "cluster_blocks", positive(kernel->cluster_blocks));
+  json_object_set_new(object, "active_clusters", positive(kernel->active_clusters));
   json_object_set_new(object, "devices", array);
   for (size_t i = 0; i < answers->count; i++) json_array_append_new(array, answer_json(&answers->rows[i]));
   return cli_print_json(cli, object);
 }
 
 int command_occupancy(struct cli *cli) {
-  cugen_resources resources = {.registers = 32, .threads = 256};
+  struct kernel kernel = {.takes = {.registers = 32, .threads = 256}};
   struct answers answers = {0};
   const char *device = cli->values[OPTION_DEVICE];
   int status = cli_open(cli);
-  if (!status && cli->operand) status = take_kernel(cli, &resources);
-  if (!status) status = take_options(cli, &resources);
-  if (!status && device && !cli->operand) status = ask(cli, device, &resources, &answers);
-  if (!status && (!device || cli->operand)) status = ask_all(cli, &resources, &answers);
+  if (!status && cli->operand) status = take_kernel(cli, &kernel);
+  if (!status) status = take_options(cli, &kernel.takes);
+  if (!status && device && !cli->operand) status = ask(cli, device, &kernel.takes, &answers);
+  if (!status && (!device || cli->operand)) status = ask_all(cli, &kernel.takes, &answers);
   if (status) return status;
-  return options_given(cli, OPTION_JSON) ? print_json(cli, &resources, &answers)
-                                         : print_text(cli, &resources, &answers);
+  return options_given(cli, OPTION_JSON) ? print_json(cli, &kernel, &answers) : print_text(cli, &kernel, &answers);
 }

@@ -85,6 +85,15 @@ struct shown print_percent(double fraction) {
   return shown;
 }
 
+struct shown print_clusters(int blocks, int active) {
+  struct shown shown = {"-"};
+  if (active > 0)
+    snprintf(shown.text, sizeof shown.text, "%d of %d", active, blocks);
+  else if (blocks > 1)
+    snprintf(shown.text, sizeof shown.text, "? of %d", blocks);
+  return shown;
+}
+
 struct shown print_moment(int64_t seconds) {
   struct shown shown = {"-"};
   time_t moment = (time_t)seconds;

@@ -21,6 +21,8 @@ struct shown print_flops(double rate);      /* 66.91 TFLOP/s; - for 0 */
 struct shown print_bandwidth(double rate);  /* 4,213 GB/s; - for 0 */
 struct shown print_number(double value);    /* 1,164; 12.5; 0.25 */
 struct shown print_percent(double fraction);
+/* "66 of 2": that many clusters of two blocks each run at once; "? of 2": not known how many; "-": no clusters. */
+struct shown print_clusters(int blocks, int active);
 struct shown print_moment(int64_t seconds); /* since the epoch: 2027-03-01 14:05, here; - for 0 */
 struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */
 /* The rate that matters for a kernel: its GFLOP/s where operations are declared, else its GB/s. */

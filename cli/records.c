@@ -33,6 +33,10 @@ static bool has_occupancy(const cugen_record *r) {
   return r->occupancy > 0;
 }
 
+static bool has_clusters(const cugen_record *r) {
+  return r->cluster_blocks > 1;
+}
+
 static bool has_dynamic(const cugen_record *r) {
   return r->dynamic_shared_bytes > 0;
 }
@@ -74,6 +78,10 @@ static void show_occupancy(const cugen_record *r, struct shown *out) {
   snprintf(out->text, sizeof out->text, "%.0f%% %s", 100 * r->occupancy, r->limiter);
 }
 
+static void show_clusters(const cugen_record *r, struct shown *out) {
+  *out = print_clusters(r->cluster_blocks, r->active_clusters);
+}
+
 static void show_registers(const cugen_record *r, struct shown *out) {
   snprintf(out->text, sizeof out->text, "%d", r->registers);
 }
@@ -105,6 +113,7 @@ static const struct column columns[] = {
     {">%s", has_rate, show_rate},
     {">roofline", has_roofline, show_roofline},
     {"occupancy, limit", has_occupancy, show_occupancy},
+    {">clusters", has_clusters, show_clusters},
     {">registers", has_resources, show_registers},
     {">shared", has_shared, show_shared},
     {">of it dynamic", has_dynamic, show_dynamic},

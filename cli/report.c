@@ -304,6 +304,10 @@ static bool has_occupancy(const cugen_record *r) {
   return r->occupancy > 0;
 }
 
+static bool has_clusters(const cugen_record *r) {
+  return r->cluster_blocks > 1;
+}
+
 static bool has_registers(const cugen_record *r) {
   return r->registers > 0;
 }
@@ -342,6 +346,10 @@ static struct shown show_occupancy(const cugen_record *r) {
   return shown;
 }
 
+static struct shown show_clusters(const cugen_record *r) {
+  return print_clusters(r->cluster_blocks, r->active_clusters);
+}
+
 static struct shown show_registers(const cugen_record *r) {
   return print_count((uint64_t)r->registers);
 }
@@ -375,6 +383,7 @@ static const struct column columns[] = {
     {"rate", has_rate, show_rate},
     {"roofline", has_roofline, show_roofline},
     {"occupancy", has_occupancy, show_occupancy},
+    {"clusters", has_clusters, show_clusters},
     {"threads", has_registers, show_threads},
     {"registers", has_registers, show_registers},
     {"static shared", has_static, show_static},

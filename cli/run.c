@@ -22,10 +22,16 @@ static void print_times(const cugen_record *r) {
   }
 }
 
+static void show_clusters(const cugen_record *r) {
+  if (r->cluster_blocks > 1)
+    printf("  clusters    %s blocks at once\n", print_clusters(r->cluster_blocks, r->active_clusters).text);
+}
+
 static void print_resources(const cugen_record *r) {
   if (r->occupancy > 0)
     printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text, *r->limiter ? ", limited by " : "",
            r->limiter);
+  show_clusters(r);
   if (r->registers <= 0) return;
   printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
   printf("  shared      %s a block", print_bytes(r->shared_bytes).text);

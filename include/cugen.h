@@ -437,6 +437,8 @@ typedef struct cugen_record {
   int64_t spill_bytes;          /* a thread: stores and loads of spilled registers */
   double occupancy;             /* theoretical, 0 to 1; 0: not applicable */
   const char *limiter;          /* what limits occupancy: "threads", "blocks", "registers", "shared memory", "" */
+  int cluster_blocks;           /* of the clusters that the kernel demands; 1: it has none; 0: not known */
+  int active_clusters;          /* that the device runs at once, by its driver's own answer; 0: none, or not known */
   int clock_mhz;                /* SM clock while measuring; 0: not known */
   int power_watts;              /* the whole board's, while measuring; 0: not known */
   const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */

@@ -26,10 +26,11 @@ struct cache_record {
   double seconds, seconds_min, seconds_p20, seconds_p80;
   double error;
   int threads;
-  struct kernel_resources resources; /* of the slowest-limited launch: the first */
+  struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
   int64_t dynamic_shared;
   double occupancy;
   char limiter[24];
+  int cluster_blocks, active_clusters; /* as in cugen_record */
   double flops, bytes;
   int clock_mhz, power_watts;
   char throttle[48]; /* as device_clock's */

@@ -30,7 +30,7 @@ static const char *column_wrong(struct cache_record *record, int i) {
                : NULL;
   case COLUMN_CHARS: return cache_has_control(value, "") ? "has a control character" : NULL;
   case COLUMN_HASH:
-    return cache_is_hash(value) || (i >= CACHE_COLUMNS_1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
+    return cache_is_hash(value) || (column->format > 1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
   case COLUMN_INT: return cache_column_holds(column, *(int *)value) ? NULL : "is out of range";
   case COLUMN_INT64: return *(int64_t *)value >= 0 ? NULL : "is out of range";
   case COLUMN_REAL: break;

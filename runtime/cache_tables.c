@@ -13,9 +13,12 @@ static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",   
                                          "INTEGER NOT NULL", "INTEGER NOT NULL", "REAL"};
 /* A REAL that is no number is NULL. */
 
-#define COLUMN_TO(most, type, name, member)                                                                          \
-  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member), most }
-#define COLUMN(type, name, member) COLUMN_TO(0, type, name, member)
+#define COLUMN_OF(format, most, type, name, member)                                                                  \
+  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member), most, format }
+#define COLUMN_TO(most, type, name, member) COLUMN_OF(1, most, type, name, member)
+#define COLUMN(type, name, member)          COLUMN_OF(1, 0, type, name, member)
+#define COLUMN_2(type, name, member)        COLUMN_OF(2, 0, type, name, member)
+#define COLUMN_3(type, name, member)        COLUMN_OF(3, 0, type, name, member)
 
 const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_TEXT, "variant", variant),
@@ -46,11 +49,12 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_INT, "driver_version", driver_version),
     COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
     COLUMN(COLUMN_INT64, "measured_at", measured_at),
-    /* Since format 2; '' in what was remembered before. */
-    COLUMN(COLUMN_HASH, "source_hash", source_hash.hex),
-    COLUMN(COLUMN_HASH, "launches_hash", launches_hash.hex),
-    COLUMN(COLUMN_HASH, "arguments_hash", arguments_hash.hex),
-    COLUMN(COLUMN_HASH, "proof_hash", proof_hash.hex),
+    COLUMN_2(COLUMN_HASH, "source_hash", source_hash.hex),
+    COLUMN_2(COLUMN_HASH, "launches_hash", launches_hash.hex),
+    COLUMN_2(COLUMN_HASH, "arguments_hash", arguments_hash.hex),
+    COLUMN_2(COLUMN_HASH, "proof_hash", proof_hash.hex),
+    COLUMN_3(COLUMN_INT, "cluster_blocks", cluster_blocks),
+    COLUMN_3(COLUMN_INT, "active_clusters", active_clusters),
 };
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
@@ -152,26 +156,30 @@ static int query_number(sqlite3 *db, const char *sql) {
   return sqlite3_finalize(statement) == SQLITE_OK ? number : -1;
 }
 
+/* What stands in a column that came later. */
+static const char *default_of(const struct cache_column *column) {
+  return column->type == COLUMN_INT || column->type == COLUMN_INT64 ? "0" : "''";
+}
+
 /* Puts the columns into a statement's text: "%s" the names, "%t" with types, "%v" the places, "%o" what tables of
-   format 1 have for them. */
-static void write_columns(char how, struct text *out) {
+   `format` have for them. */
+static void write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
+    const struct cache_column *column = &cache_columns[i];
     if (i) text_add(out, ", ");
     if (how == 'v')
       text_addf(out, "?%d", 5 + i);
-    else if (how == 'o' && i >= CACHE_COLUMNS_1)
-      text_add(out, "''");
     else
-      text_add(out, cache_columns[i].name);
-    if (how == 't') text_addf(out, " %s", column_sql[cache_columns[i].type]);
-    if (how == 't' && i >= CACHE_COLUMNS_1) text_add(out, " DEFAULT ''");
+      text_add(out, how == 'o' && column->format > format ? default_of(column) : column->name);
+    if (how == 't') text_addf(out, " %s", column_sql[column->type]);
+    if (how == 't' && column->format > 1) text_addf(out, " DEFAULT %s", default_of(column));
   }
 }
 
-static void write_sql(const char *sql, struct text *out) {
+static void write_sql(const char *sql, int format, struct text *out) {
   for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
     text_add_n(out, sql, (size_t)(mark - sql));
-    write_columns(mark[1], out);
+    write_columns(mark[1], format, out);
   }
   text_add(out, sql);
 }
@@ -185,7 +193,7 @@ bool cache_make_tables(sqlite3 *db) {
   struct text sql = {0};
   text_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", CACHE_APPLICATION_ID,
             CACHE_FORMAT_VERSION);
-  write_sql(tables_sql, &sql);
+  write_sql(tables_sql, CACHE_FORMAT_VERSION, &sql);
   bool made = !sql.failed && cache_sql(db, "BEGIN IMMEDIATE");
   if (made && is_empty(db)) made = cache_sql(db, text_get(&sql));
   made = made && cache_sql(db, "COMMIT");
@@ -199,15 +207,16 @@ static const char migrate_1_sql[] =
     "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE record ADD COLUMN proof_hash TEXT NOT NULL DEFAULT '';" FASTEST_SQL "PRAGMA user_version = 2";
 
+static const char migrate_2_sql[] = "ALTER TABLE record ADD COLUMN cluster_blocks INTEGER NOT NULL DEFAULT 0;"
+                                    "ALTER TABLE record ADD COLUMN active_clusters INTEGER NOT NULL DEFAULT 0;"
+                                    "PRAGMA user_version = 3";
+
 static const char copy_sql[] = "INSERT INTO main.space SELECT * FROM disk.space;"
                                "INSERT INTO main.record (id, space_id, superseded, %s) "
-                               "SELECT id, space_id, superseded, %s FROM disk.record";
-static const char copy_1_sql[] = "INSERT INTO main.space SELECT * FROM disk.space;"
-                                 "INSERT INTO main.record (id, space_id, superseded, %s) "
-                                 "SELECT id, space_id, superseded, %o FROM disk.record";
+                               "SELECT id, space_id, superseded, %o FROM disk.record";
 
 /* From each format to the next. */
-static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql};
+static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql, [2] = migrate_2_sql};
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -225,7 +234,7 @@ bool cache_migrate(sqlite3 *db) {
 
 bool cache_copy_disk(sqlite3 *db) {
   struct text sql = {0};
-  write_sql(query_number(db, "PRAGMA disk.user_version") == 1 ? copy_1_sql : copy_sql, &sql);
+  write_sql(copy_sql, query_number(db, "PRAGMA disk.user_version"), &sql);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
   return good;
@@ -254,7 +263,7 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
 sqlite3_stmt *cache_query(struct cache *cache, const char *sql) {
   struct text text = {0};
   sqlite3_stmt *statement = NULL;
-  write_sql(sql, &text);
+  write_sql(sql, CACHE_FORMAT_VERSION, &text);
   if (!text.failed && sqlite3_prepare_v2(cache->db, text_get(&text), -1, &statement, NULL)) statement = NULL;
   text_free(&text);
   return statement;
@@ -267,7 +276,7 @@ int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
   int status = CUGEN_OK;
   for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {
     text_clear(&sql);
-    write_sql(statement_sql[i], &sql);
+    write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
     if (sql.failed)
       status = error_memory(err);
     else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT, &cache->statements[i],

@@ -10,7 +10,7 @@
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 2,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_FORMAT_VERSION = 3,          /* in its header at byte 60; any change of the tables raises it */
   CACHE_BUSY_SECONDS = 5
 };
 
@@ -23,10 +23,11 @@ struct cache_column {
   enum cache_column_type type;
   size_t offset, size;
   double most; /* numbers lie between 0 and this; 0: what the type holds */
+  int format;  /* since which; what was remembered before has "" or 0 there */
 };
 
 /* Columns that came with a later format stand last, as ALTER TABLE puts them. */
-enum { CACHE_COLUMNS = 32, CACHE_COLUMNS_1 = 28 };
+enum { CACHE_COLUMNS = 34 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 bool cache_column_holds(const struct cache_column *column, double number);
 bool cache_is_hash(const char *text);

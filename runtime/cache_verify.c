@@ -72,11 +72,10 @@ static void visit_double(struct check *check, sqlite3_stmt *row) {
 static const char *value_wrong(sqlite3_stmt *row, int i) {
   const struct cache_column *column = &cache_columns[i];
   const char *text = cache_column_text(row, i);
-  bool part = i >= CACHE_COLUMNS_1; /* which may be missing */
   switch (column->type) {
   case COLUMN_TEXT: return NULL;
   case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
-  case COLUMN_HASH: return cache_is_hash(text) || (part && !*text) ? NULL : "is not a hash";
+  case COLUMN_HASH: return cache_is_hash(text) || (column->format > 1 && !*text) ? NULL : "is not a hash";
   case COLUMN_REAL:
     if (sqlite3_column_type(row, i) == SQLITE_NULL) return NULL;
     break;

@@ -13,7 +13,8 @@ enum eiattr {
   EIATTR_FRAME_SIZE = 0x11,
   EIATTR_MIN_STACK_SIZE = 0x12, /* with the functions it calls */
   EIATTR_KPARAM_INFO = 0x17,    /* one a parameter */
-  EIATTR_REGCOUNT = 0x2f
+  EIATTR_REGCOUNT = 0x2f,
+  EIATTR_CTA_PER_CLUSTER = 0x3d /* x, y, z from __cluster_dims__ */
 };
 
 enum { EIFMT_SIZED = 0x04 }; /* format byte: a 16-bit size and that many bytes follow; else 16 bits in place */
@@ -178,15 +179,32 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
   return CUGEN_OK;
 }
 
+/* Of .nv.info.KERNEL; false: the image has none. */
+static bool kernel_attributes(const void *image, size_t length, const char *entry, struct span *out) {
+  struct cubin cubin;
+  Elf64_Shdr section;
+  if (!cubin_open(image, length, &cubin) || !section_find(&cubin, ".nv.info.", entry, &section)) return false;
+  *out = section_span(&cubin, &section);
+  return true;
+}
+
+int cubin_cluster(const void *image, size_t length, const char *entry) {
+  struct span span;
+  struct attribute attribute;
+  if (!kernel_attributes(image, length, entry, &span)) return 0;
+  while (attribute_next(&span, &attribute))
+    if (attribute.kind == EIATTR_CTA_PER_CLUSTER && attribute.count >= 3)
+      return (int)(attribute.words[0] * attribute.words[1] * attribute.words[2]);
+  return 1;
+}
+
 /* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high one, [2] the size
    times four in the upper bits of the high half. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity) {
-  struct cubin cubin;
-  Elf64_Shdr section;
-  if (!cubin_open(image, length, &cubin) || !section_find(&cubin, ".nv.info.", entry, &section)) return -1;
-  struct span span = section_span(&cubin, &section);
+  struct span span;
   struct attribute attribute;
   int count = 0;
+  if (!kernel_attributes(image, length, entry, &span)) return -1;
   while (attribute_next(&span, &attribute)) {
     if (attribute.kind != EIATTR_KPARAM_INFO || attribute.count < 3) continue;
     int ordinal = (int)(attribute.words[1] & 0xffff);

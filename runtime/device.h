@@ -184,6 +184,9 @@ struct device_ops {
 
   /* Blocks of that many threads that fit on one multiprocessor, by the driver's own answer; 0: not applicable. */
   int (*active_blocks)(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
+  /* Clusters of the launch that run at once, by the driver's own answer; 0: it has none, or that is not known. NULL in a
+     row without clusters. */
+  int (*active_clusters)(struct device *device, struct entry *entry, const struct kernel_launch *launch);
 
   /* parameters[i] points at the i-th kernel parameter's value. Asynchronous where DEVICE_CONCURRENT. */
   int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,

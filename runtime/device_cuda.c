@@ -526,6 +526,7 @@ struct entry {
   char *name;
   CUfunction function;
   int static_shared, max_threads, registers;
+  int cluster[3];      /* blocks, as the source demands with __cluster_dims__; 0: it does not */
   int64_t allowed;     /* dynamic shared bytes so far */
   int parameter_count; /* -1: not known */
   int parameter_sizes[2 * KERNEL_MAX_ARGUMENTS];
@@ -568,9 +569,14 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
     int *out;
   } questions[] = {{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &entry->static_shared},
                    {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &entry->max_threads},
-                   {CU_FUNC_ATTRIBUTE_NUM_REGS, &entry->registers}};
+                   {CU_FUNC_ATTRIBUTE_NUM_REGS, &entry->registers},
+                   {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, &entry->cluster[0]},
+                   {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, &entry->cluster[1]},
+                   {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, &entry->cluster[2]}};
+  enum { QUESTIONS = sizeof questions / sizeof *questions, WITHOUT_CLUSTERS = 3 };
+  size_t count = cuda->driver->active_clusters ? QUESTIONS : WITHOUT_CLUSTERS; /* drivers of one age know both */
   int status = CUGEN_OK;
-  for (size_t i = 0; i < sizeof questions / sizeof *questions && !status; i++)
+  for (size_t i = 0; i < count && !status; i++)
     status = CHECK(cuda, err, function_get, (questions[i].out, questions[i].attribute, entry->function));
   return status;
 }
@@ -692,12 +698,32 @@ static int cuda_symbol(struct device *device, struct loaded *loaded, const char 
   return status;
 }
 
+static CUlaunchConfig launch_config(const struct kernel_launch *launch, void *stream) {
+  return (CUlaunchConfig){.gridDimX = launch->grid[0],
+                          .gridDimY = launch->grid[1],
+                          .gridDimZ = launch->grid[2],
+                          .blockDimX = launch->block[0],
+                          .blockDimY = launch->block[1],
+                          .blockDimZ = launch->block[2],
+                          .sharedMemBytes = (unsigned)launch->shared_bytes,
+                          .hStream = stream};
+}
+
 static int cuda_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
   struct cuda_device *cuda = cuda_of(device);
   int blocks = 0;
   if (dynamic_shared < 0 || enter(cuda, NULL)) return 0;
   if (cuda->driver->active_blocks(&blocks, entry->function, threads, (size_t)dynamic_shared)) blocks = 0;
   return leave(cuda, blocks);
+}
+
+static int cuda_active_clusters(struct device *device, struct entry *entry, const struct kernel_launch *launch) {
+  struct cuda_device *cuda = cuda_of(device);
+  const CUlaunchConfig config = launch_config(launch, NULL); /* the size that the kernel demands stands */
+  int clusters = 0;
+  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] < 2 || enter(cuda, NULL)) return 0;
+  if (cuda->driver->active_clusters(&clusters, entry->function, &config)) clusters = 0;
+  return leave(cuda, clusters);
 }
 
 static int cuda_parameters(struct entry *entry, int *sizes, int capacity) {
@@ -723,16 +749,9 @@ static CUresult launch_early(const struct driver *driver, const struct entry *en
                              const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                  .value = {.programmaticStreamSerializationAllowed = 1}};
-  const CUlaunchConfig config = {.gridDimX = launch->grid[0],
-                                 .gridDimY = launch->grid[1],
-                                 .gridDimZ = launch->grid[2],
-                                 .blockDimX = launch->block[0],
-                                 .blockDimY = launch->block[1],
-                                 .blockDimZ = launch->block[2],
-                                 .sharedMemBytes = (unsigned)launch->shared_bytes,
-                                 .hStream = stream,
-                                 .attrs = &attribute,
-                                 .numAttrs = 1};
+  CUlaunchConfig config = launch_config(launch, stream);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
   return driver->launch_ex(&config, entry->function, parameters, NULL);
 }
 
@@ -835,6 +854,7 @@ const struct device_ops cuda_device_ops = {
     .texture_update = cuda_texture_update,
     .tensor_make = cuda_tensor_make,
     .active_blocks = cuda_active_blocks,
+    .active_clusters = cuda_active_clusters,
     .launch = cuda_launch,
     .launch_on = cuda_launch_on,
     .current_context = cuda_current_context,

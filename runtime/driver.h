@@ -8,7 +8,7 @@
 #include "toolkit.h"
 
 /* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
-   the header's macros mean. What is not required came with CUDA 12.0 (context-independent loading, tensor maps), or is not there in
+   the header's macros mean. What is not required came with CUDA 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or is not there in
    every driver (prefetching). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
@@ -73,6 +73,7 @@
   X(function_get, cuFuncGetAttribute, true, (int *, CUfunction_attribute, CUfunction))                               \
   X(function_set, cuFuncSetAttribute, true, (CUfunction, CUfunction_attribute, int))                                 \
   X(active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, true, (int *, CUfunction, int, size_t))              \
+  X(active_clusters, cuOccupancyMaxActiveClusters, false, (int *, CUfunction, const CUlaunchConfig *))               \
   X(launch, cuLaunchKernel, true,                                                                                    \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))  \
   X(launch_ex, cuLaunchKernelEx, false, (const CUlaunchConfig *, CUfunction, void **, void **))

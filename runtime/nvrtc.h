@@ -18,6 +18,8 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *reque
 /* Resources of a kernel (lowered name) from a cubin's ELF. */
 int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
                     cugen_error *err);
+/* Blocks of the clusters that the kernel demands; 1: it has none; 0: the image does not say. */
+int cubin_cluster(const void *image, size_t length, const char *entry);
 /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: the image does not say. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity);
 /* Spill stores + loads in bytes for an entry, from a --ptxas-options=-v log; 0 when it has none. */

@@ -50,6 +50,25 @@ size_t plan_entry_index(const struct kernel_spec *spec, const char *entry) {
   return index;
 }
 
+size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled) {
+  size_t heaviest = 0;
+  int64_t most = -1;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    const struct kernel_launch *l = &spec->launches[i];
+    const int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
+    const int64_t registers = compiled->resources[plan_entry_index(spec, l->entry)].registers * threads;
+    if (registers > most) heaviest = i, most = registers;
+  }
+  return heaviest;
+}
+
+int plan_active_clusters(const struct plan *plan, size_t launch) {
+  const struct device_ops *ops = plan->device->ops;
+  return ops->active_clusters
+             ? ops->active_clusters(plan->device, plan->entries[launch], &plan->spec->launches[launch])
+             : 0;
+}
+
 static int find_entries(struct plan *plan, cugen_error *err) {
   for (size_t i = 0; i < plan->spec->launch_count; i++) {
     const struct kernel_launch *launch = &plan->spec->launches[i];

@@ -20,6 +20,12 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
 /* Where the entry of one of the launches stands among them, and what was compiled of it. */
 size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
 
+/* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
+size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled);
+
+/* Clusters of the launch that run at once, by the device's own answer; 0: it has none, or that is not known. */
+int plan_active_clusters(const struct plan *plan, size_t launch);
+
 /* The value as the bytes of a parameter of that type, eight at most; false: it is no number of the type. */
 bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out);
 

@@ -188,6 +188,7 @@ struct reader {
   const char *name;
   size_t line;     /* the one being read, from 1 on */
   size_t promised; /* by the header */
+  int format;      /* of the cache that its version goes with: later columns are not in it */
   struct line_entry *entries;
   size_t count, capacity;
   cugen_error *err;
@@ -256,8 +257,9 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   int status = CUGEN_OK;
   if (!name || strcmp(name, format_name) != 0)
     status = refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"", format_name);
-  else if (number != WISDOM_VERSION)
-    status = refuse(reader, "wisdom of version %lld; this cugen reads version %d", (long long)number, WISDOM_VERSION);
+  else if (number < 1 || number > WISDOM_VERSION)
+    status = refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d", (long long)number,
+                    WISDOM_VERSION);
   json_decref(object);
   if (status) return status;
   status = read_object(reader, line, length, &object);
@@ -271,6 +273,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   if (!status && json_object_size(object) != used)
     status = refuse(reader, "the header has a field that is not known");
   if (!status) reader->promised = (size_t)json_integer_value(records);
+  reader->format = (int)number + 1;
   json_decref(object);
   return status;
 }
@@ -338,13 +341,18 @@ static int read_column(const struct reader *reader, int i, json_t *value, struct
   return read_real(reader, column, value, out);
 }
 
+static bool in_format(const struct reader *reader, int column) {
+  return cache_columns[column].format <= reader->format;
+}
+
 static int name_unknown(const struct reader *reader, json_t *object) {
   const char *name;
   json_t *value;
   json_object_foreach(object, name, value) {
     bool known = strcmp(name, "checksum") == 0;
     for (int i = 0; i < KEYS; i++) known = known || strcmp(name, key_names[i]) == 0;
-    for (int i = 0; i < CACHE_COLUMNS; i++) known = known || strcmp(name, cache_columns[i].name) == 0;
+    for (int i = 0; i < CACHE_COLUMNS; i++)
+      known = known || (in_format(reader, i) && strcmp(name, cache_columns[i].name) == 0);
     if (!known) return refuse(reader, "'%.100s' is not known", name);
   }
   return CUGEN_OK;
@@ -359,6 +367,7 @@ static int fill_entry(const struct reader *reader, json_t *object, struct cache_
     if (!status) status = read_text(reader, key_names[i], value, key_part(&out->key, i));
   }
   for (int i = 0; i < CACHE_COLUMNS && !status; i++) {
+    if (!in_format(reader, i)) continue;
     status = get(reader, object, cache_columns[i].name, &value, &used);
     if (!status) status = read_column(reader, i, value, &out->record);
   }

@@ -9,6 +9,7 @@
 
 #include "base/system.h"
 #include "model.h"
+#include "runtime/nvrtc.h"
 #include "runtime/occupancy.h"
 #include "runtime/plan.h"
 
@@ -330,36 +331,10 @@ static int record_reason(struct cache_record *out, cugen_outcome outcome, const 
   return out->reason ? CUGEN_OK : error_memory(err);
 }
 
-static const struct kernel_resources *resources_of(const struct candidate *c, const struct kernel_launch *launch) {
-  return &c->real_build->compiled.resources[plan_entry_index(&c->real, launch->entry)];
-}
-
-static int64_t block_threads(const struct kernel_launch *launch) {
-  return (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
-}
-
-/* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
-static const struct kernel_launch *heaviest_launch(const struct candidate *c) {
-  const struct kernel_launch *heaviest = c->real.launches;
-  int64_t most = -1;
-  for (size_t i = 0; i < c->real.launch_count; i++) {
-    const struct kernel_launch *launch = &c->real.launches[i];
-    const int64_t registers = resources_of(c, launch)->registers * block_threads(launch);
-    if (registers <= most) continue;
-    heaviest = launch;
-    most = registers;
-  }
-  return heaviest;
-}
-
-static void record_resources(const struct bench *bench, const struct candidate *c, struct cache_record *out) {
-  const struct kernel_launch *launch = heaviest_launch(c);
+static void record_occupancy(const struct bench *bench, const struct kernel_launch *launch,
+                             struct cache_record *out) {
   struct occupancy occupancy;
   cugen_error ignored;
-  out->resources = *resources_of(c, launch);
-  out->threads = (int)block_threads(launch);
-  out->dynamic_shared = launch->shared_bytes;
-  if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
   if (occupancy_get_carved(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,
                            launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored))
     return;
@@ -370,6 +345,18 @@ static void record_resources(const struct bench *bench, const struct candidate *
   text_free(&limiter);
 }
 
+static void record_resources(const struct bench *bench, const struct candidate *c, struct cache_record *out) {
+  const struct compiled *compiled = &c->real_build->compiled;
+  const struct kernel_launch *launch = &c->real.launches[plan_heaviest(&c->real, compiled)];
+  const size_t entry = plan_entry_index(&c->real, launch->entry);
+  out->resources = compiled->resources[entry];
+  out->threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]);
+  out->dynamic_shared = launch->shared_bytes;
+  if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
+  out->cluster_blocks = cubin_cluster(compiled->image, compiled->image_length, compiled->entries[entry]);
+  record_occupancy(bench, launch, out);
+}
+
 static void record_times(const struct worker_result *result, struct cache_record *out) {
   out->error = result->error;
   out->samples = result->measurement.samples;
@@ -377,6 +364,7 @@ static void record_times(const struct worker_result *result, struct cache_record
   out->seconds_min = result->measurement.minimum;
   out->seconds_p20 = result->measurement.p20;
   out->seconds_p80 = result->measurement.p80;
+  out->active_clusters = result->active_clusters;
   out->clock_mhz = result->measurement.clock.sm_mhz;
   out->power_watts = result->measurement.clock.power_watts;
   memcpy(out->throttle, result->measurement.clock.throttle, sizeof out->throttle);

@@ -49,8 +49,8 @@ struct worker_result {
   char reason[1024]; /* "" when ok */
   double error;      /* largest, in units of the tolerance */
   struct measurement measurement;
-  int active_blocks; /* the driver's answer for the first launch; 0: not applicable */
-  double seconds;    /* the worker was busy with it */
+  int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
+  double seconds;      /* the worker was busy with it */
 };
 
 /* What a fault text or a driver's error name says about the kernel. */

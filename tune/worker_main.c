@@ -208,6 +208,7 @@ static void run_variant(struct server *s, struct job *job, struct dataset *check
     plan_close(plan);
   }
   if (!right || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
+  result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
   if (!job->verify || verify_on(s->device, plan, real, result)) time_on(s->device, plan, real, &job->measure, result);
   plan_close(plan);
 }

@@ -199,6 +199,26 @@ static cugen_tune_options in_process(long *contexts) {
   return options;
 }
 
+/* What the driver says of a kernel's clusters is in its record; the image here is no cubin, which would say their size. */
+static void test_tune_clusters(void **state) {
+  (void)state;
+  long contexts;
+  cugen_tune_options options = in_process(&contexts);
+  cugen_record record;
+  cugen_kernel *kernel = open_kernel(lib[0]);
+  fake->cluster[0] = 1, fake->cluster[1] = fake->cluster[2] = 1;
+  options.budget_count = 1;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(record.active_clusters + record.cluster_blocks, 0);
+  fake->cluster[0] = 2;
+  options.again = 1;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(record.active_clusters, 64);
+  cugen_kernel_close(kernel);
+}
+
 /* The primary context without another; what one handle has learned, the other finds. */
 static void test_tune(void **state) {
   (void)state;
@@ -262,8 +282,8 @@ static void test_tune_breaks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_libraries, close_libraries)
   const struct CMUnitTest tests[] = {
-      TEST(test_two_devices), TEST(test_wrong_context),   TEST(test_threads),     TEST(test_shared_plan),
-      TEST(test_tune),        TEST(test_tune_in_context), TEST(test_tune_breaks),
+      TEST(test_two_devices), TEST(test_wrong_context), TEST(test_threads),         TEST(test_shared_plan),
+      TEST(test_tune),        TEST(test_tune_clusters), TEST(test_tune_in_context), TEST(test_tune_breaks),
   };
   fake = fake_find();
   if (!fake || !mkdtemp(folder)) return 1;

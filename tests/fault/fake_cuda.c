@@ -585,9 +585,11 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
   (void)function;
   MAY_FAIL;
-  *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
-           : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 40
-                                                                : 400;
+  int side = (int)attribute - (int)CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+  *value = side >= 0 && side < 3                                  ? fake_cuda.cluster[side]
+           : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
+           : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS              ? 40
+                                                                  : 400;
   return CUDA_SUCCESS;
 }
 
@@ -606,6 +608,18 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
   (void)shared;
   MAY_FAIL;
   *blocks = 2048 / threads;
+  return CUDA_SUCCESS;
+}
+
+/* A pretended layout: 16 groups of 8 multiprocessors, one block each. What the kernel demands need not be told again. */
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+  (void)function;
+  MAY_FAIL;
+  const int *cluster = fake_cuda.cluster;
+  const unsigned grid[] = {config->gridDimX, config->gridDimY, config->gridDimZ};
+  for (int i = 0; i < 3; i++)
+    if (cluster[i] < 1 || grid[i] % (unsigned)cluster[i]) return CUDA_ERROR_INVALID_VALUE;
+  *clusters = 16 * (8 / (cluster[0] * cluster[1] * cluster[2]));
   return CUDA_SUCCESS;
 }
 

@@ -42,6 +42,7 @@ struct fake_cuda {
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
   void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
   int context_device;                            /* the device of contexts that are not the fake driver's own */
+  int cluster[3];                                /* blocks that every kernel demands; 0: none */
   int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */

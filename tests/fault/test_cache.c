@@ -157,8 +157,8 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct fixture *fixture = *state;
   make_cache(fixture);
-  run_sql(fixture, "PRAGMA user_version = 3");
-  assert_refused(fixture, "newer cugen (format 3, this one reads up to 2)");
+  run_sql(fixture, "PRAGMA user_version = 4");
+  assert_refused(fixture, "newer cugen (format 4, this one reads up to 3)");
 }
 
 static void other_tables_under_our_number(void **state) {
@@ -368,8 +368,14 @@ static int use_read_only(struct fixture *fixture) {
   return 0;
 }
 
-/* What format 1 lacked goes; SQLite then writes the tables as they were. */
+/* What the older formats lacked goes; SQLite then writes the tables as they were. */
+static void back_to_format_2(struct fixture *fixture) {
+  run_sql(fixture, "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
+                   "PRAGMA user_version = 2");
+}
+
 static void back_to_format_1(struct fixture *fixture) {
+  back_to_format_2(fixture);
   run_sql(fixture, "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN launches_hash;"
                    "ALTER TABLE record DROP COLUMN arguments_hash; ALTER TABLE record DROP COLUMN proof_hash;"
                    "PRAGMA user_version = 1");
@@ -379,6 +385,14 @@ static void a_read_only_file_of_format_1(void **state) {
   struct fixture *fixture = *state;
   make_cache(fixture);
   back_to_format_1(fixture);
+  assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
+  in_child(use_read_only, fixture);
+}
+
+static void a_read_only_file_of_format_2(void **state) {
+  struct fixture *fixture = *state;
+  make_cache(fixture);
+  back_to_format_2(fixture);
   assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
   in_child(use_read_only, fixture);
 }
@@ -626,7 +640,7 @@ static int format_of(struct fixture *fixture) {
   int version = sqlite3_column_int(statement, 0), columns = sqlite3_column_int(statement, 1);
   sqlite3_finalize(statement);
   sqlite3_close(db);
-  assert_int_equal(columns, version == 1 ? 31 : 35);
+  assert_int_equal(columns, version == 1 ? 31 : version == 2 ? 35 : 37);
   return version;
 }
 
@@ -635,9 +649,9 @@ static void killed_migrations(void **state) {
   struct fixture *fixture = *state;
   make_cache(fixture);
   uint64_t seed = 7;
-  int of_format[3] = {0};
+  int of_format[4] = {0};
   for (int round = 0; round < 60; round++) {
-    if (format_of(fixture) == 2) back_to_format_1(fixture);
+    if (format_of(fixture) == 3) back_to_format_1(fixture);
     pid_t pid = fork();
     struct cache *cache;
     if (pid == 0) _exit(cache_open(text_get(&fixture->path), &cache, NULL, NULL) != CUGEN_OK);
@@ -646,7 +660,7 @@ static void killed_migrations(void **state) {
     waitpid(pid, NULL, 0);
     of_format[format_of(fixture)]++;
   }
-  assert_true(of_format[1] > 0 && of_format[2] > 0);
+  assert_true(of_format[1] > 0 && of_format[3] > 0);
   struct cache *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(count_records(cache), 100);
@@ -793,6 +807,7 @@ int main(void) {
       WITH_FOLDER(a_folder_that_cannot_be_written),
       WITH_FOLDER(a_file_that_cannot_be_written),
       WITH_FOLDER(a_read_only_file_of_format_1),
+      WITH_FOLDER(a_read_only_file_of_format_2),
       WITH_FOLDER(no_cache_and_no_right_to_make_one),
       WITH_FOLDER(a_file_that_cannot_be_read),
       WITH_FOLDER(a_file_size_limit),

@@ -510,6 +510,35 @@ static void test_carveout(void **state) {
   assert_int_equal(fake->carveout, 40);
 }
 
+/* What the driver says of clusters that the kernel demands; 0 where there are none, or it does not say. */
+static void test_clusters(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_launch launch = launches[0];
+  struct kernel_spec one = {.launches = &launch, .launch_count = 1};
+  static const struct {
+    int cluster[3], want;
+    const char *fails;
+  } rows[] = {{{2, 2, 1}, 32, NULL},
+              {{1, 1, 1}, 0, NULL},
+              {{0, 0, 0}, 0, NULL},
+              {{8, 1, 1}, 0, NULL}, /* a grid of 4 blocks is none of them */
+              {{2, 2, 1}, 0, "cuOccupancyMaxActiveClusters"}};
+  char name[] = "work";
+  compiled.entries[0] = name;
+  launch.grid[1] = 2;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct plan *plan;
+    memcpy(fake->cluster, rows[i].cluster, sizeof fake->cluster);
+    assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+    fake->fail_only = rows[i].fails;
+    fake->fail_at = rows[i].fails ? fake->calls + 1 : 0;
+    fake->fail_with = CUDA_ERROR_INVALID_VALUE;
+    assert_int_equal(plan_active_clusters(plan, 0), rows[i].want);
+    assert_int_equal(fake->current, 0);
+    plan_close(plan);
+  }
+}
+
 static bool launched_early;
 
 static void note_early(const struct fake_launch *launch) {
@@ -719,6 +748,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_clusters, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),

@@ -219,6 +219,7 @@ static void make_cache(bool old_format) {
   cache_close(cache);
   if (old_format)
     run_sql("PRAGMA journal_mode = DELETE; ALTER TABLE record DROP COLUMN source_hash;"
+            "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
             "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN arguments_hash;"
             "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
 }

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require((status == CUGEN_OK) == (cache != NULL));
   if (status) {
     require(err.status == status && strstr(err.message, path));
-    if (size <= FORMAT_AT || data[FORMAT_AT] >= 2) require_untouched(data, size);
+    if (size <= FORMAT_AT || data[FORMAT_AT] >= 3) require_untouched(data, size);
   } else {
     load(cache);
     store(cache);

@@ -165,6 +165,22 @@ static void test_fixed_block(void **state) {
   compiled_free(&compiled);
 }
 
+/* What __cluster_dims__ says is in the image; no architecture before sm_90 has them. */
+static void test_clusters(void **state) {
+  (void)state;
+  static const char source[] = "__global__ void __cluster_dims__(2, 3, 1) six(int *x) { *x = 1; }\n"
+                               "__global__ void alone(int *x) { *x = 1; }\n";
+  static const char *const entries[] = {"six", "alone"};
+  const struct compile_request request = request_for(source, "sm_90a", entries, 2);
+  struct compiled compiled;
+  compile_or_fail(&request, &compiled);
+  assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, compiled.entries[0]), 6);
+  assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, compiled.entries[1]), 1);
+  assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, "absent"), 0);
+  assert_int_equal(cubin_cluster("no cubin", 8, "six"), 0);
+  compiled_free(&compiled);
+}
+
 static void test_parameters(void **state) {
   (void)state;
   static const int want[] = {8, 8, 4, 1, 8};
@@ -389,6 +405,7 @@ static void read_copy(const void *image, size_t length, const char *entry) {
   int status = cubin_resources(copy, length, entry, &resources, &err);
   assert_true(status == CUGEN_OK || status == CUGEN_ERROR_COMPILE);
   cubin_parameters(copy, length, entry, sizes, 4);
+  cubin_cluster(copy, length, entry);
   free(copy);
 }
 
@@ -541,6 +558,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_resources_are_what_ptxas_says),
       cmocka_unit_test(test_fixed_block),
+      cmocka_unit_test(test_clusters),
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_entries_are_lowered),
       cmocka_unit_test(test_unknown_entry),

@@ -122,6 +122,8 @@ static const struct cache_record full = {
     .dynamic_shared = INT64_MAX,
     .occupancy = 0.15,
     .limiter = "shared memory",
+    .cluster_blocks = 23,
+    .active_clusters = 24,
     .flops = 1e12,
     .bytes = 17,
     .clock_mhz = 18,
@@ -155,6 +157,8 @@ static void assert_record(const struct cache_record *got, const struct cache_rec
   assert_int_equal(got->dynamic_shared, want->dynamic_shared);
   assert_true(got->occupancy == want->occupancy);
   assert_string_equal(got->limiter, want->limiter);
+  assert_int_equal(got->cluster_blocks, want->cluster_blocks);
+  assert_int_equal(got->active_clusters, want->active_clusters);
   assert_true(got->flops == want->flops && got->bytes == want->bytes);
   assert_int_equal(got->clock_mhz, want->clock_mhz);
   assert_int_equal(got->power_watts, want->power_watts);
@@ -320,7 +324,7 @@ static void threads_may_share_one(void **state) {
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "2");
+  assert_sql(fixture, "PRAGMA user_version", "3");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -328,7 +332,7 @@ static void the_format_is_pinned(void **state) {
       "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
       "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
-      "source_hash,launches_hash,arguments_hash,proof_hash");
+      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
@@ -399,7 +403,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "2");
+  assert_sql(fixture, "PRAGMA user_version", "3");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "1");
@@ -407,6 +411,27 @@ static void format_1_is_brought_up_to_date(void **state) {
   assert_variants(fixture->cache, &key, "v");
   store(fixture->cache, &key, full);
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
+}
+
+/* Format 2 had the four hashes: here of a record that knows them. */
+static void format_2_is_brought_up_to_date(void **state) {
+  struct fixture *fixture = *state;
+  store(fixture->cache, &key, full);
+  cache_close(fixture->cache);
+  fixture->cache = NULL;
+  assert_sql(fixture, "ALTER TABLE record DROP COLUMN cluster_blocks", "");
+  assert_sql(fixture, "ALTER TABLE record DROP COLUMN active_clusters", "");
+  assert_sql(fixture, "PRAGMA user_version = 2", "");
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
+  the_format_is_pinned(state);
+  struct cache_record *records, want = full;
+  size_t count;
+  assert_int_equal(cache_load(fixture->cache, &key, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  want.cluster_blocks = want.active_clusters = 0;
+  assert_record(&records[0], &want);
+  cache_record_free(&records[0]);
+  free(records);
 }
 
 /* The third of four new columns is there already, so that the migration fails halfway. */
@@ -728,6 +753,7 @@ int main(void) {
       WITH_CACHE(threads_may_share_one),
       WITH_CACHE(the_format_is_pinned),
       WITH_CACHE(format_1_is_brought_up_to_date),
+      WITH_CACHE(format_2_is_brought_up_to_date),
       WITH_CACHE(a_failed_migration_leaves_format_1),
       WITH_CACHE(network_file_systems_get_no_log),
       WITH_CACHE(images_come_back),

@@ -79,6 +79,7 @@ static void everything_comes_back(void **state) {
   record.seconds_p20 = 1.0 / 3;
   record.seconds_p80 = 1.7976931348623157e308;
   record.dynamic_shared = INT64_MAX;
+  record.cluster_blocks = 2, record.active_clusters = 66;
   record.threads = INT32_MAX;
   record.reason = (char *)(uintptr_t) "\xe2\x80\x94 'quoted' \"twice\"\n\tand \\ more";
   strcpy(record.throttle, "power cap");
@@ -102,6 +103,8 @@ static void everything_comes_back(void **state) {
   assert_true(records[0].seconds_p20 == record.seconds_p20 && records[0].seconds_p80 == record.seconds_p80);
   assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == INT64_MAX);
   assert_int_equal(records[0].threads, INT32_MAX);
+  assert_int_equal(records[0].cluster_blocks, 2);
+  assert_int_equal(records[0].active_clusters, 66);
   assert_string_equal(records[0].reason, record.reason);
   assert_string_equal(records[0].source_hash.hex, record.source_hash.hex);
   assert_string_equal(records[0].proof_hash.hex, "");
@@ -212,7 +215,7 @@ static struct text seal(const char *const *lines, size_t count) {
   return text;
 }
 
-#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"0.1.0\",\"records\":" n
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":2,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
@@ -224,7 +227,7 @@ static char *record_with(const char *from, const char *to) {
       "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":0.5,"
       "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
       "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":5,\"source_hash\":\"\",\"launches_hash\":\"\","
-      "\"arguments_hash\":\"\",\"proof_hash\":\"\"";
+      "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -282,6 +285,8 @@ static void wrong_records_are_refused(void **state) {
       {"\"occupancy\":0.5", "\"occupancy\":1.5", "'occupancy' is out of range"},
       {"\"limiter\":\"threads\"", "\"limiter\":\"far more than there is place for\"",
        "'limiter' is longer than 23 bytes"},
+      {",\"active_clusters\":66", "", "'active_clusters' is missing"},
+      {"\"active_clusters\":66", "\"active_clusters\":-1", "'active_clusters' is out of range"},
       {"\"measured_at\":5", "\"measured_at\":-5", "'measured_at' is out of range"},
       {"\"measured_at\":5,", "\"measured_at\":5,\"colour\":1,", "'colour' is not known"},
       {"\"measured_at\":5,", "\"measured_at\":5,\"measured_at\":5,", "no JSON object"},
@@ -301,6 +306,21 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
+/* Version 1 knew no clusters: such a file is taken, and may not have them. */
+static void an_older_version_is_read(void **state) {
+#define HEADER_1 "{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"0.1.0\",\"records\":1"
+  char *new = record_with(NULL, NULL), *old = record_with(",\"cluster_blocks\":2,\"active_clusters\":66", "");
+  const char *const wrong[] = {HEADER_1, new}, *const right[] = {HEADER_1, old};
+  struct text wisdom = seal(wrong, 2);
+  assert_refused(*state, &wisdom, 2, "'cluster_blocks' is not known");
+  text_free(&wisdom);
+  wisdom = seal(right, 2);
+  assert_int_equal(import(*state, &wisdom).added, 1);
+  text_free(&wisdom);
+  free(new);
+  free(old);
+}
+
 static void wrong_files_are_refused(void **state) {
   char *good = record_with(NULL, NULL), *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\"");
   const struct {
@@ -312,7 +332,14 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":2"}, 1, 1, "wisdom of version 2; this cugen reads version 1"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":3"},
+       1,
+       1,
+       "wisdom of version 3; this cugen reads versions up to 2"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":0"},
+       1,
+       1,
+       "wisdom of version 0; this cugen reads versions up to 2"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
@@ -395,6 +422,7 @@ int main(void) {
       cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
       WITH_CACHE(what_is_history_here_is_known),
       WITH_CACHE(wrong_records_are_refused),
+      WITH_CACHE(an_older_version_is_read),
       WITH_CACHE(wrong_files_are_refused),
       WITH_CACHE(no_damage_passes),
       WITH_CACHE(a_line_too_long_is_refused),
