@@ -4,7 +4,7 @@
 # there anew where it is older than its sources. In at most SECONDS (default: 240) all cases are tuned and raced; `--only
 # copy,transpose` chooses families, `--cache FILE` goes on with what was tuned before, `--budget 0` only races that. ARCH
 # (default: native) is the GPU's architecture.
-# The table goes to stdout and into bench/results/DATE-GPU-families.txt.
+# The table goes to stdout and into bench/results/DATE-GPU-NAME.txt, where NAME is families unless it is set.
 set -eu
 build=${1:-build}
 seconds=${2:-240}
@@ -17,4 +17,4 @@ if [[ ! -x $program || -n $(find bench/families include/cugen.h -newer "$program
 fi
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
 mkdir -p bench/results
-"$program" --limit "$seconds" -o "bench/results/$(date -u +%F)-$gpu-families.txt" "$@"
+"$program" --limit "$seconds" -o "bench/results/$(date -u +%F)-$gpu-${NAME:-families}.txt" "$@"

@@ -55,7 +55,7 @@ static const struct Product {
   double a_term, rounded; // tolerance: a_term * k + rounded
 } products[] = {
     {"f32", "f32", 2e-7, 0},       {"f64", "f64", 4e-16, 0}, {"bf16", "bf16", 2e-7, 0x1p-7},
-    {"f16", "f16", 2e-7, 0x1p-10}, {"tf32", "f32", 0, 0.1},
+    {"f16", "f16", 2e-7, 0x1p-10}, {"tf32", "f32", 0, 0.1},  {"e4m3", "e4m3", 4e-4, 0.1},
 };
 
 static Case matmul(const char *family, const Product &p, double m, double n, double k) {
@@ -64,6 +64,38 @@ static Case matmul(const char *family, const Product &p, double m, double n, dou
   Case c = {family, "matmul", settings, CUBLASLT, 12, bytes, 2 * m * n * k, p.a_term * k + p.rounded};
   if (m > 8000) c.lender = {settings[0], set("M", 4096), set("N", 4096), set("K", 4096)};
   return c;
+}
+
+// On Hopper's tensor cores, B by rows or by columns.
+static Case hopper(const Product &p, const char *layout_b, double m, double n, double k, double sustained = 0) {
+  Case c = matmul("hopper", p, m, n, k);
+  c.settings.push_back(set("layout_b", layout_b));
+  c.lender = {};
+  c.implementations = {"wgmma", "wgmma_stream"};
+  c.burst = true;
+  c.sustained = sustained;
+  return c;
+}
+
+std::vector<Case> hopper_cases() {
+  std::vector<Case> cases;
+  static const struct {
+    double m, n, k;
+  } sizes[] = {{1024, 1024, 1024},    {2048, 2048, 2048},  {4096, 4096, 4096},  {8192, 8192, 8192},
+               {16384, 16384, 16384}, {4096, 2112, 7168},  {4096, 24576, 1536}, {4096, 7168, 16384},
+               {512, 512, 32768},     {128, 4096, 7168},   {64, 7168, 2048},    {16, 4096, 4096}};
+  for (const Product *p : {&products[2], &products[3]})
+    for (const char *layout_b : {"row", "col"})
+      for (const auto &s : sizes)
+        cases.push_back(hopper(*p, layout_b, s.m, s.n, s.k, p == &products[2] && s.m * s.n * s.k > 6e10 ? 3 : 0));
+  for (double n : {4096.0, 8192.0}) {
+    cases.push_back(hopper(products[5], "col", n, n, n, 3));
+    cases.push_back(hopper(products[4], "col", n, n, n, 3));
+  }
+  cases.push_back(hopper(products[5], "col", 128, 4096, 7168));
+  cases.push_back(hopper(products[1], "row", 4096, 4096, 4096, 3));
+  cases.back().implementations = {"mma"};
+  return cases;
 }
 
 static Case filter(double size, Peer peer) {

@@ -1,6 +1,7 @@
 #include "harness.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -74,11 +75,20 @@ void Stopwatch::prepare(Racer &racer) {
   batch(racer.run, racer.repeats);
 }
 
-void Stopwatch::race(Racer &a, Racer &b, int rounds) {
+void Stopwatch::race(Racer &a, Racer &b, int rounds, double rest) {
   prepare(a), prepare(b);
   for (int i = 0; i < rounds; i++) {
-    a.times.push_back(batch(a.run, a.repeats));
-    b.times.push_back(batch(b.run, b.repeats));
+    for (Racer *racer : {&a, &b}) {
+      if (rest > 0) usleep((unsigned)(rest * 1e6));
+      racer->times.push_back(batch(racer->run, racer->repeats));
+    }
+  }
+}
+
+void Stopwatch::load(const Racer &a, const Racer &b, double seconds) {
+  for (double end_at = now() + seconds; now() < end_at;) {
+    batch(a.run, a.repeats);
+    batch(b.run, b.repeats);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cublasLt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -50,6 +51,14 @@ static void run_all(Program &program, const std::vector<Case> &cases, Stopwatch 
   }
 }
 
+static void print_ratios(const std::vector<double> &ratios) {
+  double sum = 0;
+  if (ratios.empty()) return;
+  for (double ratio : ratios) sum += std::log(ratio);
+  say("\nBursts, those under 100 us as a graph: geometric mean of %zu ratios %.3f, least %.3f\n", ratios.size(),
+      std::exp(sum / (double)ratios.size()), *std::min_element(ratios.begin(), ratios.end()));
+}
+
 static int run(Program &program, cugen_options &options, const std::vector<Case> &cases) {
   cugen_error error;
   int l2;
@@ -61,6 +70,7 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
   Stopwatch watch;
   print_head(program);
   run_all(program, cases, watch);
+  print_ratios(program.ratios);
   say("\n%.0f s in all; %s\n", now() - program.started, device_state().c_str());
   cugen_close(program.lib);
   return 0;
@@ -70,7 +80,9 @@ static int usage(const char *program) {
   std::fprintf(
       stderr,
       "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [-o FILE]\n"
-      "families: copy transpose reduce matmul tensor filter particles (tensor: products in bf16, f16, tf32); "
+      "families: copy transpose reduce matmul tensor hopper filter particles (tensor: products in bf16, f16, tf32; "
+      "hopper: those of "
+      "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"
       "most, 0 for what the cache remembers\n",
       program);
@@ -79,7 +91,8 @@ static int usage(const char *program) {
 
 // The cases of the families in a list "copy,reduce".
 static std::vector<Case> cases_of(const char *list) {
-  std::vector<Case> cases = all_cases(), chosen;
+  std::vector<Case> cases = all_cases(), more = hopper_cases(), chosen;
+  cases.insert(cases.end(), more.begin(), more.end());
   std::string within = std::string(",") + list + ",";
   for (const Case &c : cases)
     if (within.find(std::string(",") + c.family + ",") != std::string::npos) chosen.push_back(c);

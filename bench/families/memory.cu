@@ -2,6 +2,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cstring>
 #include <string>
@@ -44,6 +45,10 @@ template <> __device__ double wide(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
 
+template <> __device__ double wide(__nv_fp8_e4m3 value) {
+  return (float)value;
+}
+
 template <class T>
 __global__ void compare_kernel(const T *got, const T *wanted, size_t count, double tolerance,
                                unsigned long long *differing) {
@@ -60,6 +65,7 @@ template <class F> static auto with_type(const char *dtype, F f) {
   if (name == "f64") return f((double *)nullptr);
   if (name == "f16") return f((__half *)nullptr);
   if (name == "bf16") return f((__nv_bfloat16 *)nullptr);
+  if (name == "e4m3") return f((__nv_fp8_e4m3 *)nullptr);
   if (name == "i32") return f((int *)nullptr);
   if (name == "i64") return f((long long *)nullptr);
   if (name == "u8") return f((unsigned char *)nullptr);

@@ -2,21 +2,29 @@
 #include <cublasLt.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "peers.h"
 
 // By the config's names of types.
 static const struct LtType {
   const char *dtype;
-  cudaDataType operand;
+  cudaDataType operand, result;
   cublasComputeType_t compute;
 } lt_types[] = {
-    {"f32", CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {"f64", CUDA_R_64F, CUBLAS_COMPUTE_64F},
-    {"f16", CUDA_R_16F, CUBLAS_COMPUTE_32F},
-    {"bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F},
-    {"tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    {"f32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {"f64", CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    {"f16", CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F},
+    {"bf16", CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F},
+    {"tf32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    {"e4m3", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F},
 };
+
+static bool has(const Case &c, const char *wanted) {
+  for (const char *setting : c.settings)
+    if (!std::strcmp(setting, wanted)) return true;
+  return false;
+}
 
 static const LtType &lt_type(const Case &c) {
   for (const char *setting : c.settings)
@@ -44,9 +52,12 @@ struct BestOfLt : Rival {
     CHECK(cublasLtCreate(&lt));
     CHECK(cublasLtMatmulDescCreate(&desc, type.compute, wide ? CUDA_R_64F : CUDA_R_32F));
     // Row-major C = A B is column-major C' = B' A'.
-    CHECK(cublasLtMatrixLayoutCreate(&a, type.operand, n, k, n));
-    CHECK(cublasLtMatrixLayoutCreate(&b, type.operand, k, m, k));
-    CHECK(cublasLtMatrixLayoutCreate(&c, type.operand, n, m, n));
+    make_layout(&a, CUBLASLT_MATMUL_DESC_TRANSA, n, k, has(of, "layout_b=col"));
+    make_layout(&b, CUBLASLT_MATMUL_DESC_TRANSB, k, m, has(of, "layout_a=col"));
+    CHECK(cublasLtMatrixLayoutCreate(&c, type.result, n, m, n));
+    const int8_t fast = 1; // sums as the tensor cores make them
+    if (type.operand == CUDA_R_8F_E4M3)
+      CHECK(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
     ask();
     choose(watch);
   }
@@ -54,6 +65,14 @@ struct BestOfLt : Rival {
     cublasLtMatrixLayoutDestroy(a), cublasLtMatrixLayoutDestroy(b), cublasLtMatrixLayoutDestroy(c);
     cublasLtMatmulDescDestroy(desc);
     cublasLtDestroy(lt);
+  }
+  // rows x columns by columns, or stored as the transpose of that.
+  void make_layout(cublasLtMatrixLayout_t *out, cublasLtMatmulDescAttributes_t which, uint64_t rows, uint64_t columns,
+                   bool transposed) {
+    cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    CHECK(cublasLtMatmulDescSetAttribute(desc, which, &operation, sizeof operation));
+    if (transposed) std::swap(rows, columns);
+    CHECK(cublasLtMatrixLayoutCreate(out, type.operand, rows, columns, (int64_t)rows));
   }
   void ask() {
     cublasLtMatmulPreference_t preference;

@@ -45,16 +45,27 @@ static void compare(const Case &c, Ours &ours, Rival &rival, Stopwatch &watch) {
   if (differing) throw std::to_string(differing) + " results differ from " + peer_names[c.peer] + "'s";
 }
 
+static const double rest = 0.016; // seconds before a batch that is to run at full clocks
+
 // Short ones once more without the host's part in a launch.
 static void race_graphs(Program &program, const Case &c, Racer &a, Racer &b, Stopwatch &watch) {
   a.repeats = b.repeats = std::max(a.repeats, b.repeats);
   Racer first, second;
   first.run = as_graph(watch, a), second.run = as_graph(watch, b);
   if (!first.run || !second.run) return;
-  watch.race(first, second, program.rounds);
+  watch.race(first, second, program.rounds, c.burst ? rest : 0);
   for (auto *racer : {&first, &second})
     for (double &seconds : racer->times) seconds /= a.repeats;
   print_row(c, " as a graph", first.summary(), second.summary());
+  if (c.burst) program.ratios.back() = second.summary().median / first.summary().median;
+}
+
+// Under load the card runs at its power limit: both take turns without rests, after a while of it.
+static void race_sustained(Program &program, const Case &c, Racer &a, Racer &b, Stopwatch &watch) {
+  a.times.clear(), b.times.clear();
+  watch.load(a, b, c.sustained);
+  watch.race(a, b, program.rounds);
+  print_row(c, " sustained", a.summary(), b.summary());
 }
 
 static std::unique_ptr<Rival> make_rival(Program &program, const Case &c, Ours &ours, Stopwatch &watch) {
@@ -75,10 +86,12 @@ static void run_race(Program &program, const Case &c, Stopwatch &watch) {
   size_t at = 0;
   Racer a = ours.racer(), b;
   b.run = [&](cudaStream_t stream) { rival->run(at++ % ours.sets.size(), stream); };
-  watch.race(a, b, program.rounds);
+  watch.race(a, b, program.rounds, c.burst ? rest : 0);
   Times mine = a.summary(), theirs = b.summary();
   print_row(c, "", mine, theirs);
+  if (c.burst) program.ratios.push_back(theirs.median / mine.median);
   if (std::min(mine.median, theirs.median) < 100e-6) race_graphs(program, c, a, b, watch);
+  if (c.sustained > 0) race_sustained(program, c, a, b, watch);
   const cugen_plan_info &about = ours.about();
   std::string remark = rival->remark();
   say("           %s%s%s%s\n", about.variant, about.choice == CUGEN_PLAN_DEFAULT ? " (not tuned)" : "",
