@@ -17,7 +17,7 @@ struct Program {
   double started = now();
   int rounds = 15;
   size_t l2 = 0;
-  std::vector<double> ratios; // of the cases that burst, one each
+  std::vector<double> ratios;  // of the cases that burst, one each
   std::set<std::string> tuned; // problems, in this run
   double left() const {
     return limit - (now() - started);
