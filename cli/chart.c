@@ -148,6 +148,8 @@ struct svg {
   double left, top, right, bottom; /* the plot's edges */
 };
 
+static const double character_width = 7.2; /* the width of one, about, in the font of 12 pixels */
+
 static double svg_x(const struct svg *s, double log_x) {
   return s->left + (log_x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->right - s->left);
 }
@@ -200,7 +202,8 @@ static void draw_x_axis(const struct svg *s) {
 static void draw_roof(const struct svg *s, const char *class, double peak, double bandwidth) {
   const struct ranges *r = &s->range;
   if (!(peak > 0) || (r->roof && !(bandwidth > 0))) return;
-  double ridge = r->roof ? log10(peak / bandwidth) : r->x0, start = attainable(r, r->x0, peak, bandwidth);
+  double ridge = r->roof ? fmax(log10(peak / bandwidth), r->x0) : r->x0,
+         start = attainable(r, r->x0, peak, bandwidth);
   double begin = r->roof ? r->x0 : 0, end = r->roof ? r->x1 : 1;
   if (!r->roof) {
     svg_line(s, class, s->left, svg_y(s, log10(peak)), s->right, svg_y(s, log10(peak)));
@@ -254,7 +257,7 @@ static void draw_roofs(const struct svg *s) {
   draw_roof(s, "sheet", sheet, c->bandwidth_sheet);
   if (!(peak > 0)) return;
   if (measured || (s->range.roof && c->bandwidth > 0)) draw_roof(s, "roof", peak, bandwidth);
-  if (s->range.roof) label_slope(s, peak, bandwidth);
+  if (s->range.roof) label_slope(s, fmax(peak, flops ? findings_peak(s->f) : 0), bandwidth);
   label_ceiling(s, peak, draw_tensor(s, peak) ? ", without" : "");
 }
 
@@ -314,7 +317,7 @@ static double best_y(const struct svg *s, size_t rung) {
 }
 
 static double name_width(const struct svg *s, size_t rung) {
-  return 12 + 7.2 * (double)strlen(s->f->rungs[rung].name);
+  return 12 + character_width * (double)strlen(s->f->rungs[rung].name);
 }
 
 /* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
@@ -340,6 +343,36 @@ static void draw_others(const struct svg *s) {
   }
 }
 
+enum { MARGIN = 16, TITLE_ROW = 16 };
+
+/* The end of a row that begins at text: of the last word that has room, or of the first, which has none. */
+static const char *row_end(const struct svg *s, const char *text) {
+  const size_t room = (size_t)((s->right - MARGIN) / character_width);
+  const char *end = text + strcspn(text, " ");
+  while (*end) {
+    size_t word = strcspn(end + 1, " ");
+    if ((size_t)(end - text) + 1 + word > room) break;
+    end += 1 + word;
+  }
+  return end;
+}
+
+/* Draws the text in as many rows as it needs, where y is not 0; gives the height that the rows after the first take. */
+static double draw_rows(const struct svg *s, double y, const char *text) {
+  double below = -TITLE_ROW;
+  do {
+    const char *end = row_end(s, text);
+    below += TITLE_ROW;
+    if (y > 0) {
+      fprintf(s->out, "<text class=\"legend\" text-anchor=\"start\" x=\"%d\" y=\"%.1f\">", MARGIN, y + below);
+      chart_escape_n(text, (size_t)(end - text), s->out);
+      fputs("</text>\n", s->out);
+    }
+    text = end + (*end == ' ');
+  } while (*text);
+  return below;
+}
+
 /* A file of its own says what it shows. */
 static void draw_title(const struct svg *s) {
   static const char *const sheets[] = {"colours.css", "chart.css"};
@@ -349,15 +382,15 @@ static void draw_title(const struct svg *s) {
   fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", s->out);
   char title[256];
   snprintf(title, sizeof title, "%s on %s", cugen_kernel_name(s->f->kernel), s->f->device->name);
-  svg_text(s, "title", "start", 16, 24, title);
-  svg_text(s, "legend", "start", 16, 42, cugen_kernel_problem(s->f->kernel));
+  svg_text(s, "title", "start", MARGIN, 24, title);
+  draw_rows(s, 42, cugen_kernel_problem(s->f->kernel));
 }
 
 enum { LEGEND_ROW = 20 };
 
 /* The place of an implementation's name in the legend: where the one before it ended, or in the next row. */
 static void place_key(const struct svg *s, size_t rung, double *x, double *y, double *width) {
-  *width = 30 + 7.2 * (double)strlen(s->f->rungs[rung].name);
+  *width = 30 + character_width * (double)strlen(s->f->rungs[rung].name);
   if (*x > s->left && *x + *width > s->right) *x = s->left, *y += LEGEND_ROW;
 }
 
@@ -385,7 +418,11 @@ static void draw_legend(const struct svg *s, double y) {
 }
 
 void chart_svg(const struct findings *f, int width, int height, bool alone, FILE *out) {
-  struct svg s = {.out = out, .f = f, .left = 92, .top = alone ? 58 : 10, .right = width - 12, .bottom = height - 66};
+  struct svg s = {.out = out, .f = f, .left = 92, .top = alone ? 58 : 10, .right = width - 12};
+  double rows = alone ? draw_rows(&s, 0, cugen_kernel_problem(f->kernel)) : 0;
+  s.top += rows;
+  height += (int)rows;
+  s.bottom = height - 66;
   int whole = height + (int)legend_height(&s);
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
