@@ -84,6 +84,8 @@ struct watch_report {
   /* Set by the parent before a run. */
   double limit;          /* seconds after which the launch says where it stands, and ends; 0: none */
   uint32_t count_blocks; /* > 0: only so many blocks are run, evenly spread, to be counted: no result is right */
+  uint32_t processes;    /* > 1: a launch that takes long may use so many */
+  uint32_t spread;       /* how many launches did */
 };
 
 /* A buffer as the kernel's argument. */

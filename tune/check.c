@@ -236,6 +236,14 @@ static int keep_run(struct outcome *o, const struct check_run *run, cugen_error 
 
 /* ---- Threads ---- */
 
+/* Processors for one run: those of threads that have nothing left to do, too. */
+static int processes_now(struct check *c) {
+  pthread_mutex_lock(&c->mutex);
+  const int each = c->options->threads / (c->running ? c->running : 1);
+  pthread_mutex_unlock(&c->mutex);
+  return each;
+}
+
 static int carry_out(struct check *c, struct probe *probe, const struct check_run *run, cugen_error *err) {
   struct check_problem *problem = &c->list.problems[run->problem];
   struct variant variant;
@@ -245,7 +253,7 @@ static int carry_out(struct check *c, struct probe *probe, const struct check_ru
   int status = outcome && values ? CUGEN_OK : error_memory(err);
   if (!status) {
     space_variant(problem->space, run->index, &variant, values);
-    status = probe_run(probe, &problem->problem, &variant, 0, &result, err);
+    status = probe_run(probe, &problem->problem, &variant, 0, processes_now(c), &result, err);
   }
   if (!status) {
     *outcome = (struct outcome){.check = c, .problem = problem, .result = &result};

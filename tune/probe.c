@@ -80,12 +80,13 @@ static int compile(struct probe *p, cugen_error *err) {
 }
 
 static int run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
-               struct probe_result *out, cugen_error *err) {
+               int processes, struct probe_result *out, cugen_error *err) {
   struct worker_job job = {.real_spec = &p->spec,
                            .real_compiled = &p->compiled,
                            .verify = true,
                            .watched = true,
                            .count_blocks = count_blocks,
+                           .processes = (uint32_t)processes,
                            .timeout = p->options.timeout};
   struct worker_result result;
   p->target.problem = problem;
@@ -105,7 +106,7 @@ static int expand(struct probe *p, const struct problem *problem, const struct v
 }
 
 int probe_run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
-              struct probe_result *out, cugen_error *err) {
+              int processes, struct probe_result *out, cugen_error *err) {
   static const struct watch_report nothing;
   text_clear(&p->text);
   variant_print(variant, &p->text);
@@ -119,7 +120,7 @@ int probe_run(struct probe *p, const struct problem *problem, const struct varia
   if (status) return status;
   out->source = p->spec.source;
   out->compiled = &p->compiled;
-  if (!p->refused.status) return run(p, problem, variant, count_blocks, out, err);
+  if (!p->refused.status) return run(p, problem, variant, count_blocks, processes, out, err);
   fail(out, CUGEN_OUTCOME_COMPILE, p->refused.message);
   return CUGEN_OK;
 }

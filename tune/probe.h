@@ -34,8 +34,8 @@ struct probe_result {
 
 /* count_blocks 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of
    the problem are as large as it says, and zero where the config fills them, since few pages are touched. A variant that
-   does not expand, compile or run is a result. */
+   does not expand, compile or run is a result. processes: that a launch which takes long may be spread over. */
 int probe_run(struct probe *probe, const struct problem *problem, const struct variant *variant,
-              uint32_t count_blocks, struct probe_result *out, cugen_error *err);
+              uint32_t count_blocks, int processes, struct probe_result *out, cugen_error *err);
 
 #endif

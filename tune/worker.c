@@ -294,9 +294,11 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   bool dying = false;
   put_job(&payload, job);
   if (job->watched)
-    *shared_report(w) =
-        (struct watch_report){.limit = job->timeout * limit_before_timeout, .count_blocks = job->count_blocks};
-  int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, job->timeout, &answer, err);
+    *shared_report(w) = (struct watch_report){.limit = job->timeout * limit_before_timeout,
+                                              .count_blocks = job->count_blocks,
+                                              .processes = w->options.in_process ? 0 : job->processes};
+  const double attempts = job->processes > 1 ? 2 : 1; /* blocks side by side, in vain, and in turn */
+  int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, job->timeout * attempts, &answer, err);
   text_free(&payload);
   if (status) return status;
   if (answer == ANSWER_DONE && !read_result(w, job, out, &dying)) answer = ANSWER_NONSENSE;

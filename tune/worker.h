@@ -40,6 +40,7 @@ struct worker_job {
      worker_report, also when it died. */
   bool watched;
   uint32_t count_blocks; /* of a watched one: as in watch_report, and nothing is compared */
+  uint32_t processes;    /* likewise */
   struct measure_options measure;
   double timeout; /* seconds for all of it */
 };

@@ -576,9 +576,13 @@ static bool step_block(struct fibers *all) {
 }
 
 static bool next_block(struct fibers *all) {
-  for (uint64_t left = all->launch->watch ? watch_stride(all->launch->watch) : 1; left; --left)
-    if (!step_block(all)) return false;
-  return true;
+  if (!all->launch->watch) return step_block(all);
+  const struct cpu_dim3 *grid = &all->launch->grid;
+  const uint64_t next = watch_next(all->launch->watch), row = next / grid->x;
+  if (next == WATCH_HUNG) fault("the time is up");
+  all->launch->builtins->block =
+      (struct cpu_dim3){(unsigned)(next % grid->x), (unsigned)(row % grid->y), (unsigned)(row / grid->y)};
+  return row / grid->y < grid->z;
 }
 
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */

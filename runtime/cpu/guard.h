@@ -18,5 +18,7 @@ int guard_check(const struct memory *memory, bool soft, cugen_error *err);
    may be NULL: the text then goes nowhere. */
 int guard_install(char *fault, size_t fault_bytes, cugen_error *err);
 void guard_uninstall(void);
+/* What goes wrong from here on ends the process and says nothing. */
+void guard_silence(void);
 
 #endif

@@ -144,8 +144,7 @@ void traffic_begin(struct traffic *t, struct launch_counters *out) {
   *out = (struct launch_counters){0};
 }
 
-static struct watch_counter *find_counter(struct traffic *t, const char *array, bool shared, bool write) {
-  struct launch_counters *out = t->out;
+static struct watch_counter *find_counter(struct launch_counters *out, const char *array, bool shared, bool write) {
   for (size_t i = 0; i < out->count; i++) {
     struct watch_counter *c = &out->counters[i];
     if (c->shared == shared && c->write == write && strcmp(c->array, array) == 0) return c;
@@ -166,7 +165,7 @@ static struct site *find_site(struct traffic *t, uint32_t site, const char *arra
     if (s->site == site && s->array == array && s->kind == kind && s->bytes == bytes) return t->sites[slot];
   }
   if (t->site_count > MOST_SITES / 2) return NULL;
-  struct watch_counter *counter = find_counter(t, array, shared, kind & CPU_WRITE);
+  struct watch_counter *counter = find_counter(t->out, array, shared, kind & CPU_WRITE);
   struct site *made = counter ? calloc(1, sizeof *made) : NULL;
   if (!made) return NULL;
   made->site = site;
@@ -237,6 +236,30 @@ void traffic_met(struct traffic *t, unsigned warp) {
     trail->used = 0;
   }
   t->used_count[warp] = 0;
+}
+
+void traffic_move(struct traffic *t, struct launch_counters *to) {
+  for (unsigned i = 0; i < MOST_SITES; i++)
+    if (t->sites[i]) t->sites[i]->counter = to->counters + (t->sites[i]->counter - t->out->counters);
+  t->out = to;
+  to->counted = to->barriers = 0;
+  for (size_t i = 0; i < to->count; i++)
+    to->counters[i].requests = to->counters[i].bytes = to->counters[i].needed = to->counters[i].ideal = 0;
+}
+
+void traffic_add(struct launch_counters *to, const struct launch_counters *more) {
+  to->counted += more->counted;
+  to->barriers += more->barriers;
+  to->incomplete |= more->incomplete;
+  for (size_t i = 0; i < more->count; i++) {
+    const struct watch_counter *from = &more->counters[i];
+    struct watch_counter *c = find_counter(to, from->array, from->shared, from->write);
+    if (!c) continue;
+    c->requests += from->requests;
+    c->bytes += from->bytes;
+    c->needed += from->needed;
+    c->ideal += from->ideal;
+  }
 }
 
 void traffic_end(struct traffic *t) {

@@ -19,6 +19,10 @@ void traffic_note(struct traffic *traffic, unsigned thread, uint32_t site, const
                   uintptr_t at, unsigned bytes, unsigned kind);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
+/* From here on the figures, beginning with none, go there, which is a copy of where they went. */
+void traffic_move(struct traffic *traffic, struct launch_counters *to);
+/* Adds what another process has counted. */
+void traffic_add(struct launch_counters *to, const struct launch_counters *more);
 /* Scales what was counted to the whole grid. */
 void traffic_end(struct traffic *traffic);
 

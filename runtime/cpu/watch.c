@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "arrays.h"
+#include "share.h"
 #include "traffic.h"
 
 enum {
@@ -65,6 +67,9 @@ struct watch {
   bool fenced;        /* __threadfence() was called: blocks may order themselves by flags */
   bool counting;      /* this block's accesses are counted */
   uint64_t block, blocks;
+  bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
+  struct share *share; /* in one of several processes */
+  clock_t began;       /* time of the processor */
 };
 
 /* The hooks carry no context. */
@@ -114,10 +119,11 @@ static int make_cells(struct region *region, cugen_error *err) {
 
 int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
   const double limit = w->report->limit;
-  const uint32_t count_blocks = w->report->count_blocks;
+  const uint32_t count_blocks = w->report->count_blocks, processes = w->report->processes;
   memset(w->report, 0, sizeof *w->report);
   w->report->limit = limit;
   w->report->count_blocks = count_blocks;
+  w->report->processes = processes;
   for (size_t i = 0; i < w->region_count; i++) drop_cells(&w->regions[i]);
   w->region_count = w->recent = 0;
   w->image = (struct watch_image){NULL, 0, 0}; /* another may come to lie in its place */
@@ -167,6 +173,7 @@ static struct watch_finding *find_finding(struct watch *w, enum watch_kind kind,
     f->count++;
     return NULL;
   }
+  if (w->share && kind != WATCH_HANG) share_drop(w->share); /* one process finds it again */
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;
     return NULL;
@@ -320,6 +327,8 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
 
 static void visit_words(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
+  if (a->watch->share && !a->region->shared)
+    share_claim(a->watch->share, (size_t)(a->region - a->watch->regions), offset, a->bytes, a->kind & CPU_WRITE);
   for (uintptr_t word = offset / WORD; word * WORD < end; word++) {
     const unsigned whole = WHOLE_WORD;
     unsigned bytes = whole;
@@ -415,9 +424,16 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
   return found < w->region_count ? &w->regions[found] : NULL;
 }
 
+/* Blocks run in turn from here on. */
+static void entangle(struct watch *w) {
+  w->entangled = true;
+  if (w->share) share_drop(w->share);
+}
+
 static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
+  if (a->kind & CPU_ATOMIC || (!region && a->kind & CPU_WRITE)) entangle(w);
   if (!region) return;
   a->region = region;
   if (a->at < region->start || a->at + a->bytes > region->end) {
@@ -538,7 +554,8 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   traffic_begin(w->traffic, &report->launches[slot]);
   w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
   report->launches[slot].blocks = (double)w->blocks;
-  w->fenced = false;
+  w->fenced = w->entangled = false;
+  w->began = clock();
   w->launch_time = ++w->time;
   memset(w->warp_time, 0, sizeof w->warp_time);
   memset(w->pairs, 0, sizeof w->pairs);
@@ -557,11 +574,6 @@ void watch_end(struct watch *w) {
   w->counting = false;
   traffic_end(w->traffic);
   watching = NULL;
-}
-
-uint64_t watch_stride(const struct watch *w) {
-  const uint64_t wanted = w->report->count_blocks;
-  return wanted && w->blocks > wanted ? w->blocks / wanted : 1;
 }
 
 double watch_limit(const struct watch *w) {
@@ -597,6 +609,90 @@ void watch_warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool o
   for (unsigned left = lanes; left; left &= left - 1)
     for (unsigned others = lanes; others; others &= others - 1)
       w->pairs[warp][__builtin_ctz(left)][__builtin_ctz(others)] = w->time;
+}
+
+/* ---- The next block ---- */
+
+/* Processes cost some milliseconds: what is left must take longer. */
+static bool worth_spreading(const struct watch *w, uint64_t next) {
+  static const double pays = 0.06;
+  if (w->entangled || w->fenced || w->report->processes < 2) return false;
+  const double spent = (double)(clock() - w->began) / CLOCKS_PER_SEC;
+  return spent > pays / 6 && spent * (double)(w->blocks - next) / (double)next > pays;
+}
+
+static struct launch_counters *current_counters(const struct watch *w) {
+  return &w->report->launches[w->report->launch_count - 1];
+}
+
+static void become_process(struct watch *w) {
+  struct watch_report *own = share_report(w->share);
+  *own = *w->report;
+  w->report = own;
+  traffic_move(w->traffic, current_counters(w));
+}
+
+static uint64_t next_in_process(struct watch *w) {
+  const uint64_t next = share_next(w->share);
+  if (next < w->blocks) return next;
+  if (w->counting) all_met(w);
+  share_end(w->share);
+}
+
+/* What the processes have written is written for the launches that follow. */
+static void take_written(struct watch *w, const struct share *share) {
+  for (size_t i = 0; i < w->region_count; i++)
+    for (uintptr_t at = 0; at < w->regions[i].end - w->regions[i].start; at++)
+      if (share_written(share, i, at)) w->regions[i].cells[at / WORD].written |= (uint8_t)(1u << at % WORD);
+}
+
+static uint64_t take_results(struct watch *w, const struct share *share) {
+  const struct watch_report *report;
+  const uint32_t slot = w->report->launch_count - 1;
+  for (size_t i = 0; (report = share_result(share, i)) != NULL; i++)
+    traffic_add(current_counters(w), &report->launches[slot]);
+  take_written(w, share);
+  w->report->spread++;
+  return w->blocks;
+}
+
+static uint64_t take_hang(struct watch *w, const struct share *share) {
+  const struct watch_report *report;
+  for (size_t i = 0; (report = share_result(share, i)) != NULL; i++)
+    for (uint32_t f = 0; f < report->finding_count; f++)
+      if (report->findings[f].kind == WATCH_HANG) *w->report = *report;
+  return WATCH_HUNG;
+}
+
+static uint64_t spread(struct watch *w, uint64_t next, uint64_t step) {
+  struct share_memory memory[WATCH_MOST_BUFFERS];
+  for (size_t i = 0; i < w->region_count; i++) {
+    const struct region *r = &w->regions[i];
+    memory[i] = (struct share_memory){(void *)r->start, r->read_only ? 0 : r->end - r->start};
+  }
+  if (w->counting) all_met(w);
+  w->entangled = true; /* once is enough */
+  const int processes = (int)w->report->processes;
+  const enum share_outcome outcome = share_run(memory, w->region_count, processes, next, w->blocks, step, &w->share);
+  struct share *share = w->share;
+  if (outcome == SHARE_CHILD) {
+    become_process(w);
+    return next_in_process(w);
+  }
+  w->share = NULL;
+  if (outcome == SHARE_DONE) next = take_results(w, share);
+  if (outcome == SHARE_HANG) next = take_hang(w, share);
+  share_close(share);
+  return next;
+}
+
+uint64_t watch_next(struct watch *w) {
+  const uint64_t wanted = w->report->count_blocks;
+  const uint64_t step = wanted && w->blocks > wanted ? w->blocks / wanted : 1;
+  if (w->share) return next_in_process(w);
+  const uint64_t next = w->block + step;
+  if (next >= w->blocks) return w->blocks;
+  return worth_spreading(w, next) ? spread(w, next, step) : next;
 }
 
 const void *watch_standing(const struct watch *w, const void *program_counter) {

@@ -48,8 +48,10 @@ void watch_warp(struct watch *watch, unsigned warp, unsigned lanes, bool all, bo
 /* At a site, thread by linear number; other_site 0: no other. */
 void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
                  unsigned other_thread, const char *text);
-/* How many of the grid's blocks are stepped over from one that runs to the next: 1: all run. */
-uint64_t watch_stride(const struct watch *watch);
+/* The linear number of the block that is to run next; as many as the grid has: there is none. WATCH_HUNG: the launch has
+   found out elsewhere that it does not end. Starts processes where that pays (share.h), and does not come back in theirs. */
+#define WATCH_HUNG UINT64_MAX
+uint64_t watch_next(struct watch *watch);
 double watch_limit(const struct watch *watch);
 /* The program counter, if it is in the kernel, else the place of the last access. Async-signal-safe. */
 const void *watch_standing(const struct watch *watch, const void *program_counter);

@@ -1,0 +1,225 @@
+/* Processes of a launch; see share.h. */
+#include "share.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+enum {
+  MOST_PROCESSES = 64,
+  MOST_BYTES = 1 << 28, /* that are worth keeping a copy of */
+  /* A claim: the number of the process, from 1, with a bit when it writes; or read by several. */
+  WRITTEN = 128,
+  BY_SEVERAL = 127
+};
+
+struct slot {
+  bool done;
+  struct watch_report report;
+};
+
+/* What the processes have in common. */
+struct common {
+  atomic_uint_fast64_t next;
+  atomic_bool dropped;
+  struct slot slots[];
+};
+
+struct area {
+  struct share_memory memory;
+  void *before;         /* a copy */
+  atomic_uchar *claims; /* one a byte */
+};
+
+struct share {
+  struct common *common;
+  struct area areas[WATCH_MOST_BUFFERS];
+  size_t area_count;
+  uint64_t end, step;
+  int processes;
+  uint8_t self; /* 0: the parent */
+};
+
+/* ---- Opening ---- */
+
+static size_t common_bytes(int processes) {
+  return sizeof(struct common) + (size_t)processes * sizeof(struct slot);
+}
+
+static void *map_shared(size_t bytes) {
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+void share_close(struct share *s) {
+  if (!s) return;
+  for (size_t i = 0; i < s->area_count; i++) {
+    free(s->areas[i].before);
+    if (s->areas[i].claims) munmap(s->areas[i].claims, s->areas[i].memory.bytes);
+  }
+  if (s->common) munmap(s->common, common_bytes(s->processes));
+  free(s);
+}
+
+static bool keep_area(struct share *s, const struct share_memory *memory) {
+  struct area *area = &s->areas[s->area_count++];
+  *area = (struct area){.memory = *memory};
+  if (!memory->bytes) return true;
+  area->before = malloc(memory->bytes);
+  area->claims = map_shared(memory->bytes);
+  if (!area->before || !area->claims) return false;
+  memcpy(area->before, memory->start, memory->bytes);
+  return true;
+}
+
+static size_t all_bytes(const struct share_memory *memory, size_t count) {
+  size_t sum = 0;
+  for (size_t i = 0; i < count; i++) sum += memory[i].bytes;
+  return sum;
+}
+
+/* NULL: there is no room for it. */
+static struct share *open_share(const struct share_memory *memory, size_t count, int processes) {
+  if (count > WATCH_MOST_BUFFERS || all_bytes(memory, count) > MOST_BYTES) return NULL;
+  struct share *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->processes = processes < MOST_PROCESSES ? processes : MOST_PROCESSES;
+  s->common = map_shared(common_bytes(s->processes));
+  bool kept = s->common != NULL;
+  for (size_t i = 0; i < count && kept; i++) kept = keep_area(s, &memory[i]);
+  if (kept) return s;
+  share_close(s);
+  return NULL;
+}
+
+/* ---- Processes ---- */
+
+/* It dies with its parent, has what is left of its parent's time, and its faults are nobody's business: they come again when
+   the parent does the same. */
+static void become_process(struct share *s, int number, pid_t parent, const struct itimerval *left) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  s->self = (uint8_t)(number + 1);
+  guard_silence();
+  setitimer(ITIMER_REAL, left, NULL);
+}
+
+static bool is_child(struct share *s, pid_t *pids, const struct itimerval *left) {
+  const pid_t parent = getpid();
+  for (int i = 0; i < s->processes; i++) {
+    pids[i] = fork();
+    if (pids[i] == 0) {
+      become_process(s, i, parent, left);
+      return true;
+    }
+    if (pids[i] < 0) atomic_store(&s->common->dropped, true);
+  }
+  return false;
+}
+
+static bool has_hung(const struct watch_report *report) {
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == WATCH_HANG) return true;
+  return false;
+}
+
+static enum share_outcome wait_for_all(struct share *s, const pid_t *pids) {
+  bool all_done = true, hung = false;
+  for (int i = 0; i < s->processes; i++) {
+    int status;
+    while (pids[i] > 0 && waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
+    }
+    all_done &= s->common->slots[i].done;
+    hung |= has_hung(&s->common->slots[i].report);
+  }
+  if (atomic_load(&s->common->dropped)) return SHARE_NONE;
+  return all_done ? SHARE_DONE : hung ? SHARE_HANG : SHARE_NONE;
+}
+
+static void restore(const struct share *s) {
+  for (size_t i = 0; i < s->area_count; i++)
+    if (s->areas[i].before) memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
+}
+
+enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes, uint64_t first,
+                             uint64_t end, uint64_t step, struct share **share) {
+  static const struct itimerval never;
+  struct itimerval left;
+  pid_t pids[MOST_PROCESSES];
+  struct share *s = *share = open_share(memory, count, processes);
+  if (!s) return SHARE_NONE;
+  s->end = end;
+  s->step = step;
+  atomic_store(&s->common->next, first);
+  setitimer(ITIMER_REAL, &never, &left);
+  if (is_child(s, pids, &left)) return SHARE_CHILD;
+  const enum share_outcome outcome = wait_for_all(s, pids);
+  setitimer(ITIMER_REAL, &left, NULL);
+  if (outcome != SHARE_NONE) return outcome;
+  restore(s);
+  share_close(s);
+  *share = NULL;
+  return SHARE_NONE;
+}
+
+/* ---- In a process ---- */
+
+struct watch_report *share_report(struct share *s) {
+  return &s->common->slots[s->self - 1].report;
+}
+
+void share_drop(struct share *s) {
+  atomic_store(&s->common->dropped, true);
+  _exit(1);
+}
+
+void share_end(struct share *s) {
+  s->common->slots[s->self - 1].done = true;
+  _exit(0);
+}
+
+uint64_t share_next(struct share *s) {
+  if (atomic_load(&s->common->dropped)) share_drop(s);
+  const uint64_t next = atomic_fetch_add(&s->common->next, s->step);
+  return next < s->end ? next : s->end;
+}
+
+/* What a byte's claim becomes; 0: claims meet. */
+static uint8_t claimed(uint8_t now, uint8_t self, bool write) {
+  if (now == 0 || now == self) return write ? self | WRITTEN : self;
+  if (now == (self | WRITTEN)) return now;
+  return write || now & WRITTEN ? 0 : BY_SEVERAL;
+}
+
+static bool claim(atomic_uchar *at, uint8_t self, bool write) {
+  unsigned char now = atomic_load_explicit(at, memory_order_relaxed);
+  for (;;) {
+    const uint8_t wanted = claimed(now, self, write);
+    if (wanted == now || !wanted) return wanted;
+    if (atomic_compare_exchange_weak(at, &now, wanted)) return true;
+  }
+}
+
+void share_claim(struct share *s, size_t i, size_t offset, size_t bytes, bool write) {
+  for (size_t b = offset; b < offset + bytes; b++)
+    if (!claim(&s->areas[i].claims[b], s->self, write)) share_drop(s);
+}
+
+/* ---- In the parent ---- */
+
+const struct watch_report *share_result(const struct share *s, size_t i) {
+  return i < (size_t)s->processes ? &s->common->slots[i].report : NULL;
+}
+
+bool share_written(const struct share *s, size_t i, size_t offset) {
+  return s->areas[i].claims && atomic_load_explicit(&s->areas[i].claims[offset], memory_order_relaxed) & WRITTEN;
+}

@@ -1,0 +1,169 @@
+/* Watched runs: blocks spread over processes find what one process finds, and count what it counts; of a large problem a
+   few blocks stand for all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/probe.h"
+
+struct fixture {
+  struct sources sources;
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct toolkit *toolkit;
+  struct device_description device;
+  struct tune_target target;
+  struct probe *probe;
+};
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static void open_probe(struct fixture *f, const char *config, double timeout) {
+  static const struct toolkit_options places;
+  const struct probe_options options = {.seed = 1, .timeout = timeout};
+  cugen_error err = {0};
+  *f = (struct fixture){.device = {.id = "cpu"}};
+  check(toolkit_open(&places, &f->toolkit, &err), &err);
+  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
+  check(config_open(&f->sources, config, &f->config, &err), &err);
+  check(problem_set(f->config, NULL, 0, true, &f->problem, &err), &err);
+  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
+  f->target = (struct tune_target){.config = f->config,
+                                   .problem = &f->problem,
+                                   .space = f->space,
+                                   .sources = &f->sources,
+                                   .ops = &cpu_device_ops,
+                                   .device = &f->device,
+                                   .arch = "cpu",
+                                   .toolkit = f->toolkit,
+                                   .worker = getenv("CUGEN_WORKER"),
+                                   .problem_is_check = true};
+  check(probe_open(&f->target, &f->device.facts, &options, &f->probe, &err), &err);
+}
+
+static void close_probe(struct fixture *f) {
+  probe_close(f->probe);
+  space_close(f->space);
+  problem_free(&f->problem);
+  config_close(f->config);
+  toolkit_close(f->toolkit);
+}
+
+static void run(struct fixture *f, const char *text, uint32_t count_blocks, int processes, struct probe_result *out) {
+  cugen_error err = {0};
+  struct value values[32];
+  struct variant variant;
+  uint64_t index = 0;
+  check(space_find(f->space, text, &index, &err), &err);
+  space_variant(f->space, index, &variant, values);
+  check(probe_run(f->probe, &f->problem, &variant, count_blocks, processes, out, &err), &err);
+}
+
+static const struct watch_counter *counter(const struct watch_report *report, size_t launch, const char *array,
+                                           bool write) {
+  const struct launch_counters *l = &report->launches[launch];
+  for (size_t i = 0; i < l->count; i++)
+    if (strcmp(l->counters[i].array, array) == 0 && l->counters[i].write == write) return &l->counters[i];
+  fail_msg("%s is not counted in launch %zu", array, launch);
+  return NULL;
+}
+
+/* ---- Blocks in several processes ---- */
+
+/* finding -1: there is none */
+static const struct {
+  const char *how;
+  int finding;
+  uint32_t spread;
+} cases[] = {
+    {"spread how=apart", -1, 1},
+    {"spread how=reads", WATCH_RACE_BLOCKS, 0},
+    {"spread how=writes", WATCH_RACE_BLOCKS, 0},
+    {"spread how=half", WATCH_RACE_BLOCKS, 0},
+    {"spread how=adds", -1, 0},      /* what was begun is dropped, */
+    {"spread how=each_adds", -1, 0}, /* and here nothing is begun */
+};
+
+static void test_processes(void **state) {
+  struct fixture *f = *state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct probe_result r;
+    run(f, cases[i].how, 0, 4, &r);
+    const bool clean = cases[i].finding < 0;
+    if (r.report->finding_count != !clean || r.report->spread != cases[i].spread || (clean && r.outcome))
+      fail_msg("%s: %u findings, %u launches spread, outcome %d: %s", cases[i].how, r.report->finding_count,
+               r.report->spread, (int)r.outcome, r.reason);
+    if (!clean) assert_int_equal(r.report->findings[0].kind, cases[i].finding);
+    if (!clean) assert_int_equal(r.report->findings[0].here.block[0], 511);
+  }
+}
+
+static void test_hang(void **state) {
+  (void)state;
+  struct fixture f;
+  struct probe_result r;
+  open_probe(&f, "tests/configs/spread.lua", 6);
+  run(&f, "spread how=ends_not", 0, 2, &r);
+  assert_int_equal(r.report->finding_count, 1);
+  assert_int_equal(r.report->findings[0].kind, WATCH_HANG);
+  close_probe(&f);
+}
+
+static void test_same_counts(void **state) {
+  struct fixture *f = *state;
+  struct probe_result r;
+  run(f, "spread how=apart", 0, 1, &r);
+  assert_int_equal(r.report->spread, 0);
+  const struct watch_counter line = *counter(r.report, 0, "line", false), z = *counter(r.report, 0, "z", true);
+  const double barriers = r.report->launches[0].barriers;
+  run(f, "spread how=apart", 0, 3, &r);
+  assert_int_equal(r.report->spread, 1);
+  assert_memory_equal(counter(r.report, 0, "line", false), &line, sizeof line);
+  assert_memory_equal(counter(r.report, 0, "z", true), &z, sizeof z);
+  assert_true(r.report->launches[0].barriers == barriers && barriers == 512);
+  assert_true(line.requests == 512 * 2 * 301 && z.requests == 512 * 2 && z.needed == 512 * 2 * 4);
+}
+
+/* ---- Counting ---- */
+
+/* 4 of 512 blocks run: the others' work is neither done nor compared, and the figures are those of all. */
+static void test_some_blocks(void **state) {
+  struct fixture *f = *state;
+  struct probe_result r;
+  run(f, "spread how=apart", 4, 1, &r);
+  const struct launch_counters *l = &r.report->launches[0];
+  assert_int_equal(r.outcome, CUGEN_OUTCOME_OK);
+  assert_true(l->blocks == 512 && l->counted == 4 && l->barriers == 512);
+  assert_true(counter(r.report, 0, "line", false)->requests == 512 * 2 * 301);
+  assert_true(counter(r.report, 1, "z", false)->requests == 512 * 2);
+  run(f, "spread how=apart", 1000, 1, &r); /* more than there are: all of them */
+  assert_true(r.report->launches[0].counted == 512);
+  run(f, "spread how=writes", 4, 1, &r); /* the last block is not among them */
+  assert_int_equal(r.report->finding_count, 0);
+}
+
+static int set_up(void **state) {
+  static struct fixture fixture;
+  open_probe(&fixture, "tests/configs/spread.lua", 60);
+  *state = &fixture;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  close_probe(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_processes), cmocka_unit_test(test_hang),
+                                     cmocka_unit_test(test_same_counts), cmocka_unit_test(test_some_blocks)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
