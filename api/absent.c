@@ -73,8 +73,8 @@ static const char *unknown_in_implementation(const cugen_kernel *k, const struct
 
 static const char *unknown_in_argument(const struct device_description *device,
                                        const struct config_argument *argument) {
-  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr,
-                                argument->pitch,      argument->value,       argument->compiled};
+  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr, argument->pitch,
+                                argument->value,      argument->compiled,    argument->when};
   const char *name = NULL;
   for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
   for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);

@@ -199,6 +199,10 @@ static int put_launch(struct coder *c, const struct config_launch *launch, struc
 
 static int put_buffer(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
                       struct text *out) {
+  if (argument->unused)
+    return text_addf(out, "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
+                     argument->dtype->name, argument->dtype->bytes),
+           CUGEN_OK;
   static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED"};
   const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
   pin(c, declared->layout.expr);
@@ -274,15 +278,23 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
   return status;
 }
 
+static int put_argument(struct coder *c, const struct config_argument *declared,
+                        const struct kernel_argument *argument, struct text *out) {
+  static const unsigned char zero[8] = {0};
+  pin(c, declared->dtype.expr);
+  pin(c, declared->when);
+  if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
+  bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
+  return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
+}
+
 static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->launch_count && !status; i++)
     status = put_launch(c, &implementation->launches[i], out);
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
-    pin(c, declared->dtype.expr);
-    bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
-    status = (scalar ? put_scalar : put_buffer)(c, declared, &c->spec->arguments[i], out);
+    status = put_argument(c, declared, &c->spec->arguments[i], out);
   }
   return status;
 }

@@ -293,9 +293,10 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
                                .dtype = a->dtype->name,
                                .rank = a->rank,
                                .layout = a->column_major ? "col" : "row",
-                               .bytes = kernel_argument_bytes(a),
+                               .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
                                .memory = memory_kind_names[a->memory],
-                               .compiled_in = a->compiled_in};
+                               .compiled_in = a->compiled_in,
+                               .absent = a->absent};
   for (int i = 0; i < a->rank; i++) {
     out->shape[i] = a->shape[i];
     out->stride[i] = a->stride[i];

@@ -229,6 +229,7 @@ static int own_scratch(const cugen_plan *p, const struct kernel_argument *argume
 
 static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *given, cugen_error *err) {
   const struct kernel_argument *argument = &p->spec.arguments[i];
+  if (argument->unused && !given) return CUGEN_OK;
   if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given) return own_scratch(p, argument, &call->memory[i], err);
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
     call->memory[i].host = given;
@@ -237,10 +238,14 @@ static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *
   return CUGEN_OK;
 }
 
-/* Scratch at the end of the list need not be mentioned. */
+static bool may_be_left_out(const struct kernel_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_SCRATCH || argument->absent;
+}
+
+/* Scratch, and what the problem has not, need not be mentioned at the end of the list. */
 static bool count_fits(const cugen_plan *p, size_t count) {
   size_t needed = p->spec.argument_count;
-  while (needed > 0 && p->spec.arguments[needed - 1].kind == CUGEN_ARGUMENT_SCRATCH) needed--;
+  while (needed > 0 && may_be_left_out(&p->spec.arguments[needed - 1])) needed--;
   return count >= needed && count <= p->spec.argument_count;
 }
 

@@ -28,7 +28,7 @@ struct expr_scope {
 
 /* The message of a parse error says what was expected and at which column; the caller prefixes file:line. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
-/* The same for the body of a formula: exp, log, tanh, erf and relu are functions there, and element resolves
+/* The same for the body of a formula: exp, log, tanh, erf, gelu and relu are functions there, and element resolves
    name[indices[0], ...] to a slot, or appends to `why` what is wrong with it. */
 typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
                           struct text *why);

@@ -279,9 +279,10 @@ static const struct function {
     {"log", OP_LOG, 1, false},
     {"tanh", OP_TANH, 1, false},
     {"erf", OP_ERF, 1, false},
+    {"gelu", OP_GELU, 1, false},
     {"relu", OP_RELU, 1, false},
 };
-enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 5 };
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 6 };
 
 static size_t function_count(const struct parser *parser) {
   return parser->element ? FUNCTION_COUNT : PLAIN_FUNCTIONS;

@@ -50,6 +50,8 @@ struct kernel_argument {
   double norm;        /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
   struct value value; /* scalars */
   bool compiled_in;   /* scalars: a #define, not a parameter */
+  bool absent;        /* not of this problem: a scalar that is compiled in and that nothing mentions */
+  bool unused;        /* scratch: the source names it as a parameter only */
 };
 
 struct kernel_launch {

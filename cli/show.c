@@ -67,7 +67,10 @@ static void add_argument(struct table *table, const cugen_argument_info *argumen
   table_cell(table, print_extents(argument->stride, argument->rank, ", ").text);
   table_cell(table, argument->rank ? argument->layout : "-");
   table_cell(table, print_bytes(argument->bytes).text);
-  table_cell(table, argument->compiled_in ? "compiled in" : argument->rank ? argument->memory : "by value");
+  table_cell(table, argument->absent        ? "not of this problem"
+                    : argument->compiled_in ? "compiled in"
+                    : argument->rank        ? argument->memory
+                                            : "by value");
 }
 
 static int print_arguments(struct cli *cli, FILE *out) {
@@ -156,6 +159,7 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "bytes", json_integer(argument->bytes));
   json_object_set_new(object, "memory", argument->rank ? json_string(argument->memory) : json_null());
   json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
+  json_object_set_new(object, "absent", json_boolean(argument->absent));
   return object;
 }
 

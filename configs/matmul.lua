@@ -65,6 +65,13 @@ local function pipeline()
     where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"
 end
 
+-- What becomes of a sum; m and n are C's row and column.
+local function epilogue()
+  local sum = "(scaled and (biased and alpha * acc + beta * D[m, n] + bias[n] or alpha * acc + beta * D[m, n]) \
+                or biased and acc + bias[n] or acc)"
+  return "activation == 'gelu' and gelu(" .. sum .. ") or activation == 'relu' and relu(" .. sum .. ") or " .. sum
+end
+
 kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
   problem "N" (4096),                            -- columns of B and C
@@ -78,6 +85,9 @@ kernel "matmul" {
   problem "specialize" { false, true },          -- M, N and K compiled in, or passed at launch
   problem "fill"       { "uniform", "identity", "index", "ones" },
   problem "batch" (1),                           -- products; the operands' lines follow each other
+  problem "scaled"     { false, true },          -- alpha * A * B + beta * D
+  problem "biased"     { false, true },          -- and a number for each of C's columns
+  problem "activation" { "none", "relu", "gelu" }, -- and then
 
   -- No tile divides these, every pipeline stage is used more than once, and most tiles have blocks inside the
   -- matrix as well as on its edges. N is a multiple of 4 and the others are odd, so that in the default layouts
@@ -93,6 +103,8 @@ kernel "matmul" {
   derive "result"      "dtype_c == 'f32' and 'f32' or dtype == 'i8' and 'i32' or sizeof(operand) == 1 and 'bf16' or operand",
   derive "float_8"     "dtype == 'e4m3' or dtype == 'e5m2'",
   where "dtype_c == 'default' or sizeof(operand) <= 2",
+  derive "fused" "scaled or biased or activation ~= 'none'",
+  where "not fused or dtype ~= 'i8' or dtype_c == 'f32'", -- what is fused is computed as C is, and not in whole numbers
 
   -- Elements that lie side by side in memory: a row or a column, by the layout.
   derive "contiguous_a" "layout_a == 'row' and K or M",
@@ -145,25 +157,32 @@ kernel "matmul" {
     -- Tensor cores add products of 8-bit floats with 13 bits behind the largest of 32, so that 2^-14 of a sum is lost
     -- at each step along k, which may be all to the same side.
     tolerance = "2 * K * eps(accumulator) + eps(result) + (dtype == 'tf32' and sqrt(K) / 256 or 0) \
-                 + (float_8 and K * sqrt(K) / 262144 or 0)",
+                 + (float_8 and K * sqrt(K) / 262144 or 0) + (fused and 16 * eps(accumulator) or 0)",
     -- Over all of C these errors are 0.14 * sqrt(K) * eps where every sum is rounded, K * eps / 70 on tensor cores, which
     -- cut sums off once for 16 products, a fifth of eps(result), and 7e-4 for tf32. One lost product is 1 / sqrt(K).
     norm = "K * eps(accumulator) / 16 + eps(result) / 2 + (dtype == 'tf32' and 0.002 or 0) \
-            + (float_8 and K / 262144.0 or 0)",
+            + (float_8 and K / 262144.0 or 0) + (fused and 4 * eps(accumulator) or 0)",
   },
   scalar "M" { dtype = "index", specialize = "specialize" },
   scalar "N" { dtype = "index", specialize = "specialize" },
   scalar "K" { dtype = "index", specialize = "specialize" },
+  input "D" {
+    dtype = "result", shape = { "layout_c == 'row' and batch * M or M", "layout_c == 'row' and N or batch * N" },
+    layout = "layout_c", pitch = "pitch_c", when = "scaled",
+  },
+  input "bias" { dtype = "result", shape = { "layout_c == 'row' and N or batch * N" }, when = "biased" },
+  scalar "alpha" { dtype = "dtype == 'f64' and 'f64' or 'f32'", value = "0.5", when = "scaled" },
+  scalar "beta"  { dtype = "dtype == 'f64' and 'f64' or 'f32'", value = "0.25", when = "scaled" },
   scratch "workspace" { dtype = "accumulator", shape = { "batch * (packed_a + packed_b) + partials" } },
   scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
 
-  -- What is stored of a sum; m and n are C's row and column. configs/matmul_epilogue.lua has another one.
-  formula "epilogue(acc, m, n)" "acc",
+  -- What is stored of a sum. Another one goes here, in a config of your own; the reference changes with it.
+  formula "epilogue(acc, m, n)" (epilogue()),
 
   reference "matmul_reference.cu",
   flops "2 * M * N * K * batch",
   products "dtype",                              -- which tensor cores do too: the higher ceiling
-  bytes "((M * K + K * N) * sizeof(operand) + M * N * sizeof(result)) * batch", -- each operand once
+  bytes "((M * K + K * N) * sizeof(operand) + (scaled and 2 or 1) * M * N * sizeof(result)) * batch", -- each once
 
   -- The third dimension of a grid counts the batch.
   where "batch <= 65535",
@@ -418,6 +437,9 @@ kernel "matmul" {
     -- A thread's sums and some 25 registers more; three consumers have 160 of them, and before that 128.
     where "sums >= 8 and sums <= (consumers == 3 and 96 or 192)",
     where "consumers < 3 or BN <= 192",
+    -- What an epilogue reads takes registers, too.
+    where "not fused or sums <= 160",
+    where "not scaled or sums + (deferred and sums // 2 or 0) <= (consumers == 3 and 100 or 144)",
     where "stages >= 3",
     -- Across the lines operands come in parts of 64.
     where "y_along_k or BN % 64 == 0",

@@ -63,6 +63,7 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const struct expr *tolerance, *norm;
   const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
   const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */
+  const struct expr *when;     /* of which problems it is an argument; NULL: of all */
 };
 
 /* The slots of a formula's own names, far above all others. */
@@ -77,7 +78,6 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
   const char *name;
   int line;
   const char *parameters[FORMULA_MOST];
-  bool index[FORMULA_MOST]; /* stands between brackets: a whole number */
   size_t parameter_count;
   struct formula_element elements[FORMULA_MOST];
   size_t element_count;

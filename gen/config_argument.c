@@ -87,6 +87,10 @@ static int read_specialize(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->compiled);
 }
 
+static int read_when(const struct reading *r) {
+  return read_expr(r->build, r->argument->line, r->what, &r->argument->when);
+}
+
 /* In the order in which they are read: pitch asks for the shape. */
 static const struct attribute {
   const char *name;
@@ -105,6 +109,7 @@ static const struct attribute {
     {"norm", OUTPUT | INOUT, read_norm},
     {"value", SCALAR, read_scalar_value},
     {"specialize", SCALAR, read_specialize},
+    {"when", INPUT | SCRATCH | SCALAR | CONSTANT, read_when},
 };
 
 enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };

@@ -236,10 +236,22 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- All ---- */
 
+/* What the problem has not is a number that is compiled in and that nothing mentions. */
+static int evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
+  bool present = true;
+  int status = prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
+  if (status || present) return status;
+  out->kind = CUGEN_ARGUMENT_SCALAR;
+  out->absent = out->compiled_in = true;
+  out->value = value_int(0);
+  return CUGEN_OK;
+}
+
 static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
   *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
   int status = find_dtype(e, &out->dtype);
-  if (status) return status;
+  if (!status && e->argument->when) status = evaluate_when(e, out);
+  if (status || out->absent) return status;
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 

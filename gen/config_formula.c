@@ -162,7 +162,6 @@ static bool find_element(void *context, const char *name, const char *const *ind
     return false;
   }
   element.argument = (size_t)(argument - r->build->config->arguments);
-  for (size_t i = 0; i < count; i++) formula->index[element.indices[i]] = true;
   *slot = FORMULA_ELEMENT + (int)formula->element_count;
   formula->elements[formula->element_count++] = element;
   return true;

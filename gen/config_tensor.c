@@ -146,6 +146,7 @@ static int check_bytes(const struct tensor_evaluation *e) {
 }
 
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
+  if (e->argument->absent) return CUGEN_OK;
   int status = evaluate_box(e, slots);
   if (!status) status = evaluate_swizzle(e, slots);
   if (!status) status = check_bytes(e);

@@ -2,6 +2,7 @@
    around it, launches evaluated, hashes taken. See expand.h. */
 #include "expand.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,6 +455,7 @@ static void describe_tensor(const struct kernel_argument *argument, struct text 
 
 /* What of an argument makes another launch though the source is the same. */
 static void describe_argument(const struct kernel_argument *argument, struct text *out) {
+  if (argument->absent) return;
   text_addf(out, "argument %d %s %s %" PRId64, (int)argument->kind, argument->dtype->name,
             memory_kind_names[argument->memory], argument->elements);
   for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64, argument->stride[i]);
@@ -469,6 +471,7 @@ static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
   text_addf(normal, "%s", x->proof.hex);
   for (size_t i = 0; i < x->argument_count; i++) {
+    if (x->arguments[i].absent) continue;
     text_addf(normal, "\n%d %.17g", (int)x->arguments[i].fill, x->arguments[i].tolerance);
     if (x->arguments[i].norm > 0) text_addf(normal, " %.17g", x->arguments[i].norm);
   }
@@ -483,12 +486,36 @@ static struct hash hash_since(const struct text *text, size_t from) {
   return hash_bytes(text_get(text) + from, text->length - from);
 }
 
+static bool is_name_character(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether the text says the name other than as a parameter's: behind its __restrict__. */
+static bool says(const char *text, const char *name) {
+  static const char parameter[] = "__restrict__ ";
+  size_t length = strlen(name), before = sizeof parameter - 1;
+  for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
+    if ((at > text && is_name_character(at[-1])) || is_name_character(at[length])) continue;
+    if ((size_t)(at - text) < before || memcmp(at - before, parameter, before) != 0) return true;
+  }
+  return false;
+}
+
+/* Of the normalised source. */
+static void note_unused(const struct expansion *x, const char *text) {
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &x->out->arguments[i];
+    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !says(text, argument->name);
+  }
+}
+
 static int take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
   text_restart(normal);
   source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
   if (normal->failed) return error_memory(x->err);
+  note_unused(x, text_get(normal));
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
   size_t launches = normal->length;

@@ -7,7 +7,8 @@
 struct writer {
   const struct config *config;
   const struct config_formula *formula;
-  struct text name; /* the one just asked for */
+  struct text name;         /* the one just asked for */
+  bool index[FORMULA_MOST]; /* parameters that stand between brackets in the body as it is written */
 };
 
 static void put_element(const struct writer *writer, const struct formula_element *element, struct text *out) {
@@ -37,18 +38,19 @@ static const char *write_slot(void *context, int slot) {
     text_addf(out, "__t(%s)", writer->config->arguments[slot - FORMULA_SCALAR].name);
   else if (slot < FORMULA_PARAMETER)
     text_addf(out, "__t(%s)", slot_name(writer->config, slot));
-  else if (formula->index[slot - FORMULA_PARAMETER])
+  else if (writer->index[slot - FORMULA_PARAMETER])
     text_addf(out, "__t(__v_%s)", formula->parameters[slot - FORMULA_PARAMETER]);
   else
     text_addf(out, "__v_%s", formula->parameters[slot - FORMULA_PARAMETER]);
   return text_get(out);
 }
 
-static void put_parameters(const struct config_formula *formula, struct text *out) {
+static void put_parameters(const struct writer *writer, struct text *out) {
+  const struct config_formula *formula = writer->formula;
   const char *first = formula->parameters[0];
   for (size_t i = 0; i < formula->parameter_count; i++) {
     if (i) text_add(out, ", ");
-    if (i == 0 || formula->index[i])
+    if (i == 0 || writer->index[i])
       text_add(out, "auto");
     else
       text_addf(out, "decltype(__v_%s)", first);
@@ -60,11 +62,23 @@ static void put_arguments(const struct config_formula *formula, const char *cons
   for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
 }
 
+static void find_indices(struct writer *writer, const struct expr *body) {
+  size_t count;
+  const int *slots = expr_slots(body, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (slots[i] < FORMULA_ELEMENT) continue;
+    const struct formula_element *element = &writer->formula->elements[slots[i] - FORMULA_ELEMENT];
+    for (int d = 0; d < writer->config->arguments[element->argument].rank; d++)
+      writer->index[element->indices[d]] = true;
+  }
+}
+
 static int print_body(struct writer *writer, const struct value *slots, const bool *known, size_t slot_count,
                       struct text *out, cugen_error *err) {
   struct expr *bound;
   int status = expr_bind(writer->formula->expr, slots, known, slot_count, &bound, err);
   if (status) return status;
+  find_indices(writer, bound);
   status = expr_print_formula(bound, write_slot, writer, out, err);
   out->failed |= writer->name.failed;
   text_free(&writer->name);
@@ -77,10 +91,11 @@ int formula_print(const struct config *config, const struct config_formula *form
                   cugen_error *err) {
   struct text body = {0};
   const char *first = formula->parameters[0];
-  int status = print_body(&(struct writer){config, formula, {0}}, slots, known, slot_count, &body, err);
+  struct writer writer = {config, formula, {0}, {false}};
+  int status = print_body(&writer, slots, known, slot_count, &body, err);
   if (!status) {
     text_add(out, "([&](");
-    put_parameters(formula, out);
+    put_parameters(&writer, out);
     text_addf(out, ") -> decltype(__v_%s) { ", first);
     if (strstr(text_get(&body), "__t(")) text_addf(out, "using __t = decltype(__v_%s); ", first);
     text_addf(out, "return %s; }(", text_get(&body));

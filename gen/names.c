@@ -70,6 +70,7 @@ static void add_scalar(struct names *names, int argument) {
 
 static void add_argument(struct names *names, int argument) {
   const struct kernel_argument *evaluated = &names->in.arguments[argument];
+  if (evaluated->absent) return;
   add_composed(names, NAME_TYPE, argument, "_t", 0);
   if (evaluated->kind == CUGEN_ARGUMENT_SCALAR) {
     add_scalar(names, argument);
@@ -475,6 +476,7 @@ static void read_arguments(const struct names *names, bool *reads) {
     read_expr(names, declared->dtype.expr, false, reads);
     read_expr(names, declared->compiled, false, reads);
     read_expr(names, declared->access.expr, false, reads);
+    read_expr(names, declared->when, false, reads);
   }
 }
 

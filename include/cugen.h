@@ -248,9 +248,10 @@ typedef struct cugen_argument_info {
   int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
   int64_t stride[CUGEN_MAX_RANK]; /* elements, from layout and pitch */
   const char *layout;             /* "row" or "col" */
-  int64_t bytes;                  /* whole buffer, pitch included */
+  int64_t bytes;                  /* whole buffer, pitch included; of scratch 0: the variant uses none of it */
   const char *memory;             /* "device", "pinned", "mapped", "managed" */
   int compiled_in;                /* scalar: its value is part of the source, it is not passed */
+  int absent;                     /* the problem has no such argument: pass NULL. It reads as a scalar then */
 } cugen_argument_info;
 
 /* How many arguments there are, and the one at index, in the config's order. CUGEN_ERROR_USAGE: there is none at
@@ -784,8 +785,9 @@ int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out
 
 /* arguments[i] is the plan's i-th argument, in the order and the sizes of cugen_plan_argument:
    - a buffer: its device pointer, on the cpu device the host's, at a multiple of its element's size, else
-     CUGEN_ERROR_USAGE. Scratch may be NULL: the call then owns memory of its own, zeroed. Scratch that ends the list may
-     also be left out of arguments and count. What is given must be zeroed once where the config says fill = "zero".
+     CUGEN_ERROR_USAGE. Scratch may be NULL: the call then owns memory of its own, zeroed, if the variant uses any. Scratch
+     that ends the list, and what the problem has not (absent, which takes NULL only), may also be left out of arguments and
+     count. What is given must be zeroed once where the config says fill = "zero".
      One that is read as a texture (access = "texture") must lie at a multiple of 512 bytes, else CUGEN_ERROR_USAGE.
    - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
      value. The grid stays the problem's. One that is compiled in takes no other value.

@@ -223,6 +223,10 @@ static int make_map(struct plan *plan, struct call *call, size_t index, const st
                    device->description.id);
 }
 
+static int refuse_absent(const struct kernel_argument *argument, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL", argument->name);
+}
+
 static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
   struct text value = {0};
   value_print(argument->value, &value);
@@ -239,6 +243,7 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
 static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
                        cugen_error *err) {
   size_t bytes = (size_t)argument->dtype->bytes;
+  if (argument->absent) return given ? refuse_absent(argument, err) : CUGEN_OK;
   bool known = (kernel_argument_passed(argument) && !given) || argument->compiled_in;
   if (known && !plan_pack_scalar(argument->dtype, argument->value, out))
     return kernel_argument_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
@@ -250,6 +255,7 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
 
 /* A device traps at an element that is not aligned to its own size. Wider accesses are the template's to ask for. */
 static int check_address(const struct kernel_argument *argument, const void *address, cugen_error *err) {
+  if (!address && argument->unused) return CUGEN_OK;
   size_t past = (size_t)((uintptr_t)address % (uintptr_t)argument->dtype->bytes);
   if (!address) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
   if (!past) return CUGEN_OK;

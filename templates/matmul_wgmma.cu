@@ -251,6 +251,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 
 //@ -- What is stored of a sum at a line and a column of C's; those outside are not, and stand for the last ones.
 //@ local function stored(acc, line, column)
+//@   if accumulator == "i32" and result ~= "i32" then acc = "static_cast<float>(" .. acc .. ")" end
 //@   line = "min(" .. line .. ", static_cast<int>(" .. rows .. ") - 1)"
 //@   column = "min(" .. column .. ", static_cast<int>(" .. columns .. ") - 1)"
 //@   return epilogue(acc, by_rows and line or column, by_rows and column or line)
@@ -359,14 +360,14 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
       float promoted[parts][BN / 2] = {};
 #pragma unroll 1
-      for (int step = 0; step < steps; ++step) {
-        if (step > 0 && step % promote == 0) {
-          wgmma_wait<0>();
-          release(last);
+      for (int step = 0; step < steps; step += promote) {
+        multiply(true);
+#pragma unroll 1
+        for (int next = step + 1; next < steps && next < step + promote; ++next) multiply(false);
+        wgmma_wait<0>();
+        release(last);
 #pragma unroll
-          for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
-        }
-        multiply(step % promote == 0);
+        for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
       }
 //@ else
 #pragma unroll 1
@@ -377,11 +378,12 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       named_arrive(2 - consumer, 256);
       skip_steps(steps); // those of the other's tile
 //@ end
-      wgmma_wait<0>();
-      release(last);
 //@ if promote > 0 then
 #pragma unroll
-      for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] += promoted[i / (BN / 2)][i % (BN / 2)];
+      for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] = promoted[i / (BN / 2)][i % (BN / 2)];
+//@ else
+      wgmma_wait<0>();
+      release(last);
 //@ end
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.

@@ -74,6 +74,10 @@ static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
 
 static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error *error) {
   bundle_argument_kind kind = arguments_of_kernel[at].kind;
+  if (!call->plan->sizes.arguments[at].passed && kind != BUNDLE_SCALAR)
+    return given ? fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' is none of this problem's: pass NULL",
+                        arguments_of_kernel[at].name)
+                 : BUNDLE_OK;
   if (kind == BUNDLE_SCALAR) return bind_scalar(call, at, given, error);
   if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
   if (!given)

@@ -7,6 +7,7 @@
 //@ end
 //@ -- What is stored of a sum at C's row and column; the formula counts them in the whole batch.
 //@ function stored(sum, row, col)
+//@   if accumulator == "i32" and result ~= "i32" then sum = "static_cast<float>(" .. sum .. ")" end
 //@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(blockIdx.z) * M + " .. row end
 //@   if batch > 1 and C_layout == "col" then col = "static_cast<index_t>(blockIdx.z) * N + " .. col end
 //@   return epilogue(sum, row, col)

@@ -192,13 +192,13 @@ static void test_matmul(void **state) {
 
 static void test_offsets(void **state) {
   static const struct {
-    const char *config, *variant, *settings[3];
+    const char *config, *variant, *settings[5];
   } rows[] = {
       {"filter", "naive", {"rows=65536", "cols=65536"}},
       {"filter", "tiled", {"rows=65536", "cols=65536"}},
       {"filter", "strips", {"rows=65536", "cols=65536"}},
-      {"matmul_epilogue", "tiled", {"M=65536", "N=65536"}},
-      {"matmul_epilogue", "pipelined", {"M=65536", "N=65536"}},
+      {"matmul", "tiled", {"M=65536", "N=65536", "scaled=true", "biased=true", "activation=relu"}},
+      {"matmul", "pipelined", {"M=65536", "N=65536", "scaled=true", "biased=true", "activation=gelu"}},
       {"reduce", "global", {"rows=65536", "cols=65536", "axis=row"}},
       {"reduce", "static", {"rows=65536", "cols=65536", "axis=row"}},
       {"reduce", "dynamic", {"rows=65536", "cols=65536", "axis=row"}},
@@ -208,7 +208,7 @@ static void test_offsets(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cugen_error error;
     const char *source, *name;
-    cugen_kernel *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 3);
+    cugen_kernel *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 5);
     if (cugen_kernel_source(kernel, rows[i].variant, &source, &name, &error)) fail_msg("%s", error.message);
     if (!strstr(source, "using index_t = long long;")) fail_msg("%s %s", rows[i].config, rows[i].variant);
     cugen_kernel_close(kernel);

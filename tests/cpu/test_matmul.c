@@ -17,23 +17,24 @@ struct operands {
   _Alignas(512) float a[MOST], b[MOST], c[MOST], d[MOST], bias[MOST];
 };
 
-/* All but the arguments' number is alike: D, bias, alpha and beta stand before M, N and K in matmul_epilogue. */
 static const struct choice plans[] = {
-    {"configs/matmul.lua", "naive", NULL},          {"configs/matmul.lua", "tiled", NULL},
-    {"configs/matmul.lua", "blocked", NULL},        {"configs/matmul.lua", "pipelined", NULL},
-    {"configs/matmul_epilogue.lua", "tiled", NULL}, {"configs/matmul_epilogue.lua", "pipelined", NULL},
+    {"configs/matmul.lua", "naive", NULL},     {"configs/matmul.lua", "tiled", NULL},
+    {"configs/matmul.lua", "blocked", NULL},   {"configs/matmul.lua", "pipelined", NULL},
+    {"configs/matmul.lua", "tiled", NULL},     {"configs/matmul.lua", "blocked", NULL},
+    {"configs/matmul.lua", "pipelined", NULL},
 };
 
-enum { PLANS = sizeof plans / sizeof *plans };
+enum { PLANS = sizeof plans / sizeof *plans, PLAIN = 4 };
 
 static bool has_epilogue(size_t plan) {
-  return strstr(plans[plan].config, "epilogue") != NULL;
+  return plan >= PLAIN;
 }
 
 /* A tile of the first variants lies inside, and the others on the edges. */
 static cugen_plan *open_plan(cugen *lib, size_t i) {
-  static const char *const settings[] = {"M=136", "N=132", "K=37", "layout_a=col"};
-  return open_choice(lib, &plans[i], settings, 4);
+  static const char *const settings[] = {"M=136",       "N=132",       "K=37",           "layout_a=col",
+                                         "scaled=true", "biased=true", "activation=relu"};
+  return open_choice(lib, &plans[i], settings, has_epilogue(i) ? 7 : 4);
 }
 
 static void fill(struct operands *o) {
@@ -49,7 +50,7 @@ static void fill(struct operands *o) {
 /* shift: floats from an aligned address to D and the bias. */
 static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, float *b, float *c, int shift) {
   void *plain[] = {a, b, c, NULL, NULL, NULL};
-  void *epilogue[] = {a, b, o->d + shift, o->bias + shift, c, NULL, NULL, NULL, NULL, NULL};
+  void *epilogue[] = {a, b, c, NULL, NULL, NULL, o->d + shift, o->bias + shift, NULL, NULL};
   launch_once(plan, has_epilogue(i) ? epilogue : plain, has_epilogue(i) ? 10 : 6);
 }
 
@@ -110,6 +111,48 @@ static void test_nan_and_infinity(void **state) {
   }
 }
 
+/* What a problem has not keeps its place and takes NULL only; scratch is there for the variants that compute in it. */
+static void test_absent(void **state) {
+  static struct operands o;
+  cugen_plan *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
+  cugen_argument_info info;
+  cugen_error error;
+  cugen_call *call;
+  void *arguments[12] = {o.a, o.b, o.c};
+  static const char *const names[] = {"D", "bias", "alpha", "beta", "workspace", "tickets"};
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(cugen_plan_argument(plain, 6 + i, &info, &error), CUGEN_OK);
+    assert_string_equal(info.name, names[i]);
+    assert_int_equal(info.absent, i < 4);
+    assert_int_equal(info.bytes, 0);
+    assert_int_equal(cugen_plan_argument(fused, 6 + i, &info, &error), CUGEN_OK);
+    assert_false(info.absent);
+  }
+  assert_int_equal(cugen_call_bind(plain, arguments, 12, &call, &error), CUGEN_OK);
+  cugen_call_close(call);
+  assert_int_equal(cugen_call_bind(fused, arguments, 6, &call, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "was given 6"));
+  arguments[7] = o.bias;
+  assert_int_equal(cugen_call_bind(plain, arguments, 12, &call, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "'bias' is none of this problem's: pass NULL"));
+  cugen_plan_close(plain);
+  cugen_plan_close(fused);
+}
+
+static void test_scratch(void **state) {
+  static const char *const settings[] = {"M=136", "N=132", "K=37"};
+  static const struct choice parts = {"configs/matmul.lua", "pipelined", "split = 2"};
+  cugen_plan *plan = open_choice(*state, &parts, settings, 3);
+  cugen_argument_info info;
+  cugen_error error;
+  for (size_t i = 10; i < 12; i++) {
+    assert_int_equal(cugen_plan_argument(plan, i, &info, &error), CUGEN_OK);
+    assert_int_equal(info.kind, CUGEN_ARGUMENT_SCRATCH);
+    assert_true(info.bytes > 0);
+  }
+  cugen_plan_close(plan);
+}
+
 /* In what else an epilogue reads they reach the elements that read them; relu leaves NaN as it is. */
 static void test_nan_in_an_epilogue(void **state) {
   static struct operands o;
@@ -135,6 +178,8 @@ int main(void) {
       cmocka_unit_test(test_unaligned),
       cmocka_unit_test(test_nan_and_infinity),
       cmocka_unit_test(test_nan_in_an_epilogue),
+      cmocka_unit_test(test_absent),
+      cmocka_unit_test(test_scratch),
   };
   return cmocka_run_group_tests_name("matmul", tests, open_library, close_library);
 }

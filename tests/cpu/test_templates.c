@@ -151,9 +151,15 @@ static void test_batch(void **state) {
 /* What an epilogue does with an element of the sum, its row and its column. */
 static void test_epilogue(void **state) {
   for (unsigned i = 0; i < 4; i++) {
-    const char *settings[] = {i & 1 ? "layout_c=col" : "layout_c=row", i & 2 ? "dtype=f64" : "dtype=f32", "M=67",
-                              "N=129", "K=33"};
-    cugen_kernel *kernel = open_kernel(*state, "configs/matmul_epilogue.lua", settings, 5);
+    const char *settings[] = {i & 1 ? "layout_c=col" : "layout_c=row",
+                              i & 2 ? "dtype=f64" : "dtype=f32",
+                              i == 3 ? "scaled=false" : "scaled=true",
+                              i == 2 ? "biased=false" : "biased=true",
+                              i & 1 ? "activation=relu" : "activation=gelu",
+                              "M=67",
+                              "N=129",
+                              "K=33"};
+    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 8);
     run_variant(kernel, "tiled tile=16 pad=0");
     run_variant(kernel, pipelined[i]);
     run_variant(kernel, parts[0]);

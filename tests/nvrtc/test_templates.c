@@ -123,11 +123,13 @@ static int compile(const struct bench *bench, const struct kernel_spec *spec, st
   return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
 }
 
-/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled, over all kernels. */
+/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled, over all kernels. A kernel on
+   wgmma with a few bytes in local memory is refused, which tuning takes for an answer. */
 static int64_t compile_right(const struct bench *bench, const struct kernel_spec *spec) {
   cugen_error err;
   struct compiled compiled;
   int status = compile(bench, spec, &compiled, &err);
+  if (status && strstr(err.message, "a kernel on wgmma has") && strstr(err.message, "of local memory")) return 0;
   if (status) fail_msg("%s for %s: %s\n%s", spec->variant, bench->target->arch, err.message, spec->source);
   if (strstr(compiled.log, "warning")) fail_msg("%s: %s", spec->variant, compiled.log);
   int64_t spilled = 0;
@@ -338,9 +340,11 @@ static void test_matmul_wgmma(void **state) {
                               narrow && number & 4 ? "layout_a=col" : "layout_a=row",
                               narrow && !(number & 8) ? "layout_b=row" : "layout_b=col",
                               pick(&random, "layout_c=row", "layout_c=col"),
-                              pick(&random, "M=128", "M=4096")};
+                              pick(&random, "M=128", "M=4096"),
+                              number % 3 == 1 && number % 7 < 6 ? "biased=true" : "biased=false",
+                              number % 3 == 1 && number % 7 < 6 ? "activation=gelu" : "activation=none"};
     struct bench bench;
-    bench_open(*state, "configs/matmul.lua", settings, 6, &targets[1], &bench);
+    bench_open(*state, "configs/matmul.lua", settings, 8, &targets[1], &bench);
     compile_variant(&bench, random_variant(&bench, "wgmma", NULL, &random));
     compile_variant(&bench, random_variant(&bench, "wgmma_stream", NULL, &random));
     bench_close(&bench);

@@ -87,6 +87,28 @@ static void arguments_are_laid_out(void **state) {
   config_close(c);
 }
 
+/* Of other problems an argument is none: a number that is compiled in, of no shape. */
+static void arguments_come_and_go(void **state) {
+  (void)state;
+  struct config *c = parse_body("problem \"N\" (8), problem \"biased\" { false, true },\n"
+                                "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
+                                "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
+                                "scalar \"s\" { dtype = \"f32\", value = 2, when = \"not biased\" },");
+  struct kernel_argument a[3] = {0};
+  static const char *const biased = "biased=true";
+  assert_int_equal(evaluate(c, NULL, 0, a, NULL), CUGEN_OK);
+  assert_true(a[1].absent && a[1].compiled_in && !kernel_argument_passed(&a[1]));
+  assert_int_equal(a[1].kind, CUGEN_ARGUMENT_SCALAR);
+  assert_int_equal(a[1].rank, 0);
+  assert_false(a[2].absent);
+  assert_int_equal(evaluate(c, &biased, 1, a, NULL), CUGEN_OK);
+  assert_false(a[1].absent);
+  assert_int_equal(a[1].kind, CUGEN_ARGUMENT_INPUT);
+  assert_int_equal(a[1].elements, 8);
+  assert_true(a[2].absent);
+  config_close(c);
+}
+
 static void indices_widen(void **state) {
   (void)state;
   struct config *c =
@@ -207,9 +229,8 @@ static void products_are_types(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arguments_are_laid_out),
-      cmocka_unit_test(indices_widen),
-      cmocka_unit_test(wrong_arguments),
+      cmocka_unit_test(arguments_are_laid_out), cmocka_unit_test(arguments_come_and_go),
+      cmocka_unit_test(indices_widen),          cmocka_unit_test(wrong_arguments),
       cmocka_unit_test(products_are_types),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

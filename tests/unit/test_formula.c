@@ -102,6 +102,11 @@ static void test_bodies(void **state) {
   expect_body("exp(1) + tanh(a) + erf(b) + log(a)", 64, "sum",
               "(((exp(__t(1LL))) + (tanh(__v_a))) + (erf(__v_b))) + (log(__v_a))");
   expect_body("min(a, b)", 64, "sum", LEAST("__v_a", "__v_b"));
+  expect_body(
+      "gelu(a)", 64, "sum",
+      "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * "
+      "__x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + "
+      "__expf(__y))); else return __x / (1 + exp(__y)); }(__v_a))");
   expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
@@ -131,6 +136,9 @@ static void test_calls(void **state) {
        "([&](auto __v_acc, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { "
        "return "
        "__x < 0 ? decltype(__x)(0) : __x; }((__t(alpha) * __v_acc) + __t(bias[__v_n]))); }((x), (y)))"},
+      /* what stands between brackets in no body that is written is no index */
+      {"formula \"f(acc, n)\" \"op ~= 'sum' and acc + bias[n] or acc\"",
+       "([&](auto __v_acc, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((x), (y)))"},
       {"formula \"f(acc, s, m, n)\" \"acc + D[m, n] * n + s\"",
        "([&](auto __v_acc, decltype(__v_acc) __v_s, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = "
        "decltype(__v_acc); return (__v_acc + (__t(D[__v_m * D_stride0 + __v_n * D_stride1]) * __t(__v_n))) + __v_s; "

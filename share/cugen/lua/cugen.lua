@@ -137,6 +137,7 @@
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.access|string `global` by default
 ---@field address? cugen.address|string of a texture; `clamp` by default
+---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.output_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
@@ -164,6 +165,7 @@
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
 ---@field memory? cugen.memory|string `device` by default
+---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.constant_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
@@ -172,11 +174,13 @@
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field access? cugen.constant_access|string `constant` by default
+---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.scalar_attributes
 ---@field dtype? cugen.scalar_dtype|string `index` by default
 ---@field value? cugen.expression the problem or shared tunable of the same name by default
 ---@field specialize? cugen.expression whether the value is part of the source instead of a parameter; `false` by default
+---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.nearest_attributes
 ---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
@@ -286,7 +290,7 @@ function scalar(name) end
 function constant(name) end
 
 ---A scalar function as an expression, which templates and the reference call: `${combine("sum", "x")}`. The first parameter
----gives the type; `exp`, `log`, `tanh`, `erf`, `relu` are there, scalar arguments by name, elements of inputs as `bias[n]`.
+---gives the type; `exp`, `log`, `tanh`, `erf`, `gelu`, `relu` are there, scalar arguments by name, elements of inputs as `bias[n]`.
 ---```lua
 ---formula "combine(a, b)" "a + b"
 ---```

@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1
-// M=1000 N=1000 K=1000 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
+// M=1000 N=1000 K=1000 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 #define M 1000
 #define N 1000

@@ -1,5 +1,5 @@
 // matmul: blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=8 min_blocks=1
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=col layout_b=col layout_c=col pitched=true specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=col layout_b=col layout_c=col pitched=true specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 using dtype = float;
 #define BM 128

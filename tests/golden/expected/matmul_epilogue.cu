@@ -1,5 +1,5 @@
-// matmul_epilogue: pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=1
-// M=4096 N=4096 K=4096 dtype=f32 layout_a=row layout_b=row layout_c=col
+// matmul: pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=col pitched=false specialize=false fill=uniform batch=1 scaled=true biased=true activation=relu
 using index_t = int;
 using dtype = float;
 #define BM 128
@@ -23,13 +23,13 @@ using A_t = float;
 using B_t = float;
 #define B_stride0 ((index_t)(N))
 #define B_stride1 1
+using C_t = float;
+#define C_stride0 1
+#define C_stride1 ((index_t)(M))
 using D_t = float;
 #define D_stride0 1
 #define D_stride1 ((index_t)(M))
 using bias_t = float;
-using C_t = float;
-#define C_stride0 1
-#define C_stride1 ((index_t)(M))
 using workspace_t = float;
 using tickets_t = unsigned int;
 
@@ -240,7 +240,7 @@ __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
   for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
 }
 
-__global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, const D_t *__restrict__ D, const bias_t *__restrict__ bias, C_t *__restrict__ C, float alpha, float beta, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
+__global__ void __launch_bounds__(threads, 1) matmul_pipelined(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, const D_t *__restrict__ D, const bias_t *__restrict__ bias, float alpha, float beta, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   extern __shared__ dtype shared[]; // stages of a tile of A and one of B
   constexpr int stage_a = BK * 132;
   constexpr int stage = stage_a + BK * 256;

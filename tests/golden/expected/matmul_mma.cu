@@ -1,5 +1,5 @@
 // matmul: mma BM=128 BN=256 WM=64 WN=64 k_bytes=64 stages=4 group=8 min_blocks=1 f64_rows=8 f64_k=4
-// M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=row layout_c=col pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=row layout_c=col pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_bf16.h>
 
 using index_t = int;

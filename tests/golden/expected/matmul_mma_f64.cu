@@ -1,5 +1,5 @@
 // matmul: mma BM=64 BN=128 WM=32 WN=32 k_bytes=128 stages=4 group=1 min_blocks=1 f64_rows=16 f64_k=8
-// M=4096 N=4096 K=4095 dtype=f64 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=3
+// M=4096 N=4096 K=4095 dtype=f64 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=3 scaled=false biased=false activation=none
 using index_t = int;
 #define BM 64
 #define BN 128

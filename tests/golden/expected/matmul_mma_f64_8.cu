@@ -1,5 +1,5 @@
 // matmul: mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3 group=8 min_blocks=1 f64_rows=8 f64_k=4
-// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 #define BM 64
 #define BN 64

@@ -1,5 +1,5 @@
 // matmul: naive block_x=16 block_y=16 columns_along=y
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 #define block_x 16
 #define block_y 16

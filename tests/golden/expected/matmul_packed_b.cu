@@ -1,5 +1,5 @@
 // matmul: packed BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=1
-// M=130 N=259 K=36 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=130 N=259 K=36 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 using dtype = float;
 #define BM 128

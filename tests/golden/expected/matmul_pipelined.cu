@@ -1,5 +1,5 @@
 // matmul: pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=1
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=2
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=2 scaled=false biased=false activation=none
 using index_t = int;
 using dtype = float;
 #define BM 64

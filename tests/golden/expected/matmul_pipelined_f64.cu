@@ -1,5 +1,5 @@
 // matmul: pipelined BM=128 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 group=1 split=1
-// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 using dtype = double;
 #define BM 128

@@ -1,5 +1,5 @@
 // matmul: reference
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=true specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 using A_t = float;
 #define A_stride0 1

@@ -1,5 +1,5 @@
 // matmul: tiled tile=16 pad=1
-// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 #define M 4096
 #define N 4096

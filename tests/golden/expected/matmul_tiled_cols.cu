@@ -1,5 +1,5 @@
 // matmul: tiled tile=16 pad=0
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 #define tile 16
 #define pad 0
