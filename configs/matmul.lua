@@ -533,7 +533,8 @@ kernel "matmul" {
     derive "wave"          "device.sm_count // cluster_size", -- of clusters that run at once
     derive "shared_tiles"  "cluster_tiles % wave",
 
-    where "sums <= 192",
+    where "sums <= (fused and 160 or 192)",
+    where "not scaled or sums + (deferred and sums // 2 or 0) <= 144",
     where "stages >= 3",
     where "y_along_k or BN % 64 == 0",
     where "BN % (8 * cluster_x) == 0",

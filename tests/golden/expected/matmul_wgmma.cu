@@ -1,5 +1,5 @@
 // matmul: wgmma BM=128 BN=256 consumers=2 pingpong=false cluster_x=2 cluster_y=1 split_k=1 swap=false group=8 order=down store_buffers=1 deferred=true promote=0
-// M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_bf16.h>
 
 using index_t = int;
@@ -416,7 +416,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -428,7 +428,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 284 "templates/matmul_wgmma.cu"
+#line 285 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -445,7 +445,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 331 "templates/matmul_wgmma.cu"
+#line 332 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -472,16 +472,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 380 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 437 "templates/matmul_wgmma.cu"
+#line 439 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -493,7 +490,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 458 "templates/matmul_wgmma.cu"
+#line 460 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -1,5 +1,5 @@
 // matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 swap=false group=8 order=down store_buffers=1 deferred=false promote=4
-// M=4096 N=4096 K=4096 dtype=e4m3 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=e4m3 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_fp8.h>
 #include <cuda_bf16.h>
 
@@ -418,7 +418,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -430,7 +430,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 284 "templates/matmul_wgmma.cu"
+#line 285 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -447,34 +447,34 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 342 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 359 "templates/matmul_wgmma.cu"
+#line 360 "templates/matmul_wgmma.cu"
       // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
       float promoted[parts][BN / 2] = {};
 #pragma unroll 1
-      for (int step = 0; step < steps; ++step) {
-        if (step > 0 && step % promote == 0) {
-          wgmma_wait<0>();
-          release(last);
+      for (int step = 0; step < steps; step += promote) {
+        multiply(true);
+#pragma unroll 1
+        for (int next = step + 1; next < steps && next < step + promote; ++next) multiply(false);
+        wgmma_wait<0>();
+        release(last);
 #pragma unroll
-          for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
-        }
-        multiply(step % promote == 0);
+        for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
       }
-#line 380 "templates/matmul_wgmma.cu"
-      wgmma_wait<0>();
-      release(last);
-
+#line 382 "templates/matmul_wgmma.cu"
 #pragma unroll
-      for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] += promoted[i / (BN / 2)][i % (BN / 2)];
+      for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] = promoted[i / (BN / 2)][i % (BN / 2)];
+
+
+
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 449 "templates/matmul_wgmma.cu"
+#line 451 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -485,7 +485,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -1,4 +1,4 @@
-// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=2 cluster_y=1 split_k=1 group=8 order=down store_buffers=1 deferred=true promote=0
+// matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=2 cluster_y=1 split_k=1 swap=false group=8 order=down store_buffers=1 deferred=true promote=0
 // M=4096 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=true biased=true activation=gelu
 #include <cuda_bf16.h>
 
@@ -39,6 +39,13 @@ using tickets_t = unsigned int;
 // Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
 // a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
 // each, for all (multicast); those along k add up their sums through each other's shared memory.
+//
+// Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
+// is transposed on its way to C.
+//
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
+// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
+// always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -234,7 +241,7 @@ __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsign
                "r"(d)
                : "memory");
 }
-#line 18 "templates/matmul_wgmma.cu"
+#line 25 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -247,6 +254,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
+#line 82 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -293,11 +301,13 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
+#line 134 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
   return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
 }
+
 
 __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 1)
     matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, const D_t *__restrict__ D, const bias_t *__restrict__ bias, float alpha, float beta, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
@@ -317,6 +327,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int tiles = tiles_x * tiles_y;
   const int first_tile = blockIdx.x / cluster_size;
   const int clusters = gridDim.x / cluster_size;
+
+
+
 
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
@@ -344,9 +357,15 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       for (int i = 0; i < cluster_x; ++i) mask_y |= 1u << (i + cluster_x * in_y + cluster_x * cluster_y * in_k);
       int stage = 0;
       unsigned phase = 1;
+
+
+
+
       for (int index = first_tile; index < tiles; index += clusters) {
         const place tile = tile_at(index, tiles_x, tiles_y);
+
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
+
         for (int step = first_step; step < first_step + steps; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
@@ -401,7 +420,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 191 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -413,7 +432,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 211 "templates/matmul_wgmma.cu"
+#line 285 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -422,6 +441,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
       tensor_fence();
       named_sync(6 + consumer, 128);
+
       if (thread == 0) tensor_store(C, to, column, line);
       if (++buffer == store_buffers) buffer = 0;
     };
@@ -429,7 +449,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 239 "templates/matmul_wgmma.cu"
+#line 332 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -439,6 +459,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
     };
     bool wait = false;
+
 
     for (int index = first_tile; index < tiles; index += clusters) {
 
@@ -455,13 +476,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 291 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 345 "templates/matmul_wgmma.cu"
+#line 439 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -473,7 +494,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 366 "templates/matmul_wgmma.cu"
+#line 460 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

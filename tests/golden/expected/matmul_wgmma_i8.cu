@@ -1,5 +1,5 @@
 // matmul: wgmma BM=64 BN=128 consumers=1 pingpong=false cluster_x=1 cluster_y=1 split_k=2 swap=false group=8 order=down store_buffers=1 deferred=false promote=0
-// M=128 N=1024 K=4096 dtype=i8 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1
+// M=128 N=1024 K=4096 dtype=i8 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define BM 64
@@ -407,7 +407,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](int acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -419,7 +419,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 276 "templates/matmul_wgmma.cu"
+#line 277 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -427,7 +427,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 290 "templates/matmul_wgmma.cu"
+#line 291 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -438,24 +438,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 342 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 372 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 380 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 399 "templates/matmul_wgmma.cu"
+#line 401 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -493,9 +490,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return static_cast<unsigned>(result_of(total[0][w], line, column + (w) / 4 * 8, (w) % 4)); });
       }
-#line 458 "templates/matmul_wgmma.cu"
+#line 460 "templates/matmul_wgmma.cu"
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -1,5 +1,5 @@
 // matmul: wgmma BM=128 BN=128 consumers=2 pingpong=true cluster_x=1 cluster_y=2 split_k=1 swap=false group=8 order=down store_buffers=1 deferred=false promote=0
-// M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=col pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define BM 128
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -420,7 +420,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 276 "templates/matmul_wgmma.cu"
+#line 277 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -428,7 +428,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 290 "templates/matmul_wgmma.cu"
+#line 291 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -450,12 +450,12 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       named_arrive(1, 256);
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
-#line 344 "templates/matmul_wgmma.cu"
+#line 345 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 
       named_sync(1 + consumer, 256);
-#line 372 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
 
@@ -463,16 +463,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
       named_arrive(2 - consumer, 256);
       skip_steps(steps); // those of the other's tile
-
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 449 "templates/matmul_wgmma.cu"
+#line 451 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -483,7 +480,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

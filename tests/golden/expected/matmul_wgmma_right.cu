@@ -1,5 +1,5 @@
 // matmul: wgmma BM=128 BN=128 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=1 swap=false group=8 order=right store_buffers=1 deferred=false promote=0
-// M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=4096 N=4096 K=4096 dtype=tf32 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 using index_t = int;
 struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define BM 128
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -420,7 +420,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 276 "templates/matmul_wgmma.cu"
+#line 277 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
@@ -428,7 +428,7 @@ __global__ void __launch_bounds__(threads, 1)
                      "r"(word(w)), "r"(word(w + 1))
                      : "memory");
       }
-#line 290 "templates/matmul_wgmma.cu"
+#line 291 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -439,24 +439,21 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 342 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 372 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 380 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 449 "templates/matmul_wgmma.cu"
+#line 451 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -467,7 +464,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -1,5 +1,5 @@
 // matmul: wgmma_stream BM=128 BN=256 cluster_x=2 cluster_y=1 group=16 deferred=false
-// M=512 N=512 K=32768 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=512 N=512 K=32768 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_bf16.h>
 
 using index_t = int;
@@ -462,7 +462,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -474,7 +474,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 284 "templates/matmul_wgmma.cu"
+#line 285 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -491,7 +491,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 313 "templates/matmul_wgmma.cu"
+#line 314 "templates/matmul_wgmma.cu"
     // The cluster's parts of tiles that are shared.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
@@ -508,24 +508,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         }
       }
     }
-#line 342 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
     for (int index = shares.tiles + first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 372 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 380 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 449 "templates/matmul_wgmma.cu"
+#line 451 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -536,7 +533,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
@@ -579,7 +576,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_con
     return static_cast<float>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[e]), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
   };
   const unsigned to = shared_address(staging);
-#line 516 "templates/matmul_wgmma.cu"
+#line 518 "templates/matmul_wgmma.cu"
   store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
                  pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
 

@@ -1,5 +1,5 @@
 // matmul: wgmma BM=128 BN=16 consumers=2 pingpong=false cluster_x=1 cluster_y=1 split_k=2 swap=true group=8 order=down store_buffers=1 deferred=false promote=0
-// M=16 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1
+// M=16 N=4096 K=4096 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_bf16.h>
 
 using index_t = int;
@@ -422,7 +422,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 258 "templates/matmul_wgmma.cu"
+#line 259 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         store_transposed(to + swizzled(w * 2 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
                          word(w + 2), word(w + 3));
       }
-#line 290 "templates/matmul_wgmma.cu"
+#line 291 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -451,24 +451,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 342 "templates/matmul_wgmma.cu"
+#line 343 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 372 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 380 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-
-
-
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 399 "templates/matmul_wgmma.cu"
+#line 401 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -506,9 +503,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 458 "templates/matmul_wgmma.cu"
+#line 460 "templates/matmul_wgmma.cu"
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 467 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
