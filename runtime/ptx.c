@@ -309,7 +309,6 @@ static int read_instruction(struct reader *r, struct word word) {
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
   if (made.results) made.results = first; /* a vector or pair is its whole first operand */
-  made.leader = k->count == 0 || k->instructions[k->count - 1].op == PTX_BRANCH;
   k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
   if (r->failed) return error_memory(r->err);
   k->instructions[k->count++] = made;
@@ -363,6 +362,31 @@ static void read_parameters(struct reader *r) {
   }
 }
 
+/* A short branch over what is straight: ptxas makes predicates of it, and what it guards moves among what stands around. */
+static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
+  enum { SHORT = 16 };
+  if (k->instructions[branch].guard < 0 || target <= (int64_t)branch || target - (int64_t)branch > SHORT)
+    return false;
+  for (size_t i = branch + 1; i < (size_t)target && i < k->count; i++) {
+    enum ptx_op op = k->instructions[i].op;
+    if (op == PTX_BRANCH || op == PTX_BARRIER || op == PTX_EXIT || op == PTX_CALL) return false;
+  }
+  return true;
+}
+
+/* Where a branch leads, and behind it, a block begins. */
+static void mark_leaders(struct ptx_kernel *k) {
+  if (k->count) k->instructions[0].leader = true;
+  for (size_t i = 0; i < k->count; i++) {
+    const struct ptx_instruction *in = &k->instructions[i];
+    if (in->op != PTX_BRANCH || !in->count) continue;
+    int64_t target = k->operands[in->first].value;
+    if (is_predicated(k, i, target)) continue;
+    if (i + 1 < k->count) k->instructions[i + 1].leader = true;
+    if (target >= 0 && target < (int64_t)k->count) k->instructions[target].leader = true;
+  }
+}
+
 static int resolve(struct reader *r) {
   struct ptx_kernel *k = r->out;
   for (size_t i = 0; i < r->fixup_count; i++) {
@@ -371,12 +395,7 @@ static int resolve(struct reader *r) {
     if (!symbol) return refuse(r, "unknown name", r->fixups[i].name);
     operand->value += symbol->value;
   }
-  for (size_t i = 0; i < k->count; i++) { /* where a branch leads a block begins */
-    const struct ptx_instruction *in = &k->instructions[i];
-    if (in->op != PTX_BRANCH || !in->count) continue;
-    int64_t target = k->operands[in->first].value;
-    if (target >= 0 && target < (int64_t)k->count) k->instructions[target].leader = true;
-  }
+  mark_leaders(k);
   k->static_shared = r->shared;
   return CUGEN_OK;
 }

@@ -46,15 +46,20 @@ enum ptx_op {
   PTX_STORE,
   PTX_ATOMIC,
   PTX_TEXTURE,
-  PTX_ASYNC,      /* cp.async: global to shared by each thread */
-  PTX_BULK_LOAD,  /* cp.async.bulk, global to shared */
-  PTX_BULK_STORE, /* and back */
+  PTX_ASYNC,       /* cp.async: global to shared by each thread */
+  PTX_BULK_LOAD,   /* cp.async.bulk, global to shared */
+  PTX_BULK_STORE,  /* and back */
+  PTX_EXPECT,      /* mbarrier: how many bytes copies will bring */
+  PTX_TENSOR_LOAD, /* cp.async.bulk.tensor: what its box holds stands in the map; PTX_EXPECT says it */
   PTX_COMMIT,
   PTX_WAIT,
   PTX_WAIT_BARRIER, /* mbarrier: until what was asked for in bulk is there */
   PTX_MATRIX_LOAD,
   PTX_MATRIX_STORE,
   PTX_MMA,
+  PTX_WGMMA, /* asynchronous, by four warps */
+  PTX_WGMMA_COMMIT,
+  PTX_WGMMA_WAIT,
   PTX_BARRIER,
   PTX_BRANCH,
   PTX_EXIT,

@@ -3,7 +3,15 @@
 
 #include <stdlib.h>
 
-enum { LINES = 1 << 16, BANKS = 32, SECTOR = 32, PASS = 128, MOST_SECTORS = 4 * PTX_LANES };
+enum {
+  LINES = 1 << 16,
+  PAGES = 1 << 14,
+  BANKS = 32,
+  SECTOR = 32,
+  PASS = 128,
+  MOST_SECTORS = 4 * PTX_LANES,
+  PAGE = 1024 /* bytes in a row of HBM3's pseudo channel: JEDEC JESD238 */
+};
 
 struct ptx_line {
   uint64_t sector;
@@ -13,12 +21,27 @@ struct ptx_line {
 int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err) {
   *out = (struct ptx_memory){.capacity = l1_bytes / SECTOR};
   out->lines = calloc(LINES, sizeof *out->lines);
-  return out->lines ? CUGEN_OK : error_memory(err);
+  out->pages = calloc(PAGES, sizeof *out->pages);
+  return out->lines && out->pages ? CUGEN_OK : error_memory(err);
 }
 
 void ptx_memory_close(struct ptx_memory *memory) {
   free(memory->lines);
+  free(memory->pages);
   memory->lines = NULL;
+  memory->pages = NULL;
+}
+
+/* Page 0 is no buffer's. Where two share a place the older is forgotten, and would be counted again. */
+static void touch_page(struct ptx_memory *m, uint64_t page) {
+  uint64_t *place = &m->pages[(page ^ page >> 14) % PAGES];
+  m->page_count += *place != page;
+  *place = page;
+}
+
+void ptx_touch_pages(struct ptx_memory *memory, uint64_t address, int64_t bytes) {
+  for (uint64_t page = address / PAGE; bytes > 0 && page <= (address + (uint64_t)bytes - 1) / PAGE; page++)
+    touch_page(memory, page);
 }
 
 /* Whether it is in L1; it is from now on. */
@@ -53,6 +76,7 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
     bytes += lanes->bytes;
   }
   for (int i = 0; i < out->sectors; i++) out->misses += !through_l1 || !look_up(memory, sectors[i]);
+  for (int i = 0; i < pass_count; i++) touch_page(memory, passes[i] / (PAGE / PASS));
   out->ideal = at_least_one((bytes + SECTOR - 1) / SECTOR);
   if (out->ideal > out->sectors) out->ideal = out->sectors; /* lanes that read the same */
   out->wavefronts = at_least_one(pass_count);

@@ -11,15 +11,20 @@ struct ptx_access {
   int wavefronts; /* passes of at most 128 bytes */
 };
 
-/* L1: a sector is there until about as many others have come as it holds. */
+/* L1: a sector is there until about as many others have come as it holds. And the pages of device memory that were
+   touched: a row of DRAM bits that has to be opened holds about one. */
 struct ptx_memory {
   struct ptx_line *lines;
   int64_t capacity, arrived; /* sectors */
+  uint64_t *pages;           /* a hash table */
+  int64_t page_count;
 };
 
 int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err);
 void ptx_memory_close(struct ptx_memory *memory);
 
+/* Notes the pages of so many bytes. */
+void ptx_touch_pages(struct ptx_memory *memory, uint64_t address, int64_t bytes);
 void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
                        struct ptx_access *out);
 /* What an instruction asked for last: loops ask for the same again, elsewhere. */

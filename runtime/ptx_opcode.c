@@ -15,7 +15,7 @@ static const struct {
     {"cp.async.bulk.commit_group", PTX_COMMIT, PTX_PIPE_NONE, false},
     {"cp.async.bulk.wait_group", PTX_WAIT, PTX_PIPE_NONE, false},
     {"cp.async.bulk.prefetch", PTX_NOTHING, PTX_PIPE_NONE, false},
-    {"cp.async.bulk.tensor", PTX_BULK_LOAD, PTX_PIPE_NONE, false},
+    {"cp.async.bulk.tensor", PTX_TENSOR_LOAD, PTX_PIPE_NONE, false},
     {"cp.async.bulk.global", PTX_BULK_STORE, PTX_PIPE_NONE, false},
     {"cp.async.bulk", PTX_BULK_LOAD, PTX_PIPE_NONE, false},
     {"cp.async.commit_group", PTX_COMMIT, PTX_PIPE_NONE, false},
@@ -25,6 +25,8 @@ static const struct {
     {"cp.async", PTX_ASYNC, PTX_PIPE_MEMORY, false},
     {"mbarrier.try_wait", PTX_WAIT_BARRIER, PTX_PIPE_NONE, true},
     {"mbarrier.test_wait", PTX_WAIT_BARRIER, PTX_PIPE_NONE, true},
+    {"mbarrier.arrive.expect_tx", PTX_EXPECT, PTX_PIPE_NONE, false},
+    {"mbarrier.expect_tx", PTX_EXPECT, PTX_PIPE_NONE, false},
     {"mbarrier", PTX_NOTHING, PTX_PIPE_NONE, false},
     {"ld", PTX_LOAD, PTX_PIPE_MEMORY, true},
     {"ldu", PTX_LOAD, PTX_PIPE_MEMORY, true},
@@ -36,8 +38,9 @@ static const struct {
     {"ldmatrix", PTX_MATRIX_LOAD, PTX_PIPE_MEMORY, true},
     {"stmatrix", PTX_MATRIX_STORE, PTX_PIPE_MEMORY, false},
     {"mma", PTX_MMA, PTX_PIPE_TENSOR, true},
-    {"wgmma.mma_async", PTX_MMA, PTX_PIPE_TENSOR, true},
-    {"wgmma.wait_group", PTX_NOTHING, PTX_PIPE_NONE, false},
+    {"wgmma.mma_async", PTX_WGMMA, PTX_PIPE_TENSOR, true},
+    {"wgmma.commit_group", PTX_WGMMA_COMMIT, PTX_PIPE_NONE, false},
+    {"wgmma.wait_group", PTX_WGMMA_WAIT, PTX_PIPE_NONE, false},
     {"wgmma", PTX_NOTHING, PTX_PIPE_NONE, false},
     {"bar", PTX_BARRIER, PTX_PIPE_NONE, false},
     {"barrier", PTX_BARRIER, PTX_PIPE_NONE, false},
@@ -193,7 +196,7 @@ static void take_word(const char *word, size_t length, struct ptx_instruction *o
   if (same(word, length, "down")) out->immediate = 2;
   if (same(word, length, "up")) out->immediate = 3;
   if (length == 2 && (*word == 'v' || *word == 'x') && isdigit((unsigned char)word[1])) out->vector = word[1] - '0';
-  if (out->op == PTX_MMA && *word == 'm' && length > 4 && isdigit((unsigned char)word[1]))
+  if ((out->op == PTX_MMA || out->op == PTX_WGMMA) && *word == 'm' && length > 4 && isdigit((unsigned char)word[1]))
     out->immediate = shape_flops(word, length);
 }
 
@@ -211,7 +214,9 @@ static void settle(struct ptx_instruction *out, bool exact) {
   if (out->op == PTX_CVT && out->is_float) out->op = PTX_FLOAT, out->pipe = PTX_PIPE_SPECIAL;
   bool arithmetic = out->op >= PTX_ADD && out->op <= PTX_CLZ;
   if (out->is_float && arithmetic) out->op = PTX_FLOAT;
-  if (out->op == PTX_MMA) out->pipe = PTX_PIPE_TENSOR;
+  if (out->op == PTX_MMA || out->op == PTX_WGMMA) out->pipe = PTX_PIPE_TENSOR;
+  if (out->op == PTX_TENSOR_LOAD && out->space == PTX_SHARED)
+    out->op = PTX_NOTHING; /* stores name shared memory last */
 }
 
 void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out) {

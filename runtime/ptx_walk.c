@@ -33,7 +33,9 @@ struct warp {
   /* Time: `now` begins the basic block, `last` is the latest start in it. */
   double now[PTX_SCENARIOS], last[PTX_SCENARIOS], issued;
   double *ready[PTX_SCENARIOS];
-  struct queue groups, bulk;
+  struct queue groups, bulk, products;
+  double tensor[PTX_SCENARIOS]; /* when the last of the asynchronous products ends */
+  double expected;              /* bytes */
   /* Registers that loads under way will fill, and when each of these loads ends. */
   struct flight {
     double done[PTX_SCENARIOS];
@@ -54,7 +56,9 @@ struct walk {
   struct ptx_memory memory;
   struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
-  int warps; /* in the block */
+  int warps;  /* in the block */
+  int alike;  /* of them, that do as each of those that are walked */
+  bool wgmma; /* warps are specialised by fours */
 };
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
@@ -78,7 +82,8 @@ static void start(const struct walk *walk, struct warp *w, const struct ptx_inst
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     begin[s] = w->now[s];
     if (in->guard >= 0) begin[s] = larger(begin[s], w->ready[s][in->guard]);
-    for (int i = in->op == PTX_MMA ? 0 : in->results; i < in->count; i++)
+    int first = in->op == PTX_MMA ? 0 : in->op == PTX_WGMMA ? in->count : in->results;
+    for (int i = first; i < in->count; i++)
       if (operands[i].slot >= 0 && operands[i].kind != PTX_SPECIAL)
         begin[s] = larger(begin[s], w->ready[s][operands[i].slot]);
     w->last[s] = larger(w->last[s], begin[s]);
@@ -103,7 +108,7 @@ static void end_phase(const struct walk *walk, struct warp *w) {
   double busy = 0;
   close_basic_block(w);
   for (int p = 0; p < PTX_PIPE_COUNT; p++) {
-    busy = larger(busy, w->phase_pipe[p] * walk->warps);
+    busy = larger(busy, w->phase_pipe[p] * walk->alike);
     w->phase_pipe[p] = 0;
   }
   for (int s = 0; s < PTX_SCENARIOS; s++) {
@@ -219,6 +224,7 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   }
   ptx_global_access(&walk->memory, lanes, load && !in->past_l1, &access);
   count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
+  if (!load) w->counts.store_wavefronts += access.wavefronts;
   if (in->op == PTX_ATOMIC) w->counts.atomics += __builtin_popcount(lanes->mask);
   from_global(walk, &access, latency);
 }
@@ -246,21 +252,43 @@ static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instr
   begin_copy(w, begin, latency);
 }
 
+static void count_bulk(struct warp *w, double bytes, bool load) {
+  double sectors = bytes / 32;
+  *(load ? &w->counts.load_sectors : &w->counts.store_sectors) += sectors;
+  w->counts.global_sectors += sectors;
+  w->counts.ideal_sectors += sectors;
+  w->counts.global_requests++;
+  spend(w, PTX_PIPE_MEMORY, sectors / 4);
+}
+
+static double expected_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
+                             uint32_t mask) {
+  int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, in->count - 1, __builtin_ctz(mask));
+  return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
+}
+
+/* By a tensor's map: the first of several counts what all will bring. */
+static void load_tensor(const struct walk *walk, struct warp *w, const double begin[PTX_SCENARIOS]) {
+  const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory};
+  double done[PTX_SCENARIOS];
+  for (int s = 0; s < PTX_SCENARIOS; s++) done[s] = begin[s] + latency[s] + w->expected / 64;
+  if (w->expected > 0) push(&w->bulk, done);
+  count_bulk(w, w->expected / (walk->wgmma ? walk->alike : 1), true); /* one of four warps asks */
+  w->expected = 0;
+}
+
 /* One thread asks for a contiguous piece. */
 static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
                       const double begin[PTX_SCENARIOS]) {
   double latency[PTX_SCENARIOS] = {walk->machine->latency_l2, walk->machine->latency_memory}, done[PTX_SCENARIOS];
   int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, 2, __builtin_ctz(mask));
   if (bytes < 0 || bytes > 1 << 20) bytes = 0;
-  double sectors = (double)bytes / 32;
   bool load = in->op == PTX_BULK_LOAD;
-  *(load ? &w->counts.load_sectors : &w->counts.store_sectors) += sectors;
-  w->counts.global_sectors += sectors;
-  w->counts.ideal_sectors += sectors;
-  w->counts.global_requests++;
-  spend(w, PTX_PIPE_MEMORY, sectors / 4);
+  count_bulk(w, (double)bytes, load);
+  ptx_touch_pages(&walk->memory,
+                  (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)), bytes);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
-    latency[s] += sectors / 2; /* 64 bytes a cycle into a multiprocessor */
+    latency[s] += (double)bytes / 64; /* 64 bytes a cycle into a multiprocessor */
     done[s] = begin[s] + latency[s];
   }
   if (load)
@@ -283,11 +311,19 @@ static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_in
 
 static double tensor_cycles(const struct walk *walk, const struct ptx_instruction *in) {
   const struct ptx_machine *m = walk->machine;
-  double flops = (double)in->immediate, rate = m->tensor_flops;
+  double flops = (double)in->immediate, rate = m->tensor_flops * (in->op == PTX_MMA ? m->tensor_sync_share : 1);
   if (in->operand_size == 8) rate = m->tensor_f64_flops;
   if (in->operand_size == 4) rate /= 2;
   if (in->operand_size == 1) rate *= 2;
   return rate > 0 ? flops / rate : 0;
+}
+
+/* Products queue for the tensor cores; all four warps of a group execute the instruction, which is one. */
+static void begin_product(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                          const double begin[PTX_SCENARIOS]) {
+  double cycles = tensor_cycles(walk, in);
+  for (int s = 0; s < PTX_SCENARIOS; s++) w->tensor[s] = larger(w->tensor[s], begin[s]) + cycles;
+  spend(w, PTX_PIPE_TENSOR, cycles / 4);
 }
 
 /* ---- One instruction --------------------------------------------------------------------------------------------- */
@@ -325,6 +361,11 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_MATRIX_STORE: access_matrix(walk, w, in, mask, latency); break;
   case PTX_SHFL: spend(w, PTX_PIPE_MEMORY, 1); break;
   case PTX_MMA: spend(w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
+  case PTX_EXPECT: w->expected += expected_bytes(walk, w, in, mask); break;
+  case PTX_TENSOR_LOAD: load_tensor(walk, w, begin); break;
+  case PTX_WGMMA: begin_product(walk, w, in, begin); return;
+  case PTX_WGMMA_COMMIT: push(&w->products, w->tensor); break;
+  case PTX_WGMMA_WAIT: wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_COMMIT: commit(w); break;
   case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
@@ -410,9 +451,9 @@ static void warp_close(struct warp *w) {
   ptx_values_close(&w->values);
 }
 
-static bool has_calls(const struct ptx_kernel *kernel) {
+static bool has(const struct ptx_kernel *kernel, enum ptx_op op) {
   for (size_t i = 0; i < kernel->count; i++)
-    if (kernel->instructions[i].op == PTX_CALL) return true;
+    if (kernel->instructions[i].op == op) return true;
   return false;
 }
 
@@ -447,10 +488,10 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
   const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
                          from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,
-                         from->store_sectors,   from->atomics,           from->barriers};
+                         from->store_sectors,   from->atomics,           from->barriers,      from->store_wavefronts};
   double *to[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
                   &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                  &c->store_sectors,   &c->atomics,           &c->barriers};
+                  &c->store_sectors,   &c->atomics,           &c->barriers,      &c->store_wavefronts};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
@@ -464,10 +505,15 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   if (!status) status = run_warps(walk, warps, count, err);
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
-    add_counts(&warps[i].counts, i ? (double)(walk->warps - 1) / (count - 1) : 1, &walk->counts);
+    double others = walk->wgmma ? (double)walk->warps / count : i ? (double)(walk->warps - 1) / (count - 1) : 1;
+    add_counts(&warps[i].counts, others, &walk->counts);
     for (int s = 0; s < PTX_SCENARIOS; s++) walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
     warp_close(&warps[i]);
   }
+  for (int p = 0; p < PTX_PIPE_COUNT && walk->wgmma; p++) /* the groups share the units */
+    for (int s = 0; s < PTX_SCENARIOS; s++)
+      walk->counts.alone[s] = larger(walk->counts.alone[s], walk->counts.pipe[p]);
+  walk->counts.pages = (double)walk->memory.page_count * walk->warps / count;
   free(warps);
   ptx_memory_close(&walk->memory);
   return status;
@@ -481,12 +527,15 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   *out = (struct ptx_counts){0};
   walk.warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
   if (walk.warps < 1 || walk.warps > 32) return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
-  if (has_calls(kernel))
+  if (has(kernel, PTX_CALL))
     return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+  walk.wgmma = has(kernel, PTX_WGMMA);
+  walk.alike = walk.wgmma && walk.warps > 4 ? 4 : walk.warps;
   walk.patterns = calloc(kernel->count + 1, sizeof *walk.patterns);
   int status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
+  if (walk.wgmma) most = (walk.warps + 3) / 4;
   if (!status) status = walk_some(&walk, (int)(most < walk.warps ? most : walk.warps), err);
   free(walk.patterns);
   walk.counts.code = (double)kernel->count;

@@ -13,7 +13,8 @@ struct ptx_machine {
       pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
   double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
-  double tensor_flops; /* a cycle, with operands of 2 bytes */
+  double tensor_flops;      /* a cycle, with operands of 2 bytes */
+  double tensor_sync_share; /* of it, what mma.sync attains; wgmma attains all */
   double tensor_f64_flops;
 };
 
@@ -34,9 +35,10 @@ struct ptx_counts {
   double instructions;         /* by warps */
   double pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles in each pipe; PTX_PIPE_NONE: of issuing */
   double shared_wavefronts, shared_ideal;
-  double global_wavefronts;
+  double global_wavefronts, store_wavefronts;            /* of lines; of them the stores' */
   double global_requests, global_sectors, ideal_sectors; /* of 32 bytes, asked for; needed if all bytes were used */
   double load_sectors, store_sectors;                    /* that go to L2 */
+  double pages;                                          /* of 1 KiB of device memory that the block touches */
   double atomics;                                        /* sectors of them */
   double barriers;
   double code;                 /* instructions of the program */

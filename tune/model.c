@@ -10,28 +10,48 @@
 const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
                                                    "L2",           "device memory", "starting blocks"};
 
-/* What is not in any description. The first group is of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
-   Architecture via Microbenchmarking", 2018, table of latencies); the second was fitted to records of an H200, see
-   docs/model.md. */
+/* What is not in any description. Latencies are of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
+   Architecture via Microbenchmarking", 2018, table of latencies). */
 static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
                     special_latency = 20, tensor_latency = 33, barrier_latency = 25;
+
+/* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
+   records of an H200; docs/model.md says what each stands for and how they do on records that they were not fitted to. */
 static const double sustained_clock = 0.9, /* of the highest */
-    memory_efficiency = 0.88, l2_efficiency = 0.85,
-                    loaded_latency = 3.5, /* of memory that everybody uses, by that of memory that nobody else does */
-    instruction_cycles = 1.18,            /* of the busiest pipe's; no program keeps it full */
-    global_pass = 2.4,                    /* cycles of a pass of global memory through L1; of shared memory it is 1 */
-    written_sector = 2.7,                 /* by a sector read */
-    block_cycles = 100,                   /* to start a block where one has ended */
-    block_seconds = 0.05e-9,              /* to hand out a block */
-    atomic_seconds = 8e-9,                /* of an operation on one place, one after the other */
-    code_bytes = 16, instruction_cache = 8192,
-                    fetched_bytes = 9, /* of an instruction; in all; a cycle from behind it */
-    usual_length = 2200,               /* instructions a warp for which a spilled register is written and read once */
-    launch_seconds = 1e-6, softness = 5, stream_softness = 8;
+    memory_efficiency = 0.91, l2_efficiency = 0.85,
+                    loaded_latency =
+                        2.2,   /* of memory under load and with misses of the TLB, by that of pointer chasing */
+    instruction_cycles = 1.05, /* of the busiest pipe's; no program keeps it full */
+    store_pass = 4,     /* cycles of a line that is stored, at 32 bytes a cycle out of L1; of one loaded it is 1 */
+    block_cycles = 150, /* to start a block where one has ended */
+    block_seconds = 0.05e-9, /* to hand out a block */
+    atomic_seconds = 2e-9,   /* of an operation on one place, one after the other */
+    first_launch = 2.5e-6, next_launch = 0.7e-6,
+                    usual_length =
+                        1100; /* instructions a warp for which a spilled register is written and read once */
+
+/* Instructions are of 16 bytes. Jia et al. found three levels of instruction cache: what does not fit the first is fetched
+   from the second, what does not fit that from L2, by every warp for itself; bytes, and bytes a cycle. */
+static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3, far_fetch = 5;
+
+/* A row of DRAM that is open gives more at little cost; opening another, or turning from reading to writing, costs time. Open
+   are a few MB in all (H200: 6 stacks of 32 pseudo channels of 16 to 64 banks of 1 KiB). */
+static const double open_bytes = 8e6, reopening = 0.12, /* of the time of moving, if no row is found open */
+    row_bytes = 1024, opening = 0.005; /* of the time of moving a row, for each one more that is opened */
+
+/* What overlaps; see combine. */
+static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8;
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
-static void fill_machine(const struct gpu_rates *r, struct ptx_machine *out) {
+/* Since Hopper mma.sync does not reach the tensor cores' rate, wgmma and its successors do: Luo et al., 2024
+   (arXiv:2402.13499), 62.9 % on average. */
+static double sync_share(const struct device_facts *facts) {
+  return facts->architecture_specific ? 0.63 : 1;
+}
+
+static void fill_machine(const struct device_description *device, struct ptx_machine *out) {
+  const struct gpu_rates *r = &device->rates;
   const double lanes = 32, slow_fp64 = 40, fast_fp64 = 8;
   *out = (struct ptx_machine){
       .pipe = {[PTX_PIPE_NONE] = 1 / schedulers,
@@ -55,6 +75,7 @@ static void fill_machine(const struct gpu_rates *r, struct ptx_machine *out) {
       .latency_memory = loaded_latency * r->memory_latency,
       .latency_barrier = barrier_latency,
       .tensor_flops = r->tensor_flops,
+      .tensor_sync_share = sync_share(&device->facts),
       .tensor_f64_flops = r->tensor_f64_flops,
   };
 }
@@ -112,29 +133,44 @@ static double largest(const double *values, int count) {
   return most;
 }
 
-/* Programs that are larger than the instruction cache wait for what is fetched, once for all warps of a block. */
-static double fetch_cycles(const struct situation *s, const struct ptx_counts *c) {
-  double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
-  double missing = fmax(0, 1 - instruction_cache / (code_bytes * fmax(1, c->code)));
-  return code_bytes * c->instructions / warps * missing / fetched_bytes;
+static double beyond(double bytes, double cache) {
+  return bytes > cache ? 1 - cache / bytes : 0;
+}
+
+static double fetch_cycles(const struct ptx_counts *c) {
+  double code = code_bytes * c->code;
+  return code_bytes * c->instructions * (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
+}
+
+/* How much longer memory takes than for one stream. The blocks that are resident work at once on a window of memory, which
+   the order of blocks keeps together; blocks that each go through much of it drift apart. Where all is read no turning
+   from reading to writing breaks the streams. */
+static double memory_slowness(const struct situation *s, const struct model_launch *launch, double moved) {
+  const struct ptx_counts *c = &launch->counts;
+  double resident = fmin(s->blocks, launch->resident * (double)s->device->facts.sm_count);
+  double stored = c->store_sectors / fmax(1, c->load_sectors + c->store_sectors);
+  double rows = moved > 0 ? c->pages * row_bytes * s->blocks / moved : 1;
+  return 1 + reopening * 2 * fmin(stored, 1 - stored) * beyond(moved * resident / s->blocks, open_bytes) +
+         opening * fmax(0, rows - 1);
 }
 
 /* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
   const struct gpu_rates *r = &s->device->rates;
-  double moved = 32 * (c->load_sectors + c->store_sectors) * s->blocks, least = bytes < 0 ? moved : bytes;
+  double sectors = (c->load_sectors + c->store_sectors) * s->blocks, moved = 32 * sectors;
+  double least = bytes < 0 ? moved : bytes;
   double from_memory = moved > 0 && bytes >= 0 ? fmin(1, bytes / moved) : 0;
   double alone = c->alone[PTX_FROM_L2] + from_memory * (c->alone[PTX_FROM_MEMORY] - c->alone[PTX_FROM_L2]);
-  double passes = c->pipe[PTX_PIPE_MEMORY] + (global_pass - 1) * c->global_wavefronts + spill_passes(s, c);
+  double passes = c->pipe[PTX_PIPE_MEMORY] + (store_pass - 1) * c->store_wavefronts + spill_passes(s, c);
   double per_block = rounds(s->share, 1) / s->clock;
-  double sectors = c->load_sectors + written_sector * c->store_sectors;
   out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
-  out->parts[MODEL_FETCH] = fetch_cycles(s, c) * per_block;
+  out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
   out->parts[MODEL_LATENCY] = rounds(s->share, out->resident) * (alone + block_cycles) / s->clock;
-  out->parts[MODEL_L2] = 32 * sectors * s->blocks / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
-  out->parts[MODEL_MEMORY] = least / (1e9 * r->memory_gb_per_second * memory_efficiency);
+  out->parts[MODEL_L2] = 32 * sectors / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_MEMORY] =
+      least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
   out->parts[MODEL_BLOCKS] = s->blocks * (block_seconds + c->atomics * atomic_seconds);
 }
 
@@ -142,13 +178,15 @@ static double norm(double a, double b, double power) {
   return pow(pow(a, power) + pow(b, power), 1 / power);
 }
 
-/* Parts overlap, the less the more of them are large: a norm between the sum and the maximum. What comes from memory comes
-   through L2, which is nearly a maximum. */
+/* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes
+   through L2, nearly a maximum. Waiting and moving go together least: as long as a queue is not always full (Denning and
+   Buzen, "The Operational Analysis of Queueing Network Models", 1978) throughput stays below both of their bounds. */
 static double combine(const double parts[MODEL_PARTS]) {
   double all = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
+  all = norm(all, parts[MODEL_LATENCY], latency_softness);
   for (int i = 0; i < MODEL_PARTS; i++)
-    if (i != MODEL_L2 && i != MODEL_MEMORY) all = norm(all, parts[i], softness);
-  return all + launch_seconds;
+    if (i != MODEL_L2 && i != MODEL_MEMORY && i != MODEL_LATENCY) all = norm(all, parts[i], softness);
+  return all;
 }
 
 static int walk(const struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
@@ -163,7 +201,7 @@ static int walk(const struct situation *s, const struct compiled *compiled, size
                               .registers = s->resources->registers};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
-  fill_machine(&s->device->rates, &machine);
+  fill_machine(s->device, &machine);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
   if (status) return status;
   status = ptx_walk(&kernel, &machine, &launch, &out->counts, err);
@@ -209,7 +247,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
     status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
-    out->seconds += combine(out->launches[i].parts);
+    out->seconds += combine(out->launches[i].parts) + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
   }
   for (int p = 0; p < MODEL_PARTS; p++)

@@ -18,7 +18,8 @@ static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 
                                            .latency_l2 = 260,
                                            .latency_memory = 800,
                                            .latency_barrier = 25,
-                                           .tensor_flops = 1024};
+                                           .tensor_flops = 1024,
+                                           .tensor_sync_share = 0.5};
 
 static const char *const head =
     ".version 9.0\n.target sm_80\n.address_size 64\n"
@@ -141,6 +142,73 @@ static void test_latency(void **state) {
   assert_true(a.alone[PTX_FROM_L2] < a.alone[PTX_FROM_MEMORY]);
 }
 
+/* What a short branch guards is predicated: both loads are under way at once. Over a barrier it is not. */
+static void test_predication(void **state) {
+  (void)state;
+  static const char *const body =
+      "\tsetp.lt.s32 %%p1, %%r2, 99;\n\t@!%%p1 bra $L1;\n\tld.global.f32 %%f1, [%%rd1];\n"
+      "\tst.shared.f32 [tile], %%f1;\n$L1:\n%s\t@!%%p1 bra $L2;\n"
+      "\tld.global.f32 %%f2, [%%rd1+4096];\n\tst.shared.f32 [tile+4], %%f2;\n$L2:\n\tret;\n";
+  struct text one = {0}, two = {0};
+  text_addf(&one, body, "");
+  text_addf(&two, body, "\tbar.sync 0;\n");
+  struct ptx_counts a = counts_of(text_get(&one), 32, 0), b = counts_of(text_get(&two), 32, 0);
+  assert_true(a.alone[PTX_FROM_MEMORY] < 1000);
+  assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
+  text_free(&one), text_free(&two);
+}
+
+/* Lines stored, and pages of 1 KiB: 32 lanes of 4 bytes next to each other, or 4 KiB apart. */
+static void test_stores(void **state) {
+  (void)state;
+  static const char *const body = "\tmul.wide.u32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n"
+                                  "\tst.global.f32 [%%rd3], %%f1;\n\tret;\n";
+  static const struct {
+    int apart;
+    double lines, pages;
+  } rows[] = {{4, 1, 1}, {16, 4, 1}, {128, 32, 4}, {4096, 32, 32}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct text text = {0};
+    text_addf(&text, body, rows[i].apart);
+    struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+    text_free(&text);
+    assert_true(counts.store_wavefronts == rows[i].lines);
+    assert_true(counts.global_wavefronts == rows[i].lines);
+    assert_true(counts.pages == rows[i].pages);
+  }
+}
+
+/* mma.sync at its share of the rate, by each warp; wgmma at the whole rate, once for four warps, waited for at the end. */
+static void test_products(void **state) {
+  (void)state;
+  const char *mma = "\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r3, %r4, %r5, %r6}, "
+                    "{%r7, %r8}, {%f1, %f2, %f3, %f4};\n\tret;\n";
+  const char *wgmma =
+      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
+      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
+      "\twgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tret;\n";
+  assert_true(counts_of(mma, 128, 0).pipe[PTX_PIPE_TENSOR] == 4 * 4096 / 512.0);
+  struct ptx_counts counts = counts_of(wgmma, 128, 0);
+  assert_true(counts.pipe[PTX_PIPE_TENSOR] == 2 * 16384 / 1024.0);
+  assert_true(counts.alone[PTX_FROM_L2] >= 2 * 16384 / 1024.0);
+}
+
+/* Copies by a tensor's map bring what the barrier was told to expect. */
+static void test_tensor_loads(void **state) {
+  (void)state;
+  const char *body = "\tsetp.ne.s32 %p1, %r2, 0;\n\t@%p1 bra $L1;\n"
+                     "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 4096;\n"
+                     "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
+                     "{%r5, %r6}], [%r3];\n"
+                     "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
+                     "{%r5, %r6}], [%r3];\n"
+                     "\tcp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r5, %r6}], [%r4];\n"
+                     "$L1:\n\tret;\n";
+  struct ptx_counts counts = counts_of(body, 32, 0);
+  assert_true(counts.load_sectors == 4096 / 32.0);
+  assert_true(counts.store_sectors == 0);
+}
+
 /* A copy that is waited for only after the arithmetic costs less than both. */
 static void test_async(void **state) {
   (void)state;
@@ -170,7 +238,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sectors), cmocka_unit_test(test_banks),      cmocka_unit_test(test_patterns),
       cmocka_unit_test(test_loop),    cmocka_unit_test(test_divergence), cmocka_unit_test(test_latency),
-      cmocka_unit_test(test_async),   cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_async),   cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
+      cmocka_unit_test(test_stores),  cmocka_unit_test(test_products),   cmocka_unit_test(test_tensor_loads),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }
