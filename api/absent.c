@@ -174,6 +174,7 @@ int api_key_predictions(cugen_kernel *k, const char *arch, cugen_error *err) {
 
 int cugen_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   struct device_description known;
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (k->predicted) return CUGEN_OK;
   /* A driver says nothing of rates and latencies. */
   if (k->device.rates.l2_bytes_per_clock <= 0 && api_described(k->lib, k->device.fingerprint, &known))

@@ -70,6 +70,16 @@ struct cugen_kernel {
 };
 
 /* ---- library.c ---- */
+
+/* For the first lines of a public function: API_NEEDS(error, "kernel, out", k, out). CUGEN_ERROR_USAGE, with the name as
+   the header has it, when one of the pointers is NULL. */
+#define API_NEEDS(error, names, ...)                                                                                 \
+  api_needs(__func__, names, (const void *const[]){__VA_ARGS__},                                                     \
+            sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *), error)
+int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err);
+/* CUGEN_ERROR_USAGE unless options->size is that of the type here. */
+#define API_SIZE(error, type, init, options) api_size(#type, #init, (options)->size, sizeof(type), error)
+int api_size(const char *type, const char *init, size_t got, size_t want, cugen_error *err);
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 /* For those that only read: where there is no file it is an empty one in memory, and none is made. */
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err);

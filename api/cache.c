@@ -89,10 +89,7 @@ static bool is_blank(const char *text) {
 
 /* What is given but says nothing would mean everything. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
-  if (filter->size != sizeof *filter)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_cache_filter.size is %zu, should be %zu: start from CUGEN_CACHE_FILTER_INIT",
-                     filter->size, sizeof *filter);
+  if (API_SIZE(err, cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
   if (is_blank(filter->config) || is_blank(filter->device) || is_blank(filter->problem))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_cache_filter.%s is empty and means no record; NULL means all",
                      is_blank(filter->config)   ? "config"
@@ -152,6 +149,7 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
                      cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
+  if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   int status = open_listing(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
@@ -181,6 +179,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   struct cache *cache;
   struct meant meant = {0};
   struct cache_removal removed = {0};
+  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
@@ -195,6 +194,7 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   struct cache *cache;
   struct cache_checked checked = {0};
   if (wrong) *wrong = NULL;
+  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   if (api_cache_is_missing(lib))
     return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_path);
@@ -217,8 +217,9 @@ int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char 
                        const char **text, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
-  *records = 0;
   if (text) *text = NULL;
+  if (API_NEEDS(error, "lib, records", lib, records)) return CUGEN_ERROR_USAGE;
+  *records = 0;
   int status = open_listing(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
   if (!status) {
@@ -235,6 +236,7 @@ int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cu
   struct cache *cache;
   struct text content = {0};
   struct cache_merged merged = {0};
+  if (API_NEEDS(error, "lib, path, out", lib, path, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_merged){0};
   int status = api_cache(lib, &cache, error);
   if (!status) status = check_writable(lib, "imported", error);

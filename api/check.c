@@ -133,10 +133,11 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
 }
 
 int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
+  static const cugen_check_options defaults = CUGEN_CHECK_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_check){0};
-  if (options->size != sizeof *options)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_check_options.size is %zu, this cugen's is %zu", options->size,
-                     sizeof *options);
+  if (API_SIZE(err, cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   api_check_close(k->check);
   k->check = calloc(1, sizeof *k->check);
   if (!k->check) return error_memory(err);

@@ -316,6 +316,7 @@ void api_choice_free(struct choice *choice) {
 }
 
 int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   api_choice_free(&k->choice);
   k->choice = (struct choice){0};
   if (!(distance < 1000))

@@ -40,6 +40,7 @@ static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilin
 
 int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
   const char *products = NULL;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
   const struct ceilings sheet = roofline_sheet(&k->device, dtype);
@@ -51,7 +52,7 @@ int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *err
 }
 
 double cugen_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
-  return roofline_tensor_flops(&k->device, type);
+  return k && type ? roofline_tensor_flops(&k->device, type) : 0;
 }
 
 /* A cache that cannot be read leaves the data sheet. */
@@ -118,6 +119,7 @@ int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources
                            cugen_error *error) {
   struct device_description description;
   struct occupancy occupancy;
+  if (API_NEEDS(error, "lib, resources, out", lib, resources, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_occupancy){.limiter = "none"};
   int status = find_facts(lib, device ? device : lib->device, &description, error);
   if (!status) status = check_resources(resources, &description.facts, error);

@@ -185,10 +185,7 @@ static int place_files(const struct exporter *x, const char *folder, const struc
 /* ---- All ------------------------------------------------------------------------------------------------------------------ */
 
 static int check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
-  if (options->size != sizeof *options)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.size is %zu, should be %zu: start from CUGEN_EXPORT_OPTIONS_INIT",
-                     options->size, sizeof *options);
+  if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (!(options->distance < 1000))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_export_options.distance is %g, should be below 1000",
                      options->distance);
@@ -248,6 +245,7 @@ int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, co
   struct text real = {0};
   cugen_export_result ignored;
   if (!options) options = &defaults;
+  if (API_NEEDS(error, "kernel, folder", k, folder)) return CUGEN_ERROR_USAGE;
   if (!result) result = &ignored;
   *result = (cugen_export_result){.name = "", .notes = ""};
   struct exporter x = {.base = k, .options = options, .result = result, .notes = &k->export_notes};

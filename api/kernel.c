@@ -94,7 +94,11 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
 
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
                       cugen_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  if (API_NEEDS(error, "lib, config, settings, out", lib, config, count ? (const void *)settings : config, out))
+    return CUGEN_ERROR_USAGE;
+  for (size_t i = 0; i < count; i++)
+    if (!settings[i]) return error_set(error, CUGEN_ERROR_USAGE, "cugen_kernel_open: settings[%zu] is NULL", i);
   cugen_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_memory(error);
   k->lib = lib;
@@ -129,31 +133,32 @@ void cugen_kernel_close(cugen_kernel *k) {
 }
 
 int cugen_kernel_use_check(cugen_kernel *k, cugen_error *error) {
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   return k->on_check ? CUGEN_OK : set_problem(k, true, error);
 }
 
 const char *cugen_kernel_name(const cugen_kernel *k) {
-  return k->config->name;
+  return k ? k->config->name : "";
 }
 
 const char *cugen_kernel_problem(const cugen_kernel *k) {
-  return text_get(&k->problem_text);
+  return k ? text_get(&k->problem_text) : "";
 }
 
 const char *cugen_kernel_policy(const cugen_kernel *k) {
-  return text_get(&k->policy);
+  return k ? text_get(&k->policy) : "";
 }
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
-  return &k->device_info;
+  return k ? &k->device_info : NULL;
 }
 
 int cugen_kernel_predicted(const cugen_kernel *k) {
-  return k->predicted;
+  return k && k->predicted;
 }
 
 const char *cugen_kernel_fallback(const cugen_kernel *k) {
-  return k->fallback.length ? text_get(&k->fallback) : NULL;
+  return k && k->fallback.length ? text_get(&k->fallback) : NULL;
 }
 
 /* ---- The space ---- */
@@ -171,6 +176,7 @@ int api_space(cugen_kernel *k, cugen_error *err) {
 }
 
 int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_space(k, error);
   if (status) return status;
   *out = (cugen_space_info){.cartesian = space_cartesian(k->space), .valid = space_valid(k->space)};
@@ -185,6 +191,7 @@ static int no_such(const char *what, size_t index, size_t count, cugen_error *er
 
 int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {
   size_t count;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_space(k, error);
   if (status) return status;
   const struct space_implementation *all = space_implementations(k->space, &count);
@@ -198,6 +205,7 @@ int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementat
 
 int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
   size_t count, at = index;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_space(k, error);
   if (status) return status;
   const struct space_implementation *all = space_implementations(k->space, &count);
@@ -227,6 +235,7 @@ static int print_variant(cugen_kernel *k, uint64_t index, struct variant *varian
 
 int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
   struct variant variant;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_space(k, error);
   if (!status) status = print_variant(k, index, &variant, error);
   *out = status ? NULL : text_get(&k->variant_text);
@@ -265,8 +274,9 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   uint64_t index = 0;
   struct variant chosen;
   struct kernel_spec spec = {0};
-  *source = NULL;
   if (name) *name = NULL;
+  if (API_NEEDS(error, "kernel, source", k, source)) return CUGEN_ERROR_USAGE;
+  *source = NULL;
   int status = api_find_variant(k, variant, &index, error);
   if (!status) status = print_variant(k, index, &chosen, error);
   if (!status) status = api_expander(k, error);
@@ -284,7 +294,7 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
 /* ---- Arguments ---- */
 
 size_t cugen_kernel_arguments(const cugen_kernel *k) {
-  return k->config->argument_count;
+  return k ? k->config->argument_count : 0;
 }
 
 void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
@@ -340,6 +350,7 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
 int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
   cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
   int status = api_arguments(k, 0, arguments, error);
   if (!status) api_describe_argument(&arguments[index], out);

@@ -32,6 +32,21 @@ const char *cugen_outcome_text(int outcome) {
   return outcome >= 0 && outcome < (int)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown outcome";
 }
 
+/* ---- What every function is given ---- */
+
+int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err) {
+  size_t at = 0;
+  while (at < count && pointers[at]) at++;
+  if (at == count) return CUGEN_OK;
+  for (; at; at--) names += strcspn(names, ",") + strlen(", ");
+  return error_set(err, CUGEN_ERROR_USAGE, "%s: %.*s is NULL", function, (int)strcspn(names, ","), names);
+}
+
+int api_size(const char *type, const char *init, size_t got, size_t want, cugen_error *err) {
+  if (got == want) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "%s.size is %zu, should be %zu: start from %s", type, got, want, init);
+}
+
 /* ---- Opening ---- */
 
 /* An option, else the environment, else nothing. The environment is read here, at open, and by toolkit_open. */
@@ -83,11 +98,9 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   static const cugen_options defaults = CUGEN_OPTIONS_INIT;
   if (!options) options = &defaults;
+  if (API_NEEDS(error, "out", out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
-  if (options->size != sizeof *options)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "cugen_options.size is %zu, should be %zu: start from CUGEN_OPTIONS_INIT", options->size,
-                     sizeof *options);
+  if (API_SIZE(error, cugen_options, CUGEN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   cugen *lib = calloc(1, sizeof *lib);
   if (!lib) return error_memory(error);
   pthread_mutex_init(&lib->lock, NULL);
@@ -124,8 +137,7 @@ void cugen_close(cugen *lib) {
 /* ---- Configs and templates ---- */
 
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error) {
-  if (!name || (!text && length))
-    return error_set(error, CUGEN_ERROR_USAGE, "a file in memory has a name, and a text unless its length is 0");
+  if (API_NEEDS(error, "lib, name, text", lib, name, length ? text : name)) return CUGEN_ERROR_USAGE;
   int status = sources_add(&lib->files, name, text, length, error);
   lib->sources.files = lib->files;
   return status;
@@ -133,7 +145,7 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 
 size_t cugen_configs(cugen *lib, const char **out, size_t count) {
   (void)lib; /* all cugens ship the same */
-  return sources_configs(out, count);
+  return sources_configs(out, out ? count : 0);
 }
 
 /* ---- The cache ---- */
@@ -186,6 +198,7 @@ static void add_found(cugen *lib, const char *name, const struct text *found, co
 const char *cugen_where(cugen *lib) {
   cugen_error err;
   struct device_description device;
+  if (!lib) return "";
   text_restart(&lib->where);
   if (cuda_device_ops.count(lib->toolkit, &err) > 0 &&
       cuda_device_ops.describe(lib->toolkit, 0, &device, &err) == CUGEN_OK)
@@ -241,6 +254,9 @@ static size_t add_devices(cugen *lib, const struct device_ops *ops, cugen_device
 
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why) {
   cugen_error err = {0}, ignored;
+  if (why) *why = NULL;
+  if (!lib) return 0;
+  if (!out) count = 0;
   size_t gpus = add_devices(lib, &cuda_device_ops, out, count, 0, &err);
   text_restart(&lib->why);
   if (gpus == 0) text_add(&lib->why, err.message);

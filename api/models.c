@@ -44,6 +44,8 @@ int api_model(const cugen *lib, const char *name, struct device_description *out
 
 size_t cugen_models(cugen *lib, const char **out, size_t count) {
   const struct gpu_model *models;
+  if (!lib) return 0;
+  if (!out) count = 0;
   size_t all = load_models(lib, &models);
   for (size_t i = 0; i < all && i < count; i++) out[i] = models[i].id;
   return all;

@@ -158,10 +158,7 @@ static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_
 
 static int check_options(const cugen_plan_options *options, cugen_error *err) {
   const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY;
-  if (options->size != sizeof *options)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_plan_options.size is %zu, should be %zu: start from CUGEN_PLAN_OPTIONS_INIT",
-                     options->size, sizeof *options);
+  if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
   if (isnan(options->distance)) return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
@@ -171,7 +168,8 @@ static int check_options(const cugen_plan_options *options, cugen_error *err) {
 int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out, cugen_error *error) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
   if (!options) options = &defaults;
-  *out = NULL;
+  if (out) *out = NULL;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = check_options(options, error);
   if (status) return status;
   cugen_plan *p = calloc(1, sizeof *p);
@@ -197,10 +195,11 @@ void cugen_plan_close(cugen_plan *p) {
 }
 
 const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {
-  return &p->info;
+  return p ? &p->info : NULL;
 }
 
 int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *out, cugen_error *error) {
+  if (API_NEEDS(error, "plan, out", p, out)) return CUGEN_ERROR_USAGE;
   if (index >= p->spec.argument_count)
     return error_set(error, CUGEN_ERROR_USAGE, "argument %zu: there are %zu", index, p->spec.argument_count);
   api_describe_argument(&p->spec.arguments[index], out);
@@ -250,7 +249,8 @@ static bool count_fits(const cugen_plan *p, size_t count) {
 }
 
 int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  if (API_NEEDS(error, "plan, arguments, out", p, count ? (const void *)arguments : p, out)) return CUGEN_ERROR_USAGE;
   if (!count_fits(p, count)) return refuse_count(p, count, error);
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);
@@ -275,5 +275,6 @@ void cugen_call_close(cugen_call *call) {
 }
 
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
+  if (!call) return API_NEEDS(error, "call", call);
   return call_launch_on(call->call, stream, error);
 }

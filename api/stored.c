@@ -61,6 +61,7 @@ static int load(cugen_kernel *k, bool history, struct api_stored *stored, cugen_
 
 int cugen_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **out, size_t *count,
                         cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   if (!k->stored) k->stored = calloc(1, sizeof *k->stored);
   if (!k->stored) return error_memory(error);

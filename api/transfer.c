@@ -154,12 +154,10 @@ int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cu
   static const cugen_transfer_options defaults = CUGEN_TRANSFER_OPTIONS_INIT;
   size_t sizes[MOST_SIZES];
   int ordinal;
+  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_transfer){0};
   if (!options) options = &defaults;
-  if (options->size != sizeof *options)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "cugen_transfer_options.size is %zu, should be %zu: start from CUGEN_TRANSFER_OPTIONS_INIT",
-                     options->size, sizeof *options);
+  if (API_SIZE(error, cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   struct transfer_options wanted = {.sizes = sizes, .seconds = options->seconds > 0 ? options->seconds : 0.1};
   int status = read_kinds(options->memory, wanted.kinds, error);
   if (!status) status = read_sizes(options, sizes, &wanted.size_count, error);

@@ -195,7 +195,7 @@ int api_best(cugen_kernel *k, const struct space *space, struct cache_record *re
 
 size_t cugen_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
-  return api_records(k, &ignored) ? 0 : k->record_count;
+  return !k || api_records(k, &ignored) ? 0 : k->record_count;
 }
 
 void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
@@ -229,6 +229,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
 }
 
 int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_records(k, error);
   if (status) return status;
   if (index >= k->record_count)
@@ -251,10 +252,7 @@ int api_context(const cugen_kernel *k, void *given, void **out, cugen_error *err
 enum { most_threads = 4096 };
 
 static int check_options(const cugen_tune_options *options, cugen_error *err) {
-  if (options->size != sizeof *options)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.size is %zu, should be %zu: start from CUGEN_TUNE_OPTIONS_INIT",
-                     options->size, sizeof *options);
+  if (API_SIZE(err, cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.flags: 0x%x is no flag",
                      options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS);
@@ -290,6 +288,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result ignored;
   if (!options) options = &defaults;
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = check_options(options, error);
   if (status) return status;
   int64_t begin = clock_unix();
@@ -305,6 +304,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   struct tune_target target;
   struct cache_record record;
   uint64_t index = 0;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_check_present(k, error);
   if (!status) status = make_target(k, &target, error);
   if (!status) status = api_find_variant(k, variant, &index, error);

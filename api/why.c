@@ -445,6 +445,7 @@ static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_
 }
 
 int cugen_kernel_why(cugen_kernel *k, const char *variant, cugen_why *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_why){.verdict = "", .advice = ""};
   if (!k->why) k->why = calloc(1, sizeof *k->why);
   if (!k->why) return error_memory(error);

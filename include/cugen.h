@@ -6,7 +6,10 @@
    - A function that can fail returns CUGEN_OK (0) or a negative status, and describes the failure in *error
      when error is not NULL. A function that fails leaves *out = NULL and owes you nothing.
    - Every handle from an _open function is given back with its _close function; _close(NULL) does nothing.
-   - Pointers are not NULL unless it is said that they may be; arrays may be where their count is 0.
+   - Pointers are not NULL unless it is said that they may be; arrays may be where their count is 0. One that is NULL all
+     the same is CUGEN_ERROR_USAGE, with its name; a function that gives no status then gives 0, NULL or "".
+   - options and result may be NULL: all defaults, and nobody wants to know. Options begin with their size, which their INIT
+     macro sets; another size is CUGEN_ERROR_USAGE.
    - Strings handed out belong to the handle they came from and live until it is closed, unless stated otherwise.
    - Handles may be used from any thread, one thread at a time each; different handles are independent.
    - The library never prints, never exits and keeps no global state. */

@@ -1,0 +1,269 @@
+/* What the header forbids is said and not followed: pointers that are NULL, options of another size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cugen *lib;
+static cugen_kernel *kernel;
+static cugen_plan *plan;
+static cugen_error error;
+
+static int open_all(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  int status = cugen_open(&options, &lib, &error);
+  if (!status) status = cugen_kernel_open(lib, "tests/configs/wild.lua", NULL, 0, &kernel, &error);
+  if (!status) status = cugen_kernel_use_check(kernel, &error);
+  if (!status) status = cugen_plan_open(kernel, NULL, &plan, &error);
+  if (status) print_error("%s\n", error.message);
+  return status;
+}
+
+static int close_all(void **state) {
+  (void)state;
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  return 0;
+}
+
+/* ---- NULL ---------------------------------------------------------------------------------------------------------- */
+
+static void expect(int status, const char *message) {
+  if (status != CUGEN_ERROR_USAGE || strcmp(error.message, message) != 0)
+    fail_msg("%d: %s\n  instead of: %s", status, error.message, message);
+  error = (cugen_error){0};
+}
+
+#define REFUSES(function, arguments, name) expect(function arguments, #function ": " name " is NULL")
+
+static void test_library(void **state) {
+  (void)state;
+  cugen *none;
+  cugen_resources resources = {32, 64, 0};
+  cugen_occupancy occupancy;
+  cugen_transfer transfer;
+  REFUSES(cugen_open, (NULL, NULL, &error), "out");
+  REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
+  REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
+  REFUSES(cugen_add_file, (lib, "a.lua", NULL, 1, &error), "text");
+  REFUSES(cugen_transfer_measure, (NULL, NULL, &transfer, &error), "lib");
+  REFUSES(cugen_transfer_measure, (lib, NULL, NULL, &error), "out");
+  REFUSES(cugen_device_occupancy, (NULL, "model:A100", &resources, &occupancy, &error), "lib");
+  REFUSES(cugen_device_occupancy, (lib, "model:A100", NULL, &occupancy, &error), "resources");
+  REFUSES(cugen_device_occupancy, (lib, "model:A100", &resources, NULL, &error), "out");
+  assert_int_equal(cugen_open(NULL, &none, NULL), CUGEN_OK);
+  cugen_close(none);
+  cugen_close(NULL);
+}
+
+static void test_kernel(void **state) {
+  (void)state;
+  cugen_kernel *out;
+  const char *const settings[] = {"n=64", NULL}, *text;
+  cugen_argument_info argument;
+  cugen_space_info space;
+  cugen_implementation_info implementation;
+  cugen_restriction_info restriction;
+  REFUSES(cugen_kernel_open, (NULL, "wild", NULL, 0, &out, &error), "lib");
+  assert_null(out);
+  REFUSES(cugen_kernel_open, (lib, NULL, NULL, 0, &out, &error), "config");
+  REFUSES(cugen_kernel_open, (lib, "wild", NULL, 1, &out, &error), "settings");
+  REFUSES(cugen_kernel_open, (lib, "wild", settings, 2, &out, &error), "settings[1]");
+  REFUSES(cugen_kernel_open, (lib, "wild", NULL, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_use_check, (NULL, &error), "kernel");
+  REFUSES(cugen_kernel_use_predictions, (NULL, &error), "kernel");
+  REFUSES(cugen_kernel_argument, (NULL, 0, &argument, &error), "kernel");
+  REFUSES(cugen_kernel_argument, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_space, (NULL, &space, &error), "kernel");
+  REFUSES(cugen_kernel_space, (kernel, NULL, &error), "out");
+  REFUSES(cugen_kernel_implementation, (NULL, 0, &implementation, &error), "kernel");
+  REFUSES(cugen_kernel_implementation, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
+  REFUSES(cugen_kernel_restriction, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_variant, (NULL, 0, &text, &error), "kernel");
+  REFUSES(cugen_kernel_variant, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");
+  REFUSES(cugen_kernel_source, (kernel, NULL, NULL, NULL, &error), "source");
+  cugen_kernel_close(NULL);
+}
+
+static void test_work(void **state) {
+  (void)state;
+  cugen_check check;
+  cugen_record record;
+  cugen_ceilings ceilings;
+  cugen_why why;
+  cugen_choice choice;
+  const cugen_stored_record *stored;
+  size_t count;
+  REFUSES(cugen_kernel_check, (NULL, NULL, &check, &error), "kernel");
+  REFUSES(cugen_kernel_check, (kernel, NULL, NULL, &error), "out");
+  REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
+  REFUSES(cugen_kernel_record, (NULL, 0, &record, &error), "kernel");
+  REFUSES(cugen_kernel_record, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
+  REFUSES(cugen_kernel_run, (kernel, NULL, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_ceilings, (NULL, &ceilings, &error), "kernel");
+  REFUSES(cugen_kernel_ceilings, (kernel, NULL, &error), "out");
+  REFUSES(cugen_kernel_why, (NULL, NULL, &why, &error), "kernel");
+  REFUSES(cugen_kernel_why, (kernel, NULL, NULL, &error), "out");
+  REFUSES(cugen_kernel_choose, (NULL, 0, &choice, &error), "kernel");
+  REFUSES(cugen_kernel_choose, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_stored, (NULL, 0, &stored, &count, &error), "kernel");
+  REFUSES(cugen_kernel_stored, (kernel, 0, NULL, &count, &error), "out");
+  REFUSES(cugen_kernel_stored, (kernel, 0, &stored, NULL, &error), "count");
+  REFUSES(cugen_kernel_export, (NULL, NULL, "folder", NULL, &error), "kernel");
+  REFUSES(cugen_kernel_export, (kernel, NULL, NULL, NULL, &error), "folder");
+}
+
+static void test_cache(void **state) {
+  (void)state;
+  const cugen_cache_set *sets;
+  cugen_cache_counts counts;
+  cugen_cache_merged merged;
+  size_t count;
+  REFUSES(cugen_cache_list, (NULL, NULL, &sets, &count, &error), "lib");
+  REFUSES(cugen_cache_list, (lib, NULL, NULL, &count, &error), "out");
+  REFUSES(cugen_cache_list, (lib, NULL, &sets, NULL, &error), "count");
+  REFUSES(cugen_cache_remove, (NULL, NULL, 0, &counts, &error), "lib");
+  REFUSES(cugen_cache_remove, (lib, NULL, 0, NULL, &error), "out");
+  REFUSES(cugen_cache_verify, (NULL, &counts, NULL, &error), "lib");
+  REFUSES(cugen_cache_verify, (lib, NULL, NULL, &error), "out");
+  REFUSES(cugen_cache_export, (NULL, NULL, NULL, &count, NULL, &error), "lib");
+  REFUSES(cugen_cache_export, (lib, NULL, NULL, NULL, NULL, &error), "records");
+  REFUSES(cugen_cache_import, (NULL, "file", &merged, &error), "lib");
+  REFUSES(cugen_cache_import, (lib, NULL, &merged, &error), "path");
+  REFUSES(cugen_cache_import, (lib, "file", NULL, &error), "out");
+}
+
+static void test_plan(void **state) {
+  (void)state;
+  cugen_plan *out;
+  cugen_call *call;
+  cugen_argument_info argument;
+  REFUSES(cugen_plan_open, (NULL, NULL, &out, &error), "kernel");
+  assert_null(out);
+  REFUSES(cugen_plan_open, (kernel, NULL, NULL, &error), "out");
+  REFUSES(cugen_plan_argument, (NULL, 0, &argument, &error), "plan");
+  REFUSES(cugen_plan_argument, (plan, 0, NULL, &error), "out");
+  REFUSES(cugen_call_bind, (NULL, NULL, 0, &call, &error), "plan");
+  assert_null(call);
+  REFUSES(cugen_call_bind, (plan, NULL, 5, &call, &error), "arguments");
+  REFUSES(cugen_call_bind, (plan, NULL, 0, NULL, &error), "out");
+  REFUSES(cugen_call_launch, (NULL, NULL, &error), "call");
+  cugen_plan_close(NULL);
+  cugen_call_close(NULL);
+}
+
+/* Nothing to say it with: 0, NULL or "". */
+static void test_without_a_status(void **state) {
+  (void)state;
+  const char *why = "?";
+  assert_string_equal(cugen_where(NULL), "");
+  assert_true(cugen_configs(NULL, NULL, 3) > 3); /* all cugens ship the same */
+  assert_int_equal(cugen_devices(NULL, NULL, 0, &why), 0);
+  assert_null(why);
+  assert_true(cugen_devices(lib, NULL, 3, NULL) > 0);
+  assert_int_equal(cugen_models(NULL, NULL, 3), 0);
+  assert_true(cugen_models(lib, NULL, 3) > 3);
+  assert_string_equal(cugen_kernel_name(NULL), "");
+  assert_string_equal(cugen_kernel_problem(NULL), "");
+  assert_string_equal(cugen_kernel_policy(NULL), "");
+  assert_null(cugen_kernel_device(NULL));
+  assert_null(cugen_kernel_fallback(NULL));
+  assert_int_equal(cugen_kernel_predicted(NULL), 0);
+  assert_int_equal(cugen_kernel_arguments(NULL), 0);
+  assert_int_equal(cugen_kernel_records(NULL), 0);
+  assert_true(cugen_kernel_tensor_flops(NULL, "f16") == 0 && cugen_kernel_tensor_flops(kernel, NULL) == 0);
+  assert_null(cugen_plan_about(NULL));
+  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_outcome_text(-1)));
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+
+#define WRONG_SIZE(type, init, call)                                                                                 \
+  do {                                                                                                               \
+    for (int i = 0; i < 3; i++) {                                                                                    \
+      type options = init;                                                                                           \
+      char message[200];                                                                                             \
+      options.size = i == 0 ? 0 : i == 1 ? sizeof options - 1 : sizeof options + 8;                                  \
+      snprintf(message, sizeof message, "%s.size is %zu, should be %zu: start from %s", #type, options.size,         \
+               sizeof options, #init);                                                                               \
+      expect(call, message);                                                                                         \
+    }                                                                                                                \
+  } while (0)
+
+static void test_sizes(void **state) {
+  (void)state;
+  cugen *out;
+  cugen_plan *other;
+  cugen_check check;
+  cugen_transfer transfer;
+  cugen_cache_counts counts;
+  const cugen_cache_set *sets;
+  size_t count;
+  WRONG_SIZE(cugen_options, CUGEN_OPTIONS_INIT, cugen_open(&options, &out, &error));
+  WRONG_SIZE(cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, cugen_kernel_tune(kernel, &options, NULL, &error));
+  WRONG_SIZE(cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, cugen_kernel_check(kernel, &options, &check, &error));
+  WRONG_SIZE(cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, cugen_plan_open(kernel, &options, &other, &error));
+  WRONG_SIZE(cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT,
+             cugen_transfer_measure(lib, &options, &transfer, &error));
+  WRONG_SIZE(cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT,
+             cugen_kernel_export(kernel, &options, "/nowhere/at/all", NULL, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_list(lib, &options, &sets, &count, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_remove(lib, &options, 0, &counts, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
+             cugen_cache_export(lib, &options, NULL, &count, NULL, &error));
+}
+
+/* ---- None is forgotten ------------------------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 18);
+  assert_non_null(text);
+  size_t length = fread(text, 1, (1 << 18) - 1, file);
+  assert_true(length > 0 && length < (1 << 18) - 1);
+  fclose(file);
+  return text;
+}
+
+/* Every function that the header declares is called with NULL above. */
+static void test_every_function(void **state) {
+  (void)state;
+  char *header = read_file("include/cugen.h"), *here = read_file("tests/embed/test_given.c");
+  int count = 0;
+  for (char *line = strtok(header, "\n"); line; line = strtok(NULL, "\n")) {
+    const char *name = strstr(line, "cugen_"), *end = name ? strchr(name, '(') : NULL;
+    if (!end || strchr(" /*{}#", *line) || strncmp(line, "typedef", 7) == 0) continue;
+    for (const char *next; (next = strstr(name + 1, "cugen_")) && next < end;) name = next;
+    char call[80];
+    snprintf(call, sizeof call, "%.*s", (int)(end - name), name);
+    if (strcmp(call, "cugen_worker_main") != 0 && !strstr(here, call)) fail_msg("%s is not tried with NULL", call);
+    count++;
+  }
+  assert_true(count > 45);
+  free(header);
+  free(here);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_library), cmocka_unit_test(test_kernel),         cmocka_unit_test(test_work),
+      cmocka_unit_test(test_cache),   cmocka_unit_test(test_plan),           cmocka_unit_test(test_without_a_status),
+      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_every_function),
+  };
+  return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
+}
