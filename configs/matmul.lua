@@ -312,6 +312,11 @@ kernel "matmul" {
     requires "dtype ~= 'e4m3' and dtype ~= 'e5m2' or device.compute_capability >= 89 or device.is_gpu == 0",
     -- Nothing transposes bytes on the way to the tensor cores.
     requires "dtype ~= 'e4m3' and dtype ~= 'e5m2' and dtype ~= 'i8' or layout_a == 'row' and layout_b == 'col'",
+    -- What led on an H200, in halves, tf32 and f64.
+    try { BM = 128, BN = 256, WM = 64, WN = 64, k_bytes = 128, stages = 4 },
+    try { BM = 256, BN = 128, WM = 64, WN = 64, k_bytes = 64, stages = 5 },
+    try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
+
     tunable "BM" { 128, 256, 64 },               -- the block's tile of C
     tunable "BN" { 128, 256, 64 },
     tunable "WM" { 64, 32, 128 },                -- the warp's part of it

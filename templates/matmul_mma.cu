@@ -164,6 +164,35 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   const bool whole = ${X.extent} - ${X.tile0} >= ${X.tile} && ${Y.extent} - ${Y.tile0} >= ${Y.tile} &&
                      packs_fit<store_width>(C, ${line_c});
   const bool odd = lane % 2;
+//@ if sizeof(result) == 2 then
+  // Rounded before they are exchanged, two are one word.
+  if (whole) {
+#pragma unroll
+    for (int i = 0; i < 2 * fragments_x::count; ++i) {
+      const index_t line = ${X.tile0} + warp_x + i * 8 + lane / 4;
+#pragma unroll
+      for (int j = 0; j < fragments_y::count; ++j) {
+        const index_t column = ${Y.tile0} + warp_y + j * 16;
+        pack<C_t, 2> own[2];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const accumulator one = sum[i / 2][2 * j + e / 2][i % 2 * 2 + e % 2];
+          own[e / 2].at[e % 2] = static_cast<C_t>(
+              ${element("one", "line", "column + lane % 4 * 2 + e / 2 * 8 + e % 2")});
+        }
+        unsigned words[2], both[2];
+        memcpy(words, own, sizeof words);
+        const unsigned other = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
+        both[0] = odd ? other : words[0];
+        both[1] = odd ? words[1] : other;
+        pack<C_t, 4> four;
+        memcpy(&four, both, sizeof four);
+        store_pack(c + line * ${line_c} + column + (odd ? 8 : 0) + lane % 4 / 2 * 4, four);
+      }
+    }
+    return;
+  }
+//@ end
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
     const index_t line = ${X.tile0} + warp_x + i * 8 + lane / 4;

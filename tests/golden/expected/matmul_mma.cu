@@ -571,6 +571,35 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   const bool whole = N - col0 >= BN && M - row0 >= BM &&
                      packs_fit<store_width>(C, C_stride1);
   const bool odd = lane % 2;
+
+  // Rounded before they are exchanged, two are one word.
+  if (whole) {
+#pragma unroll
+    for (int i = 0; i < 2 * fragments_x::count; ++i) {
+      const index_t line = col0 + warp_x + i * 8 + lane / 4;
+#pragma unroll
+      for (int j = 0; j < fragments_y::count; ++j) {
+        const index_t column = row0 + warp_y + j * 16;
+        pack<C_t, 2> own[2];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const accumulator one = sum[i / 2][2 * j + e / 2][i % 2 * 2 + e % 2];
+          own[e / 2].at[e % 2] = static_cast<C_t>(
+              ([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((one), (column + lane % 4 * 2 + e / 2 * 8 + e % 2), (line))));
+        }
+        unsigned words[2], both[2];
+        memcpy(words, own, sizeof words);
+        const unsigned other = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
+        both[0] = odd ? other : words[0];
+        both[1] = odd ? words[1] : other;
+        pack<C_t, 4> four;
+        memcpy(&four, both, sizeof four);
+        store_pack(c + line * C_stride1 + column + (odd ? 8 : 0) + lane % 4 / 2 * 4, four);
+      }
+    }
+    return;
+  }
+
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
     const index_t line = col0 + warp_x + i * 8 + lane / 4;

@@ -573,6 +573,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   const bool whole = M - row0 >= BM && N - col0 >= BN &&
                      packs_fit<store_width>(C, C_stride0);
   const bool odd = lane % 2;
+#line 196 "templates/matmul_mma.cu"
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
     const index_t line = row0 + warp_x + i * 8 + lane / 4;
