@@ -12,19 +12,23 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "cpu/arrays.h"
 #include "cpu/compile.h"
 #include "cpu/fibers.h"
 #include "cpu/guard.h"
+#include "cpu/waits.h"
 #include "cpu/watch.h"
 #include "device.h"
 #include "texture.h"
 
-enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512 };
+/* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs are told less. */
+enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
 
 struct cpu_device {
   struct device base;
   struct fibers *fibers;
-  void *shared;         /* one block's dynamic shared memory */
+  void *shared;         /* dynamic shared memory of a cluster's blocks, shared_blocks of them */
+  unsigned shared_blocks;
   pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
   const atomic_bool *stop;
@@ -39,6 +43,8 @@ struct loaded {
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry *entries[KERNEL_MAX_LAUNCHES];
+  struct static_array *statics; /* of shared memory, where a kernel has clusters */
+  size_t static_count, static_bytes;
 };
 
 struct entry {
@@ -46,6 +52,7 @@ struct entry {
   int (*takes)(int *sizes, int capacity);
   struct cpu_builtins *builtins;
   const struct loaded *of;
+  const unsigned *cluster; /* NULL, or the blocks of one, three numbers */
 };
 
 /* ---- What it is ---- */
@@ -139,6 +146,19 @@ static void cpu_close(struct device *device) {
   free(d);
 }
 
+/* Of that many blocks. */
+static int reserve_shared(struct cpu_device *d, unsigned blocks, cugen_error *err) {
+  const size_t bytes = (size_t)blocks * DYNAMIC_SHARED;
+  void *grown;
+  if (blocks <= d->shared_blocks) return CUGEN_OK;
+  if (posix_memalign(&grown, DYNAMIC_SHARED_ALIGNMENT, bytes)) return error_memory(err);
+  memset(grown, 0xff, bytes);
+  free(d->shared);
+  d->shared = grown;
+  d->shared_blocks = blocks;
+  return CUGEN_OK;
+}
+
 static int cpu_open(const struct device_options *options, struct device **out, cugen_error *err) {
   *out = NULL;
   struct cpu_device *d = calloc(1, sizeof *d);
@@ -150,8 +170,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   pthread_mutex_init(&d->lock, NULL);
   int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
-  size_t shared = (size_t)d->base.description.facts.shared_per_block_optin;
-  if (!status && posix_memalign(&d->shared, DYNAMIC_SHARED_ALIGNMENT, shared)) status = error_memory(err);
+  if (!status) status = reserve_shared(d, 1, err);
   if (!status && options->report) status = watch_open(options->report, &d->watch, err);
   if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
   if (status) {
@@ -159,7 +178,6 @@ static int cpu_open(const struct device_options *options, struct device **out, c
     return status;
   }
   d->embedded = options->embedded;
-  memset(d->shared, 0xff, shared);
   *out = &d->base;
   return CUGEN_OK;
 }
@@ -269,6 +287,46 @@ static int cpu_texture_update(struct device *device, const struct texture *textu
   return CUGEN_OK;
 }
 
+/* ---- Tensor maps: what the driver would refuse is refused here ---- */
+
+static int refuse_map(const struct kernel_argument *argument, const char *why, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
+}
+
+static int check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
+  const unsigned line = (unsigned)map->box[0] * map->element;
+  if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
+  if (map->swizzle && line > map->swizzle) return refuse_map(argument, "a line of the box is longer than the swizzle", err);
+  for (int i = 0; i < map->rank; i++) {
+    if (map->box[i] < 1 || map->box[i] > 256) return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
+    if (i && map->stride[i] % 16) return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
+  }
+  return CUGEN_OK;
+}
+
+static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                           struct tensor_map *out, cugen_error *err) {
+  (void)device;
+  struct cpu_tensor map = {.base = buffer,
+                           .rank = (unsigned char)argument->rank,
+                           .element = (unsigned char)argument->dtype->bytes,
+                           .swizzle = (unsigned char)argument->swizzle};
+  _Static_assert(sizeof map <= sizeof *out, "a map is passed by value");
+  if ((uintptr_t)buffer % 16)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+                     argument->name);
+  for (int i = 0; i < argument->rank; i++) {
+    int at = argument->column_major ? i : argument->rank - 1 - i;
+    map.shape[i] = (unsigned)argument->shape[at];
+    map.stride[i] = argument->stride[at] * argument->dtype->bytes;
+    map.box[i] = (unsigned short)argument->box[at];
+  }
+  memset(out, 0, sizeof *out);
+  memcpy(out, &map, sizeof map);
+  return check_map(argument, &map, err);
+}
+
 /* ---- Images ---- */
 
 static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
@@ -302,6 +360,7 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   (void)device;
   if (!loaded) return;
   for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(loaded->entries[i]);
+  free(loaded->statics);
   if (loaded->library) dlclose(loaded->library);
   if (loaded->file >= 0) close(loaded->file);
   free(loaded);
@@ -339,11 +398,41 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   return CUGEN_OK;
 }
 
-static int check_shared(const struct device *device, int64_t bytes, cugen_error *err) {
-  int64_t most = device->description.facts.shared_per_block_optin;
-  if (bytes <= most) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %lld",
-                   (long long)bytes, (long long)most);
+static int check_shared(int64_t bytes, cugen_error *err) {
+  if (bytes <= DYNAMIC_SHARED) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %d",
+                   (long long)bytes, DYNAMIC_SHARED);
+}
+
+/* The blocks of a cluster run together, each with static shared memory of its own. */
+static int find_statics(struct loaded *loaded, cugen_error *err) {
+  struct shared_array *arrays = NULL;
+  struct link_map *map = NULL;
+  size_t count = 0;
+  if (loaded->statics) return CUGEN_OK;
+  if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
+    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
+  const struct compiled *compiled = loaded->compiled;
+  int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &arrays, &count, err);
+  if (!status) loaded->statics = calloc(count + 1, sizeof *loaded->statics);
+  if (!status && !loaded->statics) status = error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    if (!arrays[i].name[0]) continue;
+    loaded->statics[loaded->static_count++] = (struct static_array){arrays[i].start, arrays[i].end};
+    loaded->static_bytes += arrays[i].end - arrays[i].start;
+  }
+  free(arrays);
+  return status;
+}
+
+/* The numbers that the image exports for a kernel with clusters. */
+static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry, cugen_error *err) {
+  struct text symbol = {0};
+  text_addf(&symbol, "%s_cluster", name);
+  entry->cluster = symbol.failed ? NULL : dlsym(loaded->library, text_get(&symbol));
+  int status = symbol.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&symbol);
+  return entry->cluster && !status ? find_statics(loaded, err) : status;
 }
 
 static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
@@ -360,13 +449,14 @@ static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
   entry->builtins = loaded->builtins;
   entry->of = loaded;
   loaded->entries[index] = entry;
-  return CUGEN_OK;
+  return find_cluster(loaded, loaded->compiled->entries[index], entry, err);
 }
 
 static int cpu_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
                      struct entry **out, cugen_error *err) {
+  (void)device;
   *out = NULL;
-  int status = check_shared(device, dynamic_shared, err);
+  int status = check_shared(dynamic_shared, err);
   if (status) return status;
   if (!loaded->entries[index]) status = make_entry(loaded, index, err);
   *out = loaded->entries[index];
@@ -415,19 +505,25 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
     return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
                      (unsigned long long)blocks, (unsigned long long)threads,
                      (long long)device->description.facts.max_threads_per_block);
-  int status = check_shared(device, launch->shared_bytes, err);
+  const unsigned *cluster = entry->cluster ? entry->cluster : (const unsigned[3]){1, 1, 1};
+  int status = check_shared(launch->shared_bytes, err);
+  if (!status) status = reserve_shared(d, entry->cluster ? WAIT_CLUSTER : 1, err);
   if (status) return status;
   const struct fiber_launch fibers = {.entry = entry->run,
                                       .parameters = parameters,
                                       .builtins = entry->builtins,
                                       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                       .block = {launch->block[0], launch->block[1], launch->block[2]},
+                                      .cluster = {cluster[0], cluster[1], cluster[2]},
+                                      .statics = entry->of->statics,
+                                      .static_count = entry->of->static_count,
+                                      .static_bytes = entry->of->static_bytes,
                                       .dynamic_shared = d->shared,
                                       .stop = d->stop,
                                       .watch = entry->of->watched ? d->watch : NULL,
                                       .image = &entry->of->image,
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
-                                      .dynamic_room = (size_t)device->description.facts.shared_per_block_optin};
+                                      .dynamic_room = DYNAMIC_SHARED};
   return fibers.watch ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
 }
 
@@ -484,6 +580,7 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .unload = cpu_unload,
                                           .entry = cpu_entry,
                                           .symbol = cpu_symbol,
+                                          .tensor_make = cpu_tensor_make,
                                           .texture_make = cpu_texture_make,
                                           .texture_free = cpu_texture_free,
                                           .texture_update = cpu_texture_update,

@@ -6,10 +6,11 @@
      const struct cpu_hooks *cugen_hooks;           set once after loading
      void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th requested kernel
      int cugen_entry_0_takes(int *sizes, int capacity), ...  how many parameters it has, and their bytes
+     const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, of a kernel with __cluster_dims__
    and its __constant__ and __device__ variables under their own names.
 
-   All CUDA threads of a launch run on one thread of the operating system, one block after the other, each block's
-   threads as fibers that run uninterrupted until they synchronise. */
+   All CUDA threads of a launch run on one thread of the operating system, one block (or cluster of blocks) after the
+   other, each one's threads as fibers that run uninterrupted until they synchronise. */
 #ifndef CUGEN_CPU_ABI_H
 #define CUGEN_CPU_ABI_H
 
@@ -21,6 +22,7 @@ struct cpu_builtins {
   struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
   unsigned linear;                                      /* x + y * block_size.x + z * block_size.x * block_size.y */
   void *dynamic_shared;
+  unsigned cluster_rank; /* of the block in its cluster */
 };
 
 /* A texture object is the address of one. In elements; x runs along the contiguous dimension. */
@@ -31,6 +33,49 @@ struct cpu_texture {
   long long width, height, depth, row, slice;
   int address;    /* an enum cpu_address; the last two take coordinates from 0 to 1 */
   int half_float; /* elements are binary16, read as float */
+};
+
+/* A tensor map as the cpu device makes it; the contiguous dimension is the first. */
+enum { CPU_TENSOR_RANK = 5 };
+
+struct cpu_tensor {
+  const void *base;
+  long long stride[CPU_TENSOR_RANK]; /* bytes from one to the next */
+  unsigned shape[CPU_TENSOR_RANK];
+  unsigned short box[CPU_TENSOR_RANK];
+  unsigned char rank, element, swizzle; /* bytes of an element; bytes of the swizzle, or 0 */
+};
+
+/* ---- Asynchronous operations (compute capability 9.0). Addresses are those of __cvta_generic_to_shared: in the low
+   18 bits a place in dynamic shared memory, from bit 24 on the block of the cluster ---- */
+
+enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT };
+enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
+enum cpu_number { CPU_F16, CPU_BF16, CPU_TF32, CPU_E4M3, CPU_E5M2, CPU_S8, CPU_U8 };
+enum cpu_wgmma { CPU_WGMMA_ADD = 1, CPU_WGMMA_X_ACROSS = 2, CPU_WGMMA_Y_ACROSS = 4 };
+
+struct cpu_async {
+  unsigned (*address)(const void *at);
+  void *(*pointer)(unsigned address); /* also in another block of the cluster */
+  unsigned (*map)(unsigned address, unsigned rank);
+  void (*fence)(int kind);
+  void (*cluster_barrier)(int what);
+  void (*named_barrier)(unsigned number, unsigned threads, int wait);
+  void (*mbarrier_init)(unsigned address, unsigned arrivals);
+  void (*mbarrier_arrive)(unsigned address, unsigned expected_bytes);
+  void (*mbarrier_wait)(unsigned address, unsigned parity);
+  /* blocks: a mask, as of multicast; 0: the own one. */
+  void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks);
+  void (*tensor_store)(const void *map, unsigned from, const int *at);
+  void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
+  void (*bulk_store)(void *to, unsigned from, unsigned bytes);
+  void (*bulk_commit)(void);
+  void (*bulk_wait)(unsigned newest); /* until at most so many groups of the thread are on their way */
+  void (*wgmma_fence)(void);
+  /* sums: N / 2 of 4 bytes; X and Y: descriptors of tiles in shared memory; flags: enum cpu_wgmma. */
+  void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags);
+  void (*wgmma_commit)(void);
+  void (*wgmma_wait)(unsigned newest);
 };
 
 enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR };
@@ -47,6 +92,7 @@ struct cpu_hooks {
   /* Ends the launch, in a worker the process, with "trap: what" and the block and thread as its fault text. Does not
      return. */
   void (*trap)(const char *what);
+  const struct cpu_async *async;
 };
 
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */

@@ -75,17 +75,23 @@ static const char *after_word(const char *at, const char *word) {
   return strncmp(at, word, length) == 0 && !is_word(at[length]) ? at + length : NULL;
 }
 
+/* Past what is in parentheses. */
+static const char *skip_parentheses(const char *at) {
+  int depth = 0;
+  for (; *at; at++) {
+    depth += (*at == '(') - (*at == ')');
+    if (depth == 0) return at + (*at == ')');
+  }
+  return at;
+}
+
 /* Past `__align__(16)`, `alignas(16)`, `__attribute__((...))`: mmap'ed memory is aligned to a page. */
 static const char *skip_alignment(const char *at) {
   static const char *const words[] = {"__align__", "alignas", "__attribute__"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const char *end = after_word(at, words[i]);
     if (!end) continue;
-    int depth = 0;
-    for (end = skip_space(end); *end; end++) {
-      depth += (*end == '(') - (*end == ')');
-      if (depth == 0) return skip_space(end + 1);
-    }
+    return skip_space(skip_parentheses(skip_space(end)));
   }
   return at;
 }
@@ -150,13 +156,45 @@ void cpu_translate(const char *source, struct text *out) {
   }
 }
 
+/* The kernel whose declaration goes on at `at`: its name, behind its type and other attributes. */
+static const char *kernel_name(const char *at, size_t *length) {
+  static const char *const words[] = {"void", "__global__", "static", "__launch_bounds__", "__maxnreg__"};
+  for (at = skip_space(at); *at; at = skip_space(at)) {
+    const char *end = at;
+    while (is_word(*end)) end++;
+    size_t word = 0;
+    while (word < sizeof words / sizeof *words && after_word(at, words[word]) != end) word++;
+    *length = (size_t)(end - at);
+    if (end == at || word == sizeof words / sizeof *words) return at;
+    at = *skip_space(end) == '(' ? skip_parentheses(skip_space(end)) : end;
+  }
+  return at;
+}
+
+/* How many blocks a cluster of the entry's kernel has: its __cluster_dims__, whose names are known behind the source too. */
+static void write_cluster(const char *source, const char *entry, size_t index, struct text *out) {
+  static const char word[] = "__cluster_dims__";
+  size_t wanted = strcspn(entry, "<");
+  for (const char *at = source; (at = strstr(at, word)) != NULL; at++) {
+    const char *open = skip_space(at + sizeof word - 1), *past = skip_parentheses(open);
+    size_t length = 0;
+    const char *name = kernel_name(past, &length);
+    if (*open != '(' || length != wanted || strncmp(name, entry, wanted) != 0) continue;
+    text_addf(out, "CUGEN_CLUSTER(%zu, %.*s)\n", index, (int)(past - open) - 2, open + 1);
+    return;
+  }
+}
+
 static void write_unit(const struct compile_request *request, struct text *out) {
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
   text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
-  for (size_t i = 0; i < request->entry_count; i++) text_addf(out, "CUGEN_ENTRY(%zu, %s)\n", i, request->entries[i]);
+  for (size_t i = 0; i < request->entry_count; i++) {
+    text_addf(out, "CUGEN_ENTRY(%zu, %s)\n", i, request->entries[i]);
+    write_cluster(request->source, request->entries[i], i, out);
+  }
 }
 
 /* ---- The compiler ---- */

@@ -3,7 +3,8 @@
    no switch. A thread that waits keeps its fiber, and control goes straight to the next thread that can run.
 
    Who runs next is decided in one order, so that every run of a kernel is the same run: the lowest thread that can go
-   on, else the lowest that has not begun, else the next block. */
+   on, else the lowest that has not begun, else a copy that is on its way arrives, else the next block. The blocks of a
+   cluster run together; their static shared memory changes places when control goes from one to another. */
 #include "fibers.h"
 
 #include <stdatomic.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "waits.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBERS_ASAN 1
@@ -39,8 +42,11 @@
 
 enum {
   WARP = 32,
-  MAX_THREADS = 1024, /* a block: CUDA C++ Programming Guide, technical specifications per compute capability */
-  MAX_WARPS = MAX_THREADS / WARP,
+  MAX_THREADS = WAIT_BLOCK_THREADS,
+  MAX_BLOCKS = WAIT_CLUSTER,
+  MAX_SLOTS = WAIT_SLOTS,
+  MAX_WARPS = MAX_SLOTS / WARP,
+  READY_BITS = 64,
   STACK_BYTES = 128 * 1024,
   FAULT_BYTES = 512,
   /* Stacks at equal distances share the sets of the L1 cache. Their tops are moved apart by an odd number of cache
@@ -153,6 +159,9 @@ struct parked {
   unsigned mask;    /* of its warp operation */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
+  unsigned next; /* at the same gate: slot + 1 */
+  describe_wait *describe;
+  const void *object;
 };
 
 /* Bits are lanes. A live lane that is in neither set runs, waits at the barrier, or has not begun. */
@@ -162,12 +171,20 @@ struct warp {
   unsigned waiting; /* waits at a warp operation */
 };
 
+/* One of the cluster's. */
+struct block {
+  struct cpu_dim3 at;
+  unsigned live;
+  unsigned arrived, agreed;           /* at the barrier that is filling up; of these, with a true predicate */
+  unsigned released, released_agreed; /* the same of the barrier that was passed last */
+};
+
 struct fibers {
-  char *stacks; /* MAX_THREADS times a guard page and a stack */
+  char *stacks; /* MAX_SLOTS times a guard page and a stack */
   size_t guard, stride;
   unsigned usable; /* stacks that may be written */
-  struct fiber fibers[MAX_THREADS];
-  struct fiber *idle[MAX_THREADS]; /* without a thread; the last one is taken first */
+  struct fiber fibers[MAX_SLOTS];
+  struct fiber *idle[MAX_SLOTS]; /* without a thread; the last one is taken first */
   unsigned idle_count;
   struct cpu_dim3 positions[MAX_THREADS]; /* threadIdx by linear number, for positions_of */
   struct cpu_dim3 positions_of;
@@ -178,15 +195,18 @@ struct fibers {
 #ifdef FIBERS_ASAN
   struct context *left;
 #endif
-  unsigned threads; /* in a block */
+  struct async *async;
+  char *kept; /* static shared memory of the blocks of a cluster that do not run */
+  size_t kept_bytes;
 
-  /* One block. */
-  unsigned current, unstarted, live;
-  unsigned arrived, agreed;           /* at the barrier that is filling up; of these, with a true predicate */
-  unsigned released, released_agreed; /* the same of the barrier that was passed last */
-  unsigned ready_warps;               /* those with a ready lane */
+  /* One block, or a cluster of them. */
+  struct crowd crowd;
+  unsigned unstarted, slots, live; /* slots: of all blocks */
+  struct block blocks[MAX_BLOCKS];
+  struct cpu_dim3 cluster; /* blocks of a cluster */
+  uint64_t ready_warps[MAX_WARPS / READY_BITS]; /* those with a ready lane */
   struct warp warps[MAX_WARPS];
-  struct parked parked[MAX_THREADS];
+  struct parked parked[MAX_SLOTS];
   char fault[FAULT_BYTES]; /* why the launch was given up; "" */
 };
 
@@ -256,8 +276,8 @@ void fibers_where(char *out, size_t size) {
 static void watch_waiting(const struct fibers *all, const void *site) {
   for (unsigned thread = 0; thread < all->unstarted; ++thread) {
     const struct warp *warp = &all->warps[thread / WARP];
-    if (thread == all->current || !((warp->live & ~warp->ready) >> thread % WARP & 1)) continue;
-    watch_event(all->launch->watch, WATCH_HANG, site, all->current, all->parked[thread].site, thread, "");
+    if (thread == all->crowd.slot || !((warp->live & ~warp->ready) >> thread % WARP & 1)) continue;
+    watch_event(all->launch->watch, WATCH_HANG, site, all->crowd.slot, all->parked[thread].site, thread, "");
   }
 }
 
@@ -265,7 +285,7 @@ const char *fibers_hang(const void *program_counter) {
   const struct fibers *all = running;
   if (!all || !all->launch->watch) return "";
   const void *site = watch_standing(all->launch->watch, program_counter);
-  watch_event(all->launch->watch, WATCH_HANG, site, all->current, NULL, 0, "");
+  watch_event(all->launch->watch, WATCH_HANG, site, all->crowd.slot, NULL, 0, "");
   watch_waiting(all, site);
   return "the time is up";
 }
@@ -285,39 +305,78 @@ static _Noreturn void hook_trap(const char *what) {
   fault(text);
 }
 
-/* The first thread that waits at a warp operation. There is one in every deadlock: a block whose live threads are all
-   at the barrier passes it. */
-static unsigned first_waiting(const struct fibers *all) {
-  unsigned warp = 0;
-  while (warp < MAX_WARPS - 1 && !all->warps[warp].waiting) ++warp;
-  return warp * WARP + (unsigned)__builtin_ctz(all->warps[warp].waiting | 1u << (WARP - 1));
+static bool is_live(const struct fibers *all, unsigned slot) {
+  return all->warps[slot / WARP].live >> slot % WARP & 1;
 }
 
-static _Noreturn void deadlock(const struct fibers *all) {
-  const unsigned thread = first_waiting(all);
-  const struct warp *warp = &all->warps[thread / WARP];
-  const unsigned mask = all->parked[thread].mask;
+static bool waits_in_warp(const struct fibers *all, unsigned slot) {
+  return all->warps[slot / WARP].waiting >> slot % WARP & 1;
+}
+
+static bool waits_at_gate(const struct fibers *all, unsigned slot) {
+  return is_live(all, slot) && all->parked[slot].describe;
+}
+
+/* The first thread of which `waits` is true; slots: there is none. */
+static unsigned first_waiting(const struct fibers *all, bool (*waits)(const struct fibers *, unsigned)) {
+  unsigned slot = 0;
+  while (slot < all->slots && !waits(all, slot)) ++slot;
+  return slot;
+}
+
+static void note_warp_operation(const struct fibers *all, unsigned slot, struct note *note) {
+  const struct warp *warp = &all->warps[slot / WARP];
+  const unsigned mask = all->parked[slot].mask;
   const unsigned missing = mask & warp->live & ~warp->waiting;
+  note_text(note, " waits at a warp operation with mask ");
+  note_lanes(note, mask);
+  if (missing) {
+    note_text(note, ", and lanes ");
+    note_lanes(note, missing);
+    note_text(note, " of its warp never come");
+  } else {
+    note_text(note, ", and the other lanes of its warp wait at another operation or with another mask");
+  }
+}
+
+/* Where a thread waits. */
+static void note_waiting(const struct fibers *all, unsigned slot, struct note *note) {
+  const struct block *block = &all->blocks[slot / all->crowd.padded];
+  char text[WATCH_TEXT] = "";
+  note_position(note, "deadlock: in block", block->at);
+  note_position(note, " thread", all->positions[slot % all->crowd.padded]);
+  if (waits_in_warp(all, slot)) {
+    note_warp_operation(all, slot, note);
+  } else if (waits_at_gate(all, slot)) {
+    all->parked[slot].describe(all->parked[slot].object, text, sizeof text);
+    note_text(note, " waits ");
+    note_text(note, text);
+  }
+  note_text(note, "; ");
+  note_number(note, block->arrived, 10, 1);
+  note_text(note, " of the block's ");
+  note_number(note, block->live, 10, 1);
+  note_text(note, " live threads wait at a barrier");
+}
+
+static void watch_deadlock(const struct fibers *all, unsigned slot) {
   char text[FAULT_BYTES];
   struct note note = {text, text + sizeof text - 1};
-  note_position(&note, "deadlock: in block", all->launch->builtins->block);
-  note_position(&note, " thread", all->positions[thread]);
-  note_text(&note, " waits at a warp operation with mask ");
-  note_lanes(&note, mask);
-  if (missing) {
-    note_text(&note, ", and lanes ");
-    note_lanes(&note, missing);
-    note_text(&note, " of its warp never come");
-  } else {
-    note_text(&note, ", and the other lanes of its warp wait at another operation or with another mask");
+  note_waiting(all, slot, &note);
+  watch_event(all->launch->watch, WATCH_DEADLOCK, all->parked[slot].site, slot, NULL, 0, text);
+}
+
+/* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
+static _Noreturn void deadlock(const struct fibers *all) {
+  const unsigned in_warp = first_waiting(all, waits_in_warp), at_gate = first_waiting(all, waits_at_gate);
+  char text[FAULT_BYTES];
+  struct note note = {text, text + sizeof text - 1};
+  note_waiting(all, in_warp < all->slots ? in_warp : at_gate, &note);
+  if (all->launch->watch) {
+    if (in_warp < all->slots) watch_deadlock(all, in_warp);
+    for (unsigned slot = at_gate; slot < all->slots; ++slot)
+      if (is_live(all, slot)) watch_deadlock(all, slot);
   }
-  note_text(&note, "; ");
-  note_number(&note, all->arrived, 10, 1);
-  note_text(&note, " of the block's ");
-  note_number(&note, all->live, 10, 1);
-  note_text(&note, " live threads wait at a barrier");
-  if (all->launch->watch)
-    watch_event(all->launch->watch, WATCH_DEADLOCK, all->parked[thread].site, thread, NULL, 0, text);
   fault(text);
 }
 
@@ -353,27 +412,65 @@ static void switch_to(struct fibers *all, struct context *to) {
   arrive(all, from);
 }
 
-static void set_current(struct fibers *all, unsigned thread) {
+/* Puts the static shared memory of one block of the cluster in the place of another's. */
+static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
+  const struct fiber_launch *launch = all->launch;
+  char *old = all->kept + from * launch->static_bytes, *new = all->kept + to * launch->static_bytes;
+  for (size_t i = 0; i < launch->static_count; ++i) {
+    const size_t bytes = launch->statics[i].end - launch->statics[i].start;
+    void *at = (void *)launch->statics[i].start;
+    memcpy(old, at, bytes);
+    memcpy(at, new, bytes);
+    old += bytes;
+    new += bytes;
+  }
+}
+
+static void enter_block(struct fibers *all, unsigned rank) {
   struct cpu_builtins *builtins = all->launch->builtins;
+  exchange_statics(all, all->crowd.rank, rank);
+  all->crowd.rank = rank;
+  builtins->block = all->blocks[rank].at;
+  builtins->cluster_rank = rank;
+  builtins->dynamic_shared = (char *)all->launch->dynamic_shared + rank * all->launch->dynamic_room;
+}
+
+static void set_current(struct fibers *all, unsigned slot) {
+  struct cpu_builtins *builtins = all->launch->builtins;
+  unsigned thread = slot;
+  if (all->crowd.blocks > 1) {
+    const unsigned rank = slot / all->crowd.padded;
+    if (rank != all->crowd.rank) enter_block(all, rank);
+    thread -= rank * all->crowd.padded;
+  }
   builtins->thread = all->positions[thread];
   builtins->linear = thread;
-  all->current = thread;
+  all->crowd.slot = slot;
 }
 
 static void mark_ready(struct fibers *all, unsigned warp, unsigned lanes) {
   all->warps[warp].ready |= lanes;
-  if (lanes) all->ready_warps |= 1u << warp;
+  if (lanes) all->ready_warps[warp / READY_BITS] |= UINT64_C(1) << warp % READY_BITS;
 }
 
-static void unmark_ready(struct fibers *all, unsigned thread) {
-  struct warp *warp = &all->warps[thread / WARP];
-  warp->ready &= ~(1u << thread % WARP);
-  if (!warp->ready) all->ready_warps &= ~(1u << thread / WARP);
+static void unmark_ready(struct fibers *all, unsigned slot) {
+  const unsigned warp = slot / WARP;
+  all->warps[warp].ready &= ~(1u << slot % WARP);
+  if (!all->warps[warp].ready) all->ready_warps[warp / READY_BITS] &= ~(UINT64_C(1) << warp % READY_BITS);
+}
+
+static bool any_ready(const struct fibers *all) {
+  if (all->crowd.blocks == 1) return all->ready_warps[0];
+  uint64_t any = 0;
+  for (unsigned i = 0; i < MAX_WARPS / READY_BITS; ++i) any |= all->ready_warps[i];
+  return any;
 }
 
 /* Precondition: a thread is ready. */
 static struct fiber *resume_ready(struct fibers *all) {
-  const unsigned warp = (unsigned)__builtin_ctz(all->ready_warps);
+  unsigned word = 0;
+  while (!all->ready_warps[word]) ++word;
+  const unsigned warp = word * READY_BITS + (unsigned)__builtin_ctzll(all->ready_warps[word]);
   const unsigned thread = warp * WARP + (unsigned)__builtin_ctz(all->warps[warp].ready);
   unmark_ready(all, thread);
   set_current(all, thread);
@@ -381,9 +478,10 @@ static struct fiber *resume_ready(struct fibers *all) {
 }
 
 static void start_next(struct fibers *all, struct fiber *on) {
-  const unsigned thread = all->unstarted++;
-  all->parked[thread].fiber = on;
-  set_current(all, thread);
+  const unsigned slot = all->unstarted++;
+  if (all->unstarted % all->crowd.padded == all->crowd.threads) all->unstarted += all->crowd.padded - all->crowd.threads;
+  all->parked[slot].fiber = on;
+  set_current(all, slot);
 }
 
 static void fiber_main(void);
@@ -404,19 +502,25 @@ static void stop_if_asked(const struct fibers *all) {
   if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fault("stopped");
 }
 
+/* Nobody can go on: as late as that copies arrive which go on by themselves, one after the other. */
+static void await_copies(struct fibers *all) {
+  while (!any_ready(all) && async_step(all->async)) continue;
+}
+
 /* The current thread waits; comes back when it was made ready. */
 static void park(struct fibers *all) {
   struct fiber *next;
   stop_if_asked(all);
-  if (all->ready_warps) {
+  if (!any_ready(all) && all->unstarted >= all->slots) await_copies(all);
+  if (any_ready(all)) {
     next = resume_ready(all);
-  } else if (all->unstarted < all->threads) {
+  } else if (all->unstarted < all->slots) {
     next = take_idle(all);
     start_next(all, next);
   } else {
     deadlock(all);
   }
-  switch_to(all, &next->context);
+  if (&next->context != all->active) switch_to(all, &next->context);
 }
 
 /* ---- Barriers and warp operations ---- */
@@ -428,54 +532,58 @@ static void note_count(struct note *note, unsigned count, const char *what, unsi
 }
 
 /* Tells the watch of threads at another place than the first, and of those that will never come. */
-static void watch_arrivals(const struct fibers *all) {
+static void watch_arrivals(const struct fibers *all, unsigned rank) {
   struct watch *watch = all->launch->watch;
-  unsigned first = MAX_THREADS;
-  for (unsigned thread = 0; thread < all->threads; ++thread) {
-    if (!(all->warps[thread / WARP].live >> thread % WARP & 1)) continue;
-    if (first == MAX_THREADS) first = thread;
+  const struct block *block = &all->blocks[rank];
+  const unsigned begin = rank * all->crowd.padded, end = begin + all->crowd.threads;
+  unsigned first = MAX_SLOTS;
+  for (unsigned thread = begin; thread < end; ++thread) {
+    if (!is_live(all, thread)) continue;
+    if (first == MAX_SLOTS) first = thread;
     if (all->parked[thread].site != all->parked[first].site)
       watch_event(watch, WATCH_DIVERGED, all->parked[first].site, first, all->parked[thread].site, thread, "");
   }
-  if (all->live < all->threads && first < MAX_THREADS) {
+  if (block->live < all->crowd.threads && first < MAX_SLOTS) {
     char text[WATCH_TEXT];
     struct note note = {text, text + sizeof text - 1};
-    note_count(&note, all->threads - all->live, " of the block's threads have ended before it, of ", all->threads);
+    note_count(&note, all->crowd.threads - block->live, " of the block's threads have ended before it, of ", all->crowd.threads);
     watch_event(watch, WATCH_EXITED, all->parked[first].site, first, NULL, 0, text);
   }
-  watch_barrier(watch);
+  watch_barrier(watch, rank);
 }
 
-static void release_barrier(struct fibers *all) {
-  if (all->launch->watch) watch_arrivals(all);
-  all->released = all->arrived;
-  all->released_agreed = all->agreed;
-  all->arrived = all->agreed = 0;
-  const unsigned warps = (all->threads + WARP - 1) / WARP;
-  for (unsigned warp = 0; warp < warps; ++warp) mark_ready(all, warp, all->warps[warp].live);
+static void release_barrier(struct fibers *all, unsigned rank) {
+  struct block *block = &all->blocks[rank];
+  if (all->launch->watch) watch_arrivals(all, rank);
+  block->released = block->arrived;
+  block->released_agreed = block->agreed;
+  block->arrived = block->agreed = 0;
+  const unsigned first = rank * all->crowd.padded / WARP, warps = all->crowd.padded / WARP;
+  for (unsigned warp = first; warp < first + warps; ++warp) mark_ready(all, warp, all->warps[warp].live);
 }
 
 /* Safe to ask after a wait: the next barrier is passed only when every live thread has come to it. */
-static int barrier_result(const struct fibers *all, int kind) {
+static int barrier_result(const struct block *block, int kind) {
   switch (kind) {
-  case CPU_BARRIER_COUNT: return (int)all->released_agreed;
-  case CPU_BARRIER_AND: return all->released_agreed == all->released;
-  case CPU_BARRIER_OR: return all->released_agreed != 0;
+  case CPU_BARRIER_COUNT: return (int)block->released_agreed;
+  case CPU_BARRIER_AND: return block->released_agreed == block->released;
+  case CPU_BARRIER_OR: return block->released_agreed != 0;
   default: return 0;
   }
 }
 
 static int hook_barrier(int kind, int predicate) {
   struct fibers *all = running;
-  all->parked[all->current].site = __builtin_return_address(0);
-  all->agreed += predicate != 0;
-  if (++all->arrived == all->live) {
-    release_barrier(all);
-    unmark_ready(all, all->current);
+  struct block *block = &all->blocks[all->crowd.rank];
+  all->parked[all->crowd.slot].site = __builtin_return_address(0);
+  block->agreed += predicate != 0;
+  if (++block->arrived == block->live) {
+    release_barrier(all, all->crowd.rank);
+    unmark_ready(all, all->crowd.slot);
   } else {
     park(all);
   }
-  return barrier_result(all, kind);
+  return barrier_result(block, kind);
 }
 
 /* Whether every lane of the set waits at this very operation; collects their arguments. */
@@ -510,14 +618,14 @@ static void watch_mask(const struct fibers *all, unsigned mask) {
   note_text(&note, "mask ");
   note_lanes(&note, mask);
   note_text(&note, " names lanes ");
-  note_lanes(&note, mask & ~all->warps[all->current / WARP].live);
+  note_lanes(&note, mask & ~all->warps[all->crowd.slot / WARP].live);
   note_text(&note, ", which have ended or are not in the block");
-  watch_event(all->launch->watch, WATCH_MASK, all->parked[all->current].site, all->current, NULL, 0, text);
+  watch_event(all->launch->watch, WATCH_MASK, all->parked[all->crowd.slot].site, all->crowd.slot, NULL, 0, text);
 }
 
 static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
   struct fibers *all = running;
-  const unsigned thread = all->current, lane = 1u << thread % WARP;
+  const unsigned thread = all->crowd.slot, lane = 1u << thread % WARP;
   if (!(mask & lane)) hook_trap("a warp operation whose mask does not name the calling lane");
   struct parked *self = &all->parked[thread];
   self->site = __builtin_return_address(0);
@@ -534,45 +642,124 @@ static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask
 }
 
 static unsigned hook_active_mask(void) {
-  return running->warps[running->current / WARP].live;
+  return running->warps[running->crowd.slot / WARP].live;
 }
 
 const struct cpu_hooks *fibers_hooks(void) {
-  static const struct cpu_hooks hooks = {hook_barrier, hook_warp, hook_active_mask, hook_trap};
+  static const struct cpu_hooks hooks = {hook_barrier, hook_warp, hook_active_mask, hook_trap, &async_hooks};
   return &hooks;
+}
+
+/* ---- For operations in files of their own ---- */
+
+const struct crowd *fibers_crowd(void) {
+  return &running->crowd;
+}
+
+const struct fiber_launch *fibers_launch(void) {
+  return running->launch;
+}
+
+struct async *fibers_async(void) {
+  return running->async;
+}
+
+unsigned fibers_live(unsigned rank) {
+  return running->blocks[rank].live;
+}
+
+unsigned fibers_live_all(void) {
+  return running->live;
+}
+
+void *fibers_static(unsigned rank, uintptr_t at) {
+  const struct fiber_launch *launch = running->launch;
+  char *kept = running->kept + rank * launch->static_bytes;
+  for (size_t i = 0; i < launch->static_count && rank != running->crowd.rank; ++i) {
+    const struct static_array *array = &launch->statics[i];
+    if (at >= array->start && at < array->end) return kept + (at - array->start);
+    kept += array->end - array->start;
+  }
+  return (void *)at;
+}
+
+_Noreturn void fibers_trap(const char *what) {
+  hook_trap(what);
+}
+
+void fibers_pause(struct gate *gate, const void *site, describe_wait *describe, const void *object) {
+  struct fibers *all = running;
+  struct parked *self = &all->parked[all->crowd.slot];
+  self->site = site;
+  self->describe = describe;
+  self->object = object;
+  self->next = gate->first;
+  gate->first = all->crowd.slot + 1;
+  park(all);
+}
+
+void fibers_open_gate(struct gate *gate) {
+  struct fibers *all = running;
+  while (gate->first) {
+    const unsigned slot = gate->first - 1;
+    gate->first = all->parked[slot].next;
+    all->parked[slot].describe = NULL;
+    mark_ready(all, slot / WARP, 1u << slot % WARP);
+  }
 }
 
 /* ---- Threads, blocks, the grid ---- */
 
 /* An ended thread counts as arrived wherever others wait for it. */
 static void thread_ended(struct fibers *all) {
-  struct warp *warp = &all->warps[all->current / WARP];
-  warp->live &= ~(1u << all->current % WARP);
+  struct warp *warp = &all->warps[all->crowd.slot / WARP];
+  struct block *block = &all->blocks[all->crowd.rank];
+  warp->live &= ~(1u << all->crowd.slot % WARP);
   all->live--;
-  if (all->live && all->arrived == all->live) release_barrier(all);
+  block->live--;
+  if (block->live && block->arrived == block->live) release_barrier(all, all->crowd.rank);
+  async_ended(all->async);
   for (unsigned left = warp->waiting; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);
-    if (warp->waiting >> lane & 1) try_warp(all, all->current / WARP * WARP + lane);
+    if (warp->waiting >> lane & 1) try_warp(all, all->crowd.slot / WARP * WARP + lane);
   }
 }
 
+static void start_threads(struct fibers *all, unsigned rank) {
+  const unsigned whole = all->crowd.threads / WARP, rest = all->crowd.threads % WARP;
+  struct warp *warps = &all->warps[rank * all->crowd.padded / WARP];
+  for (unsigned warp = 0; warp < whole; ++warp) warps[warp].live = ~0u;
+  if (rest) warps[whole].live = (1u << rest) - 1;
+}
+
+/* A block, or the cluster that begins with it. */
 static void start_block(struct fibers *all) {
-  if (all->launch->watch) watch_block_begins(all->launch->watch);
-  all->live = all->threads;
+  const struct fiber_launch *launch = all->launch;
+  const struct cpu_dim3 origin = launch->builtins->block;
+  if (all->crowd.blocks > 1) enter_block(all, 0);
+  all->live = all->crowd.blocks * all->crowd.threads;
   all->unstarted = 0;
-  const unsigned whole = all->threads / WARP, rest = all->threads % WARP;
-  for (unsigned warp = 0; warp < whole; ++warp) all->warps[warp].live = ~0u;
-  if (rest) all->warps[whole].live = (1u << rest) - 1;
+  for (unsigned rank = 0; rank < all->crowd.blocks; ++rank) {
+    const unsigned wide = all->cluster.x, high = all->cluster.y;
+    all->blocks[rank] = (struct block){
+        .live = all->crowd.threads,
+        .at = {origin.x + rank % wide, origin.y + rank / wide % high, origin.z + rank / wide / high}};
+    start_threads(all, rank);
+  }
+  launch->builtins->block = origin;
+  if (launch->watch) watch_block_begins(launch->watch);
+  async_begin(all->async);
 }
 
 static bool step_block(struct fibers *all) {
   struct cpu_dim3 *block = &all->launch->builtins->block;
-  const struct cpu_dim3 *grid = &all->launch->grid;
-  if (++block->x < grid->x) return true;
+  const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
+  if (all->crowd.blocks > 1) *block = all->blocks[0].at;
+  if ((block->x += cluster->x) < grid->x) return true;
   block->x = 0;
-  if (++block->y < grid->y) return true;
+  if ((block->y += cluster->y) < grid->y) return true;
   block->y = 0;
-  return ++block->z < grid->z;
+  return (block->z += cluster->z) < grid->z;
 }
 
 static bool next_block(struct fibers *all) {
@@ -588,9 +775,11 @@ static bool next_block(struct fibers *all) {
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
 static void find_work(struct fibers *all, struct fiber *self) {
   struct context *next = &all->caller;
-  if (all->ready_warps) {
+  if (!any_ready(all) && all->unstarted >= all->slots && all->live) await_copies(all);
+  if (!all->live) async_end(all->async);
+  if (any_ready(all)) {
     next = &resume_ready(all)->context;
-  } else if (all->unstarted < all->threads) {
+  } else if (all->unstarted < all->slots) {
     start_next(all, self);
     return;
   } else if (all->live) {
@@ -607,7 +796,7 @@ static void find_work(struct fibers *all, struct fiber *self) {
 
 static void fiber_main(void) {
   struct fibers *all = running;
-  struct fiber *self = all->parked[all->current].fiber;
+  struct fiber *self = all->parked[all->crowd.slot].fiber;
   arrive(all, NULL);
   for (;;) {
     all->launch->entry(all->launch->parameters);
@@ -624,30 +813,33 @@ int fibers_open(struct fibers **out, cugen_error *err) {
   if (!all) return error_memory(err);
   all->guard = (size_t)sysconf(_SC_PAGESIZE);
   all->stride = all->guard + STACK_BYTES;
-  all->stacks = mmap(NULL, MAX_THREADS * all->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (all->stacks == MAP_FAILED) {
-    free(all);
-    return error_memory(err);
-  }
-  *out = all;
-  return CUGEN_OK;
+  all->stacks = mmap(NULL, MAX_SLOTS * all->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all->stacks == MAP_FAILED) all->stacks = NULL;
+  int status = all->stacks ? async_open(&all->async, err) : error_memory(err);
+  if (status)
+    fibers_close(all);
+  else
+    *out = all;
+  return status;
 }
 
 void fibers_close(struct fibers *fibers) {
   if (!fibers) return;
   for (unsigned i = 0; i < fibers->usable; ++i) context_drop(&fibers->fibers[i].context);
-  munmap(fibers->stacks, MAX_THREADS * fibers->stride);
+  if (fibers->stacks) munmap(fibers->stacks, MAX_SLOTS * fibers->stride);
+  async_close(fibers->async);
+  free(fibers->kept);
   free(fibers);
 }
 
 int fibers_owns_guard(const void *address) {
   if (!running) return 0;
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)running->stacks;
-  return offset < MAX_THREADS * running->stride && offset % running->stride < running->guard;
+  return offset < MAX_SLOTS * running->stride && offset % running->stride < running->guard;
 }
 
 static int prepare_stacks(struct fibers *all, cugen_error *err) {
-  while (all->usable < all->threads) {
+  while (all->usable < all->crowd.blocks * all->crowd.threads) {
     char *stack = all->stacks + all->usable * all->stride + all->guard;
     if (mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE)) return error_memory(err);
     all->idle[all->idle_count++] = &all->fibers[all->usable++];
@@ -658,7 +850,7 @@ static int prepare_stacks(struct fibers *all, cugen_error *err) {
 static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
   if (!memcmp(&all->positions_of, &block, sizeof block)) return;
   struct cpu_dim3 at = {0, 0, 0};
-  for (unsigned i = 0; i < all->threads; ++i) {
+  for (unsigned i = 0; i < all->crowd.threads; ++i) {
     all->positions[i] = at;
     if (++at.x < block.x) continue;
     at.x = 0;
@@ -680,6 +872,16 @@ static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
                    grid->x, grid->y, grid->z, block->x, block->y, block->z, MAX_THREADS);
 }
 
+static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster, cugen_error *err) {
+  const struct cpu_dim3 *grid = &launch->grid;
+  const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
+  if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= MAX_BLOCKS) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "cannot launch a grid of %ux%ux%u blocks in clusters of %ux%ux%u: the grid must be whole clusters, "
+                   "and a cluster may have %d blocks",
+                   grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z, MAX_BLOCKS);
+}
+
 /* After a launch that was given up: every stack is as good as new. */
 static int clear_up(struct fibers *all, cugen_error *err) {
   all->idle_count = 0;
@@ -689,7 +891,8 @@ static int clear_up(struct fibers *all, cugen_error *err) {
     all->idle[all->idle_count++] = &all->fibers[i];
   }
   memset(all->warps, 0, sizeof all->warps);
-  all->ready_warps = all->arrived = all->agreed = 0;
+  memset(all->ready_warps, 0, sizeof all->ready_warps);
+  for (size_t i = 0; i < MAX_SLOTS; ++i) all->parked[i].describe = NULL;
   return error_set(err, CUGEN_ERROR_DEVICE, "%s", all->fault);
 }
 
@@ -699,10 +902,13 @@ static int begin_watch(const struct fibers *all, const struct fiber_launch *laun
                                        .grid = launch->grid,
                                        .block = launch->block,
                                        .stacks = (uintptr_t)all->stacks,
-                                       .stack_bytes = MAX_THREADS * all->stride,
+                                       .stack_bytes = MAX_SLOTS * all->stride,
                                        .dynamic = (uintptr_t)launch->dynamic_shared,
                                        .dynamic_bytes = launch->dynamic_bytes,
-                                       .dynamic_room = launch->dynamic_room};
+                                       .dynamic_room = launch->dynamic_room,
+                                       .blocks = all->crowd.blocks,
+                                       .padded = all->crowd.padded,
+                                       .cluster = all->cluster};
   return launch->watch ? watch_begin(launch->watch, &watched, err) : CUGEN_OK;
 }
 
@@ -710,6 +916,7 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   *launch->builtins = (struct cpu_builtins){
       .block_size = launch->block, .grid_size = launch->grid, .dynamic_shared = launch->dynamic_shared};
   all->launch = launch;
+  all->crowd.rank = 0;
   context_adopt(&all->caller);
   all->active = &all->caller;
   running = all;
@@ -721,10 +928,34 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   running = NULL;
 }
 
-int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err) {
+/* Static shared memory of all blocks of a cluster begins as it is now. */
+static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+  const size_t bytes = all->crowd.blocks * launch->static_bytes;
+  if (all->crowd.blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
+  free(all->kept);
+  all->kept = calloc(bytes, 1);
+  all->kept_bytes = all->kept ? bytes : 0;
+  return all->kept ? CUGEN_OK : error_memory(err);
+}
+
+static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+  const struct cpu_dim3 *asked = &launch->cluster;
+  const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1, asked->z ? asked->z : 1};
   int status = check_shape(launch, err);
+  if (!status) status = check_cluster(launch, &cluster, err);
   if (status) return status;
-  fibers->threads = launch->block.x * launch->block.y * launch->block.z;
+  struct crowd *crowd = &all->crowd;
+  all->cluster = cluster;
+  crowd->blocks = cluster.x * cluster.y * cluster.z;
+  crowd->threads = launch->block.x * launch->block.y * launch->block.z;
+  crowd->padded = (crowd->threads + WARP - 1) / WARP * WARP;
+  all->slots = (crowd->blocks - 1) * crowd->padded + crowd->threads;
+  return prepare_cluster(all, launch, err);
+}
+
+int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err) {
+  int status = prepare_shape(fibers, launch, err);
+  if (status) return status;
   status = prepare_stacks(fibers, err);
   if (status) return status;
   prepare_positions(fibers, launch->block);

@@ -1,10 +1,11 @@
-/* Runs a grid of CUDA threads as fibers on one thread of the operating system: blocks in turn, the threads of a block
-   switched by hand at barriers and warp operations. */
+/* Runs a grid of CUDA threads as fibers on one thread of the operating system: blocks (or clusters of blocks) in turn,
+   their threads switched by hand where they wait for each other. */
 #ifndef RUNTIME_CPU_FIBERS_H
 #define RUNTIME_CPU_FIBERS_H
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "abi.h"
 #include "base/error.h"
@@ -15,12 +16,21 @@ struct fibers; /* stacks, kept between launches */
 int fibers_open(struct fibers **out, cugen_error *err);
 void fibers_close(struct fibers *fibers);
 
+struct static_array { /* of shared memory, in the loaded object */
+  uintptr_t start, end;
+};
+
 struct fiber_launch {
   void (*entry)(void **parameters);
   void **parameters;
   struct cpu_builtins *builtins; /* the shared object's */
   struct cpu_dim3 grid, block;
-  void *dynamic_shared; /* one block's worth, reused for every block */
+  struct cpu_dim3 cluster; /* blocks of a cluster; all zero: one */
+  /* dynamic_room for each block of a cluster, reused for every one. */
+  void *dynamic_shared;
+  /* Of clusters: each block has its own. */
+  const struct static_array *statics;
+  size_t static_count, static_bytes; /* bytes: of all together */
   /* NULL, or set to end the launch with a fault where a thread waits and at a block's end: a loop without either goes
      on. */
   const atomic_bool *stop;

@@ -33,7 +33,9 @@ struct watch_launch {
   uintptr_t stacks; /* of the threads: nobody else's business */
   size_t stack_bytes;
   uintptr_t dynamic; /* shared memory: how much was asked for, how much there is */
-  size_t dynamic_bytes, dynamic_room;
+  size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
+  unsigned blocks, padded;            /* of a cluster; a block's threads are numbered from a multiple of padded on */
+  struct cpu_dim3 cluster;
 };
 
 /* ---- For the scheduler; between watch_begin and watch_end in the launch's thread ---- */
@@ -41,8 +43,8 @@ struct watch_launch {
 int watch_begin(struct watch *watch, const struct watch_launch *launch, cugen_error *err);
 void watch_end(struct watch *watch);
 void watch_block_begins(struct watch *watch);
-/* Every live thread of the block has come to a barrier. */
-void watch_barrier(struct watch *watch);
+/* Every live thread of the block, of that rank in its cluster, has come to a barrier. */
+void watch_barrier(struct watch *watch, unsigned rank);
 /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
 void watch_warp(struct watch *watch, unsigned warp, unsigned lanes, bool all, bool orders);
 /* At a site, thread by linear number; other_site 0: no other. */

@@ -39,3 +39,6 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
   extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *sizes, int capacity) { \
     return cugen_describe(&__VA_ARGS__, sizes, capacity);                                                            \
   }
+/* CUGEN_CLUSTER(0, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). */
+#define CUGEN_CLUSTER(number, ...)                                                                                   \
+  extern "C" __attribute__((__visibility__("default"))) const unsigned cugen_entry_##number##_cluster[3] = {__VA_ARGS__};

@@ -22,9 +22,9 @@ CUGEN_STORE(__stcs)
 CUGEN_STORE(__stwt)
 #undef CUGEN_STORE
 
-CUGEN_INLINE size_t __cvta_generic_to_shared(const void *at) { return reinterpret_cast<size_t>(at); }
+CUGEN_INLINE size_t __cvta_generic_to_shared(const void *at) { return cugen_own_hooks->async->address(at); }
 CUGEN_INLINE size_t __cvta_generic_to_global(const void *at) { return reinterpret_cast<size_t>(at); }
-CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return reinterpret_cast<void *>(at); }
+CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return cugen_own_hooks->async->pointer((unsigned)at); }
 
 /* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
 

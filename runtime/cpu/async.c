@@ -1,0 +1,236 @@
+/* Barriers that count arrivals and bytes, of some of a block's warps, and of a cluster. PTX ISA, "Parallel
+   Synchronization and Communication Instructions". */
+#include "async.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Addresses ---- */
+
+enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
+
+/* What static shared memory is counted from: it lies near the other variables of the loaded object. */
+static uintptr_t static_base(void) {
+  return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
+}
+
+static unsigned hook_address(const void *at) {
+  const struct fiber_launch *launch = fibers_launch();
+  const uintptr_t dynamic = (uintptr_t)launch->builtins->dynamic_shared;
+  if ((uintptr_t)at - dynamic < 1u << ASYNC_PLACE_BITS) return (unsigned)((uintptr_t)at - dynamic);
+  const uintptr_t from_base = (uintptr_t)at - static_base();
+  if (from_base >= STATIC_BIT) fibers_trap("an address of shared memory was asked for, of what does not lie there");
+  return STATIC_BIT | (unsigned)from_base;
+}
+
+unsigned async_place(unsigned address, unsigned *rank) {
+  const unsigned block = address >> ASYNC_BLOCK_SHIFT;
+  *rank = block ? block - 1 : fibers_crowd()->rank;
+  if (*rank >= fibers_crowd()->blocks) fibers_trap("an address in a block that the cluster does not have");
+  return address & ((1u << ASYNC_BLOCK_SHIFT) - 1);
+}
+
+char *async_dynamic(unsigned place, unsigned rank, size_t bytes) {
+  const struct fiber_launch *launch = fibers_launch();
+  if (place >= launch->dynamic_bytes || bytes > launch->dynamic_bytes - place)
+    fibers_trap("an asynchronous operation outside of the block's dynamic shared memory");
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+static void *hook_pointer(unsigned address) {
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  const struct fiber_launch *launch = fibers_launch();
+  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+static unsigned hook_map(unsigned address, unsigned rank) {
+  unsigned ignored;
+  if (rank >= fibers_crowd()->blocks) fibers_trap("mapa names a block that the cluster does not have");
+  return async_place(address, &ignored) | (rank + 1) << ASYNC_BLOCK_SHIFT;
+}
+
+/* ---- mbarriers ---- */
+
+static struct mbarrier *find(struct async *async, unsigned rank, unsigned address) {
+  for (unsigned i = 0; i < async->mbarrier_count[rank]; ++i)
+    if (async->mbarriers[rank][i].address == address) return &async->mbarriers[rank][i];
+  return NULL;
+}
+
+static struct mbarrier *need(struct async *async, unsigned rank, unsigned address) {
+  struct mbarrier *barrier = find(async, rank, address);
+  if (!barrier) fibers_trap("an mbarrier that was not initialised");
+  return barrier;
+}
+
+static void hook_init(unsigned address, unsigned arrivals) {
+  struct async *async = fibers_async();
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  struct mbarrier *barrier = find(async, rank, place);
+  async->used = true;
+  if (place % 8) fibers_trap("an mbarrier lies at a multiple of 8 bytes");
+  if (!barrier && async->mbarrier_count[rank] == ASYNC_MOST_MBARRIERS)
+    fibers_trap("more than 128 mbarriers in a block, which the cpu device does not follow");
+  if (!barrier) barrier = &async->mbarriers[rank][async->mbarrier_count[rank]++];
+  *barrier = (struct mbarrier){.address = place, .arrivals = arrivals, .pending = arrivals};
+}
+
+static void try_complete(struct mbarrier *barrier) {
+  if (barrier->pending) return;
+  if (barrier->bytes < 0) fibers_trap("more bytes have come to an mbarrier than were expected");
+  if (barrier->bytes) return;
+  barrier->pending = barrier->arrivals;
+  barrier->phase++;
+  fibers_open_gate(&barrier->gate);
+}
+
+static void hook_arrive(unsigned address, unsigned expected_bytes) {
+  struct async *async = fibers_async();
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  struct mbarrier *barrier = need(async, rank, place);
+  if (!barrier->pending) fibers_trap("more arrivals at an mbarrier than complete its phase");
+  barrier->bytes += expected_bytes;
+  barrier->pending--;
+  try_complete(barrier);
+}
+
+void async_complete(struct async *async, unsigned rank, unsigned address, unsigned bytes) {
+  struct mbarrier *barrier = need(async, rank, address);
+  barrier->bytes -= bytes;
+  try_complete(barrier);
+}
+
+static void describe_mbarrier(const void *object, char *out, size_t size) {
+  const struct mbarrier *barrier = object;
+  snprintf(out, size, "for phase %u of an mbarrier, parity %u, which lacks %u of %u arrivals and %lld bytes",
+           barrier->phase, barrier->phase & 1, barrier->pending, barrier->arrivals, (long long)barrier->bytes);
+}
+
+static void hook_wait(unsigned address, unsigned parity) {
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  struct mbarrier *barrier = need(fibers_async(), rank, place);
+  while ((barrier->phase & 1) == (parity & 1))
+    fibers_pause(&barrier->gate, __builtin_return_address(0), describe_mbarrier, barrier);
+}
+
+/* ---- Barriers of some warps, and of the cluster ---- */
+
+static void describe_named(const void *object, char *out, size_t size) {
+  const struct named_barrier *barrier = object;
+  snprintf(out, size, "at a barrier of %u threads, to which %u have come", barrier->threads, barrier->arrived);
+}
+
+static void hook_named(unsigned number, unsigned threads, int wait) {
+  if (number >= ASYNC_NAMED || !threads || threads % WAIT_WARP)
+    fibers_trap("a barrier has a number below 16, and whole warps come to it");
+  struct named_barrier *barrier = &fibers_async()->named[fibers_crowd()->rank][number];
+  fibers_async()->used = true;
+  if (barrier->arrived && barrier->threads != threads)
+    fibers_trap("threads at one barrier say that it has different numbers of threads");
+  barrier->threads = threads;
+  if (++barrier->arrived == threads) {
+    barrier->arrived = 0;
+    fibers_open_gate(&barrier->gate);
+  } else if (wait) {
+    fibers_pause(&barrier->gate, __builtin_return_address(0), describe_named, barrier);
+  }
+}
+
+static void describe_cluster(const void *object, char *out, size_t size) {
+  const struct async *async = object;
+  snprintf(out, size, "at the cluster's barrier, to which %u of %u live threads have come", async->cluster_arrived,
+           fibers_live_all());
+}
+
+static void try_cluster(struct async *async) {
+  if (!async->cluster_arrived || async->cluster_arrived < fibers_live_all()) return;
+  async->cluster_arrived = 0;
+  async->cluster_phase++;
+  fibers_open_gate(&async->cluster_gate);
+}
+
+static void hook_cluster(int what) {
+  struct async *async = fibers_async();
+  unsigned *own = &async->cluster_phase_of[fibers_crowd()->slot];
+  async->used = true;
+  if (what & CPU_CLUSTER_ARRIVE) {
+    if (*own) fibers_trap("a thread arrives at the cluster's barrier twice and does not wait");
+    *own = async->cluster_phase + 1;
+    async->cluster_arrived++;
+    try_cluster(async);
+  }
+  if (!(what & CPU_CLUSTER_WAIT)) return;
+  if (!*own) fibers_trap("a thread waits at the cluster's barrier and has not arrived");
+  while (async->cluster_phase < *own)
+    fibers_pause(&async->cluster_gate, __builtin_return_address(0), describe_cluster, async);
+  *own = 0;
+}
+
+void async_ended(struct async *async) {
+  if (async->cluster_arrived) try_cluster(async);
+}
+
+static void hook_fence(int kind) {
+  (void)kind;
+}
+
+/* ---- Opening; a cluster of blocks ---- */
+
+int async_open(struct async **out, cugen_error *err) {
+  *out = calloc(1, sizeof **out);
+  return *out ? copies_open(&(*out)->copies, err) : error_memory(err);
+}
+
+void async_close(struct async *async) {
+  if (!async) return;
+  copies_close(async->copies);
+  for (size_t i = 0; i < ASYNC_WARPGROUPS; i++) warpgroup_close(async->warpgroups[i]);
+  free(async);
+}
+
+void async_begin(struct async *async) {
+  if (!async->used) return;
+  async->used = false;
+  memset(async->mbarrier_count, 0, sizeof async->mbarrier_count);
+  memset(async->named, 0, sizeof async->named);
+  memset(async->cluster_phase_of, 0, sizeof async->cluster_phase_of);
+  async->cluster_arrived = async->cluster_phase = 0;
+  async->cluster_gate = (struct gate){0};
+  copies_begin(async->copies);
+  for (size_t i = 0; i < ASYNC_WARPGROUPS; i++)
+    if (async->warpgroups[i]) warpgroup_begin(async->warpgroups[i]);
+}
+
+void async_end(struct async *async) {
+  if (async->used) copies_end(async->copies);
+}
+
+bool async_step(struct async *async) {
+  return copies_step(async->copies);
+}
+
+const struct cpu_async async_hooks = {.address = hook_address,
+                                      .pointer = hook_pointer,
+                                      .map = hook_map,
+                                      .fence = hook_fence,
+                                      .cluster_barrier = hook_cluster,
+                                      .named_barrier = hook_named,
+                                      .mbarrier_init = hook_init,
+                                      .mbarrier_arrive = hook_arrive,
+                                      .mbarrier_wait = hook_wait,
+                                      .tensor_load = copies_tensor_load,
+                                      .tensor_store = copies_tensor_store,
+                                      .bulk_load = copies_bulk_load,
+                                      .bulk_store = copies_bulk_store,
+                                      .bulk_commit = copies_commit,
+                                      .bulk_wait = copies_wait,
+                                      .wgmma_fence = warpgroup_fence,
+                                      .wgmma = warpgroup_multiply,
+                                      .wgmma_commit = warpgroup_commit,
+                                      .wgmma_wait = warpgroup_wait};

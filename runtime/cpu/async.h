@@ -1,0 +1,77 @@
+/* What the asynchronous operations of a launch share; see async.c (barriers), copies.c (the copy engine) and
+   warpgroup.c (products). */
+#ifndef RUNTIME_CPU_ASYNC_H
+#define RUNTIME_CPU_ASYNC_H
+
+#include "waits.h"
+
+enum {
+  ASYNC_PLACE_BITS = 18, /* of a place in dynamic shared memory; static shared memory lies above */
+  ASYNC_BLOCK_SHIFT = 24,
+  ASYNC_MOST_MBARRIERS = 128,
+  ASYNC_NAMED = 16,
+  ASYNC_WARPGROUP = 128,
+  ASYNC_WARPGROUPS = WAIT_SLOTS / ASYNC_WARPGROUP
+};
+
+struct mbarrier {
+  unsigned address, arrivals; /* how many complete a phase */
+  unsigned pending, phase;
+  int64_t bytes; /* that are expected and have not come, or the other way around */
+  struct gate gate;
+};
+
+struct named_barrier {
+  unsigned threads, arrived;
+  struct gate gate;
+};
+
+struct copies;
+struct warpgroup;
+
+struct async {
+  struct mbarrier mbarriers[WAIT_CLUSTER][ASYNC_MOST_MBARRIERS];
+  unsigned mbarrier_count[WAIT_CLUSTER];
+  struct named_barrier named[WAIT_CLUSTER][ASYNC_NAMED];
+  unsigned cluster_arrived, cluster_phase;
+  unsigned cluster_phase_of[WAIT_SLOTS]; /* + 1, that the thread arrived for; 0: it has not */
+  struct gate cluster_gate;
+  struct copies *copies;
+  struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
+  bool used; /* in this cluster */
+};
+
+/* Without the block, which goes to *rank: the own one if it names none. */
+unsigned async_place(unsigned address, unsigned *rank);
+/* That many bytes of dynamic shared memory; traps where there are not so many. */
+char *async_dynamic(unsigned place, unsigned rank, size_t bytes);
+
+/* Bytes have come to the barrier. */
+void async_complete(struct async *async, unsigned rank, unsigned address, unsigned bytes);
+
+/* ---- copies.c ---- */
+
+int copies_open(struct copies **out, cugen_error *err);
+void copies_close(struct copies *copies);
+void copies_begin(struct copies *copies);
+void copies_end(struct copies *copies);
+bool copies_step(struct copies *copies);
+
+void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks);
+void copies_tensor_store(const void *map, unsigned from, const int *at);
+void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier);
+void copies_bulk_store(void *to, unsigned from, unsigned bytes);
+void copies_commit(void);
+void copies_wait(unsigned newest);
+
+/* ---- warpgroup.c ---- */
+
+void warpgroup_close(struct warpgroup *warpgroup);
+void warpgroup_begin(struct warpgroup *warpgroup);
+
+void warpgroup_fence(void);
+void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags);
+void warpgroup_commit(void);
+void warpgroup_wait(unsigned newest);
+
+#endif

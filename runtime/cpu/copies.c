@@ -1,0 +1,245 @@
+/* The copy engine: copies between global and shared memory that go on by themselves. Loads arrive when nobody can go on,
+   stores when they are waited for: as late as a GPU may make them, so that a wait that is missing or too weak shows. PTX
+   ISA, "Data Movement and Conversion Instructions: Tensor copy", "cp.async.bulk". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "async.h"
+
+enum { CHUNK = 16 };
+
+struct copy {
+  bool tensor;
+  struct cpu_tensor map;
+  int at[CPU_TENSOR_RANK];
+  char *global;   /* of a bulk copy */
+  unsigned bytes; /* in shared memory */
+  unsigned shared, rank;
+  unsigned barrier, blocks; /* of a load: in which blocks of the cluster it arrives */
+  unsigned slot, group;     /* of a store: of that thread's */
+  const void *site;
+};
+
+struct list {
+  struct copy *copies;
+  size_t first, count, room;
+};
+
+struct copies {
+  struct list loads, stores;
+  unsigned groups[WAIT_SLOTS]; /* that a thread has committed */
+};
+
+int copies_open(struct copies **out, cugen_error *err) {
+  *out = calloc(1, sizeof **out);
+  return *out ? CUGEN_OK : error_memory(err);
+}
+
+void copies_close(struct copies *copies) {
+  if (!copies) return;
+  free(copies->loads.copies);
+  free(copies->stores.copies);
+  free(copies);
+}
+
+void copies_begin(struct copies *copies) {
+  copies->loads.first = copies->loads.count = 0;
+  copies->stores.first = copies->stores.count = 0;
+  memset(copies->groups, 0, sizeof copies->groups);
+}
+
+static struct copy *add(struct list *list) {
+  if (list->first == list->count) list->first = list->count = 0;
+  if (list->count == list->room) {
+    const size_t room = list->room ? 2 * list->room : 64;
+    struct copy *grown = realloc(list->copies, room * sizeof *grown);
+    if (!grown) fibers_trap("no memory for a copy that is on its way");
+    list->copies = grown;
+    list->room = room;
+  }
+  return &list->copies[list->count++];
+}
+
+/* ---- Boxes of a tensor ---- */
+
+static unsigned box_bytes(const struct cpu_tensor *map) {
+  unsigned bytes = map->element;
+  for (int i = 0; i < map->rank; i++) bytes *= map->box[i];
+  return bytes;
+}
+
+/* Pieces of 16 bytes change places within 128 bytes, by bits 7 and up of the address. */
+static unsigned swizzled(unsigned place, unsigned swizzle) {
+  return place ^ ((place >> 7 & (swizzle / CHUNK - 1)) << 4 & (swizzle ? ~0u : 0u));
+}
+
+/* Where the box's line begins in global memory; NULL: outside of the tensor in other dimensions than the first. */
+static char *line_of(const struct copy *copy, unsigned line) {
+  const struct cpu_tensor *map = &copy->map;
+  char *at = (char *)(uintptr_t)map->base;
+  for (int i = 1; i < map->rank; i++) {
+    const int64_t x = (int64_t)copy->at[i] + line % map->box[i];
+    line /= map->box[i];
+    if (x < 0 || x >= map->shape[i]) return NULL;
+    at += x * map->stride[i];
+  }
+  return at;
+}
+
+/* A box's piece of 16 bytes, from byte `from` of its line on: which bytes of it lie in the tensor. */
+struct piece {
+  int64_t at; /* in the line of the tensor */
+  int64_t begin, end;
+};
+
+static struct piece piece_at(const struct copy *copy, unsigned from) {
+  const int64_t at = (int64_t)copy->at[0] * copy->map.element + from;
+  const int64_t length = (int64_t)copy->map.shape[0] * copy->map.element;
+  struct piece piece = {at, at < 0 ? -at : 0, CHUNK};
+  if (piece.begin > CHUNK) piece.begin = CHUNK;
+  if (at + CHUNK > length) piece.end = length - at;
+  if (piece.end < piece.begin) piece.end = piece.begin;
+  return piece;
+}
+
+static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
+  const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
+  const char *from = line_of(copy, line);
+  for (unsigned done = 0; done < line_bytes; done += CHUNK) {
+    char *to = async_dynamic(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
+    const struct piece piece = piece_at(copy, done);
+    memset(to, 0, CHUNK);
+    if (from) memcpy(to + piece.begin, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin));
+  }
+}
+
+/* A piece that lies in the tensor in part is written whole, as an H200 does it. */
+static void store_line(const struct copy *copy, unsigned line) {
+  const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
+  char *to = line_of(copy, line);
+  for (unsigned done = 0; to && done < line_bytes; done += CHUNK) {
+    const struct piece piece = piece_at(copy, done);
+    const char *from = async_dynamic(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
+    if (piece.end > piece.begin) memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
+  }
+}
+
+static unsigned line_count(const struct copy *copy) {
+  unsigned count = 1;
+  for (int i = 1; i < copy->map.rank; i++) count *= copy->map.box[i];
+  return count;
+}
+
+/* ---- Loads ---- */
+
+static void begin_load(struct copy *load) {
+  struct async *async = fibers_async();
+  const struct crowd *crowd = fibers_crowd();
+  unsigned rank;
+  async->used = true;
+  load->shared = async_place(load->shared, &load->rank);
+  load->barrier = async_place(load->barrier, &rank);
+  if (!load->blocks) load->blocks = 1u << load->rank;
+  if (load->blocks >> crowd->blocks) fibers_trap("a multicast to blocks that the cluster does not have");
+  if (load->shared % CHUNK) fibers_trap("a bulk copy to a place that is no multiple of 16 bytes");
+  load->slot = crowd->slot;
+  *add(&async->copies->loads) = *load;
+}
+
+static void check_map(const struct cpu_tensor *map, unsigned place) {
+  if (map->rank < 1 || map->rank > CPU_TENSOR_RANK) fibers_trap("a tensor map that the runtime did not make");
+  if (place % 128) fibers_trap("a box of a tensor lies at a multiple of 128 bytes");
+}
+
+void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks) {
+  struct copy load = {.tensor = true, .shared = to, .barrier = barrier, .blocks = blocks};
+  memcpy(&load.map, map, sizeof load.map);
+  check_map(&load.map, to);
+  memcpy(load.at, at, load.map.rank * sizeof *at);
+  load.bytes = box_bytes(&load.map);
+  load.site = __builtin_return_address(0);
+  begin_load(&load);
+}
+
+void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
+  struct copy load = {.shared = to, .barrier = barrier, .bytes = bytes, .global = (char *)(uintptr_t)from};
+  if (bytes % CHUNK || (uintptr_t)from % CHUNK) fibers_trap("a bulk copy of other than multiples of 16 bytes");
+  load.site = __builtin_return_address(0);
+  begin_load(&load);
+}
+
+static void land(const struct copy *load, unsigned rank) {
+  const unsigned lines = load->tensor ? line_count(load) : 0;
+  for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
+  if (!load->tensor) memcpy(async_dynamic(load->shared, rank, load->bytes), load->global, load->bytes);
+  async_complete(fibers_async(), rank, load->barrier, load->bytes);
+}
+
+bool copies_step(struct copies *copies) {
+  struct list *loads = &copies->loads;
+  if (loads->first == loads->count) return false;
+  const struct copy load = loads->copies[loads->first++];
+  for (unsigned rank = 0; rank < WAIT_CLUSTER; rank++)
+    if (load.blocks >> rank & 1) land(&load, rank);
+  return true;
+}
+
+/* ---- Stores ---- */
+
+static void begin_store(struct copy *store) {
+  struct async *async = fibers_async();
+  async->used = true;
+  store->shared = async_place(store->shared, &store->rank);
+  store->slot = fibers_crowd()->slot;
+  store->group = async->copies->groups[store->slot];
+  *add(&async->copies->stores) = *store;
+}
+
+void copies_tensor_store(const void *map, unsigned from, const int *at) {
+  struct copy store = {.tensor = true, .shared = from};
+  memcpy(&store.map, map, sizeof store.map);
+  check_map(&store.map, from);
+  memcpy(store.at, at, store.map.rank * sizeof *at);
+  store.bytes = box_bytes(&store.map);
+  store.site = __builtin_return_address(0);
+  begin_store(&store);
+}
+
+void copies_bulk_store(void *to, unsigned from, unsigned bytes) {
+  struct copy store = {.shared = from, .bytes = bytes, .global = to};
+  if (bytes % CHUNK || (uintptr_t)to % CHUNK || from % CHUNK)
+    fibers_trap("a bulk copy of other than multiples of 16 bytes");
+  store.site = __builtin_return_address(0);
+  begin_store(&store);
+}
+
+void copies_commit(void) {
+  fibers_async()->copies->groups[fibers_crowd()->slot]++;
+}
+
+static void finish_store(const struct copy *store) {
+  const unsigned lines = store->tensor ? line_count(store) : 0;
+  for (unsigned line = 0; line < lines; line++) store_line(store, line);
+  if (!store->tensor) memcpy(store->global, async_dynamic(store->shared, store->rank, store->bytes), store->bytes);
+}
+
+void copies_wait(unsigned newest) {
+  struct copies *copies = fibers_async()->copies;
+  struct list *stores = &copies->stores;
+  const unsigned slot = fibers_crowd()->slot;
+  size_t kept = stores->first;
+  for (size_t i = stores->first; i < stores->count; i++) {
+    const struct copy *store = &stores->copies[i];
+    if (store->slot == slot && store->group + newest < copies->groups[slot])
+      finish_store(store);
+    else
+      stores->copies[kept++] = *store;
+  }
+  stores->count = kept;
+}
+
+/* What nobody waited for. */
+void copies_end(struct copies *copies) {
+  for (size_t i = copies->stores.first; i < copies->stores.count; i++) finish_store(&copies->stores.copies[i]);
+  copies_begin(copies);
+}

@@ -1,0 +1,340 @@
+/* Products of a warpgroup, four warps (wgmma). They go on by themselves: sums stay here, and the registers hold none,
+   until the thread has waited for them. Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix
+   Multiply-Accumulate Instructions". */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "async.h"
+
+enum {
+  THREADS = ASYNC_WARPGROUP,
+  ROWS = 64,
+  MOST_N = 256,
+  K_BYTES = 32, /* how far along k an instruction reaches */
+  MOST_SUMS = 16,
+  WIDTH = 4
+};
+
+struct product {
+  unsigned long long x, y;
+  int number, n, flags;
+  unsigned sum, group; /* which of the sums */
+  unsigned threads;    /* that have come to it */
+  const void *site;
+};
+
+/* A thread's sums that are not in its registers. */
+struct held {
+  char *registers; /* NULL: none */
+  int n;
+  unsigned product; /* the last one that adds to them */
+};
+
+struct member {
+  unsigned issued, committed; /* products, groups */
+  struct held held[MOST_SUMS];
+};
+
+union sums {
+  float real[ROWS][MOST_N];
+  int32_t whole[ROWS][MOST_N];
+};
+
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float))));
+
+/* Of one product, as numbers. */
+struct operands {
+  vector y[K_BYTES][MOST_N / WIDTH]; /* k, column */
+  float x[ROWS][K_BYTES];
+};
+
+struct warpgroup {
+  struct operands operands;
+  struct member members[THREADS];
+  struct product *products; /* those from `done` on; number done is the first */
+  unsigned done, count, room;
+  unsigned rank;
+  union sums *sums[MOST_SUMS];
+  struct gate gate; /* threads that wait for products that not all threads have committed */
+};
+
+void warpgroup_close(struct warpgroup *w) {
+  if (!w) return;
+  for (int i = 0; i < MOST_SUMS; i++) free(w->sums[i]);
+  free(w->products);
+  free(w);
+}
+
+void warpgroup_begin(struct warpgroup *w) {
+  memset(w->members, 0, sizeof w->members);
+  w->done = w->count = 0;
+  w->gate = (struct gate){0};
+}
+
+static struct warpgroup *own_warpgroup(void) {
+  struct async *async = fibers_async();
+  const struct crowd *crowd = fibers_crowd();
+  const unsigned within = crowd->slot % crowd->padded / THREADS;
+  if ((within + 1) * THREADS > crowd->threads) fibers_trap("wgmma in a warpgroup that is not whole");
+  struct warpgroup **w = &async->warpgroups[crowd->rank * (WAIT_BLOCK_THREADS / THREADS) + within];
+  if (!*w) *w = calloc(1, sizeof **w);
+  if (!*w) fibers_trap("no memory for a warpgroup's products");
+  async->used = true;
+  (*w)->rank = crowd->rank;
+  return *w;
+}
+
+static struct member *own_member(struct warpgroup *w) {
+  return &w->members[fibers_crowd()->slot % fibers_crowd()->padded % THREADS];
+}
+
+/* ---- Numbers ---- */
+
+static float of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static float of_f16(unsigned bits) {
+  const uint32_t sign = (bits & 0x8000u) << 16, size = bits & 0x7fffu;
+  if (size >= 0x7c00u) return of_bits(sign | 0x7f800000u | (size & 0x3ffu) << 13);
+  const float value = of_bits(size << 13) * 0x1p+112f; /* exact for subnormal numbers as well */
+  return sign ? -value : value;
+}
+
+/* OCP 8-bit floats: e4m3 has no infinity. */
+static float of_f8(unsigned bits, int fraction_bits) {
+  const int size = (int)(bits & 0x7f), exponent = size >> fraction_bits, bias = fraction_bits == 3 ? 7 : 15;
+  const int fraction = size & ((1 << fraction_bits) - 1);
+  float value = exponent ? ldexpf((float)(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits)
+                         : ldexpf((float)fraction, 1 - bias - fraction_bits);
+  if (fraction_bits == 3 && size == 0x7f) value = NAN;
+  if (fraction_bits == 2 && size >= 0x7c) value = size == 0x7c ? INFINITY : NAN;
+  return bits & 0x80 ? -value : value;
+}
+
+static int element_bytes(int number) {
+  return number == CPU_TF32 ? 4 : number == CPU_F16 || number == CPU_BF16 ? 2 : 1;
+}
+
+static float real_at(const unsigned char *at, int number) {
+  uint32_t word;
+  uint16_t half;
+  switch (number) {
+  case CPU_TF32: memcpy(&word, at, sizeof word); return of_bits(word & 0xffffe000u);
+  case CPU_F16: memcpy(&half, at, sizeof half); return of_f16(half);
+  case CPU_BF16: memcpy(&half, at, sizeof half); return of_bits((uint32_t)half << 16);
+  case CPU_E4M3: return of_f8(*at, 3);
+  default: return of_f8(*at, 2);
+  }
+}
+
+/* ---- Operands: where a descriptor has an element ---- */
+
+struct operand {
+  unsigned start, leading, stride, swizzle;
+  int element;
+  bool across; /* k is not the contiguous dimension */
+  unsigned rank;
+};
+
+static struct operand operand_of(unsigned long long descriptor, int number, bool across, unsigned rank) {
+  enum { PLACE = 0x3fff };
+  static const unsigned swizzles[] = {0, 128, 64, 32};
+  struct operand o = {.start = (unsigned)(descriptor & PLACE) << 4,
+                      .leading = (unsigned)(descriptor >> 16 & PLACE) << 4,
+                      .stride = (unsigned)(descriptor >> 32 & PLACE) << 4,
+                      .swizzle = swizzles[descriptor >> 62],
+                      .element = element_bytes(number),
+                      .across = across,
+                      .rank = rank};
+  if (descriptor >> 49 & 7) fibers_trap("wgmma with a base offset, which the cpu device does not follow");
+  if (across && (o.element != 2 || !o.swizzle))
+    fibers_trap("wgmma across the lines of an operand is for 2-byte elements, swizzled");
+  return o;
+}
+
+/* PTX ISA, "Shared Memory Matrix Layout", "Strides": line counts rows of X or columns of Y. */
+static unsigned place_of(const struct operand *o, unsigned line, unsigned k) {
+  unsigned at = o->start;
+  if (o->across) {
+    const unsigned wide = o->swizzle / (unsigned)o->element;
+    at += line / wide * o->leading + line % wide * (unsigned)o->element + k / 8 * o->stride + k % 8 * o->swizzle;
+  } else {
+    const unsigned byte = k * (unsigned)o->element;
+    at += line / 8 * o->stride;
+    at += o->swizzle ? line % 8 * o->swizzle + byte : line % 8 * 16 + byte / 16 * o->leading + byte % 16;
+  }
+  return o->swizzle ? at ^ (at >> 7 & (o->swizzle / 16 - 1)) << 4 : at;
+}
+
+static const unsigned char *element_at(const struct operand *o, unsigned line, unsigned k) {
+  return (const unsigned char *)async_dynamic(place_of(o, line, k), o->rank, (size_t)o->element);
+}
+
+/* ---- Multiplying ---- */
+
+static void multiply_row(float *sums, const float *x, const struct operands *all, int n, int depth) {
+  vector *to = (vector *)(void *)sums;
+  for (int k = 0; k < depth; k++) {
+    const vector factor = {x[k], x[k], x[k], x[k]};
+    for (int column = 0; column < n / WIDTH; column++) to[column] += factor * all->y[k][column];
+  }
+}
+
+static void multiply_reals(const struct product *p, const struct operand *x, const struct operand *y,
+                           struct operands *all, union sums *sums) {
+  const int depth = K_BYTES / x->element;
+  for (int k = 0; k < depth; k++) {
+    float *row = (float *)(void *)all->y[k];
+    for (int line = 0; line < ROWS; line++) all->x[line][k] = real_at(element_at(x, (unsigned)line, (unsigned)k), p->number);
+    for (int column = 0; column < p->n; column++)
+      row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
+  }
+  for (int line = 0; line < ROWS; line++) multiply_row(sums->real[line], all->x[line], all, p->n, depth);
+}
+
+static int whole_at(const struct operand *o, int number, int line, int k) {
+  const unsigned char value = *element_at(o, (unsigned)line, (unsigned)k);
+  return number == CPU_S8 ? (signed char)value : value;
+}
+
+static void multiply_wholes(const struct product *p, const struct operand *x, const struct operand *y,
+                            union sums *sums) {
+  for (int k = 0; k < K_BYTES; k++) {
+    int row[MOST_N];
+    for (int column = 0; column < p->n; column++) row[column] = whole_at(y, p->number, column, k);
+    for (int line = 0; line < ROWS; line++) {
+      const int factor = whole_at(x, p->number, line, k);
+      for (int column = 0; column < p->n; column++) sums->whole[line][column] += factor * row[column];
+    }
+  }
+}
+
+static void run(struct warpgroup *w, const struct product *p) {
+  const struct operand x = operand_of(p->x, p->number, p->flags & CPU_WGMMA_X_ACROSS, w->rank);
+  const struct operand y = operand_of(p->y, p->number, p->flags & CPU_WGMMA_Y_ACROSS, w->rank);
+  union sums *sums = w->sums[p->sum];
+  if (!(p->flags & CPU_WGMMA_ADD)) memset(sums, 0, sizeof *sums);
+  if (p->number == CPU_S8 || p->number == CPU_U8)
+    multiply_wholes(p, &x, &y, sums);
+  else
+    multiply_reals(p, &x, &y, &w->operands, sums);
+}
+
+/* ---- Registers: sum 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
+
+static void exchange(union sums *sums, unsigned thread, const struct held *held, bool to_registers) {
+  const unsigned row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
+  for (int q = 0; q < held->n / 8; q++) {
+    for (unsigned h = 0; h < 2; h++) {
+      int32_t *here = &sums->whole[row + 8 * h][8 * q + (int)column];
+      char *there = held->registers + (4 * q + 2 * (int)h) * (int)sizeof *here;
+      memcpy(to_registers ? there : (char *)here, to_registers ? (char *)here : there, 2 * sizeof *here);
+    }
+  }
+}
+
+/* Which sums these registers are: the thread's own numbering, the same in all threads. Registers that are not held yet
+   give theirs up. */
+static unsigned hold(struct warpgroup *w, struct member *self, char *registers, int n) {
+  const unsigned thread = (unsigned)(self - w->members);
+  unsigned free_one = MOST_SUMS;
+  for (unsigned i = MOST_SUMS; i-- > 0;) {
+    if (self->held[i].registers == registers) return i;
+    if (!self->held[i].registers) free_one = i;
+  }
+  if (free_one == MOST_SUMS) fibers_trap("more sums of wgmma on their way than the cpu device follows");
+  if (!w->sums[free_one] && posix_memalign((void **)&w->sums[free_one], sizeof(vector), sizeof(union sums)))
+    fibers_trap("no memory for a warpgroup's sums");
+  self->held[free_one] = (struct held){.registers = registers, .n = n};
+  exchange(w->sums[free_one], thread, &self->held[free_one], false);
+  memset(registers, 0xff, (size_t)n / 2 * sizeof(float)); /* NaN, or -1 */
+  return free_one;
+}
+
+static void give_back(struct warpgroup *w, struct member *self) {
+  for (unsigned i = 0; i < MOST_SUMS; i++) {
+    struct held *held = &self->held[i];
+    if (!held->registers || held->product >= w->done) continue;
+    exchange(w->sums[i], (unsigned)(self - w->members), held, true);
+    held->registers = NULL;
+  }
+}
+
+/* ---- Hooks ---- */
+
+static struct product *add_product(struct warpgroup *w) {
+  if (w->count == w->room) {
+    const unsigned room = w->room ? 2 * w->room : 64;
+    struct product *grown = realloc(w->products, room * sizeof *grown);
+    if (!grown) fibers_trap("no memory for a warpgroup's products");
+    w->products = grown;
+    w->room = room;
+  }
+  return &w->products[w->count++];
+}
+
+void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags) {
+  struct warpgroup *w = own_warpgroup();
+  struct member *self = own_member(w);
+  if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
+  const unsigned index = self->issued++, sum = hold(w, self, sums, n);
+  self->held[sum].product = index;
+  struct product wanted = {.x = x, .y = y, .number = number, .n = n, .flags = flags, .sum = sum, .group = self->committed};
+  wanted.site = __builtin_return_address(0);
+  if (index == w->done + w->count) *add_product(w) = wanted;
+  struct product *p = &w->products[index - w->done];
+  if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->sum != sum || p->group != wanted.group)
+    fibers_trap("threads of a warpgroup come to different products, or with different operands");
+  p->threads++;
+}
+
+/* Products before this one are in groups that all threads have committed. */
+static unsigned committed(const struct warpgroup *w) {
+  unsigned least = w->members[0].committed, index = 0;
+  for (int i = 1; i < THREADS; i++)
+    if (w->members[i].committed < least) least = w->members[i].committed;
+  while (index < w->count && w->products[index].group < least) index++;
+  return w->done + index;
+}
+
+void warpgroup_commit(void) {
+  struct warpgroup *w = own_warpgroup();
+  const unsigned own = ++own_member(w)->committed;
+  for (int i = 0; i < THREADS; i++)
+    if (w->members[i].committed < own) return;
+  fibers_open_gate(&w->gate);
+}
+
+static void describe(const void *object, char *out, size_t size) {
+  static const char text[] = "for products that not all threads of its warpgroup have come to";
+  (void)object;
+  if (size) memcpy(out, text, size < sizeof text ? size - 1 : sizeof text);
+}
+
+/* Products before that one are done. */
+static void finish(struct warpgroup *w, unsigned end) {
+  const unsigned wanted = end > w->done ? end - w->done : 0;
+  for (unsigned i = 0; i < wanted; i++) run(w, &w->products[i]);
+  if (!wanted) return;
+  w->done += wanted;
+  w->count -= wanted;
+  memmove(w->products, w->products + wanted, w->count * sizeof *w->products);
+}
+
+void warpgroup_wait(unsigned newest) {
+  struct warpgroup *w = own_warpgroup();
+  struct member *self = own_member(w);
+  unsigned end = w->done;
+  while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
+  while (end > w->done && committed(w) < end)
+    fibers_pause(&w->gate, __builtin_return_address(0), describe, w);
+  finish(w, end);
+  give_back(w, self);
+}
+
+void warpgroup_fence(void) {
+}
