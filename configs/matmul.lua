@@ -122,6 +122,11 @@ kernel "matmul" {
   derive "aligned_a" "pitch_a % slice == 0 and contiguous_a % slice == 0",
   derive "aligned_b" "pitch_b % slice == 0 and contiguous_b % slice == 0",
 
+  -- The cpu device stands for an H200, too, with few multiprocessors, so that blocks have several tiles each.
+  derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
+  derive "multiprocessors" "device.is_gpu == 1 and device.sm_count or 8",
+  derive "shared_most" "device.is_gpu == 1 and device.shared_per_block_optin or 232448",
+
   -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.
   derive "packable" "dtype == 'f32' or dtype == 'f64'",
   derive "packs_a" "packable and not aligned_a",
@@ -134,7 +139,7 @@ kernel "matmul" {
   derive "blocks_b" "packs_b and ceil_div(N, 64) * ceil_div(K, 32) or 0",
   -- Room for the sums of parts of K, for products small enough to need them or whose last wave of tiles is shared: 64 MiB
   -- at most in f32.
-  derive "streams" "device.compute_capability == 90 and device.architecture_specific == 1 and accumulator == 'f32' and dtype ~= 'f32'",
+  derive "streams" "hopper and accumulator == 'f32' and dtype ~= 'f32'",
   derive "partials" "M * N * batch <= 2048 * 2048 and min(32 * round_up(M, 256) * round_up(N, 256) * batch, 16777216) \
                      or streams and 16777216 or 1",
 
@@ -374,7 +379,7 @@ kernel "matmul" {
   -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
   implementation "wgmma" {
     template "matmul_wgmma.cu",
-    requires "device.compute_capability == 90 and device.architecture_specific == 1",
+    requires "hopper",
     requires "dtype ~= 'f32' and dtype ~= 'f64'",
     requires "batch == 1",
     -- Only 2-byte elements can be multiplied across their lines.
@@ -432,7 +437,7 @@ kernel "matmul" {
     derive "store_bytes"  "swap and row_bytes or row_bytes % 128 == 0 and part_most >= 128 and 128 or row_bytes % 64 == 0 and part_most >= 64 and 64 or 32",
     derive "store_n"      "store_bytes // sizeof(result)",
     -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
-    derive "stages"       "min(swap and 24 or 12, (device.shared_per_block_optin - 1024 - consumers * store_buffers * 64 * store_bytes) \
+    derive "stages"       "min(swap and 24 or 12, (shared_most - 1024 - consumers * store_buffers * 64 * store_bytes) \
                                    // (128 * (BM + BN)))",
     derive "cluster_tiles"        "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
     derive "k_steps"        "ceil_div(K * sizeof(operand), 128)",
@@ -456,11 +461,11 @@ kernel "matmul" {
     -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
     where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
     where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",
-    where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= device.sm_count",
+    where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= multiprocessors",
     where "split_k == 1 or BM * BN * 4 <= stages * 128 * (BM + BN)",
     -- Fewer tiles than lines that go together are in the same order whatever it is.
     -- Waiting results take registers beside the next tile's sums, and a step along k each to be stored in.
-    where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > device.sm_count",
+    where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > multiprocessors",
     where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= (consumers == 3 and 120 or 200)",
     where "not deferred or k_steps >= rows // 64 * BN // store_n",
     where "promote == 0 or float_8 and not deferred and sums <= (consumers == 3 and 60 or 100) and k_steps > promote",
@@ -489,7 +494,7 @@ kernel "matmul" {
       box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
     },
 
-    grid   { "split_k > 1 and cluster_tiles * cluster_size or min(cluster_tiles, device.sm_count // cluster_size) * cluster_size" },
+    grid   { "split_k > 1 and cluster_tiles * cluster_size or min(cluster_tiles, multiprocessors // cluster_size) * cluster_size" },
     block  { "threads" },
     shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
     overlap "true",
@@ -532,10 +537,10 @@ kernel "matmul" {
     derive "row_bytes"     "BN * sizeof(result)",
     derive "store_bytes"   "row_bytes % 128 == 0 and 128 or row_bytes % 64 == 0 and 64 or 32",
     derive "store_n"       "store_bytes // sizeof(result)",
-    derive "stages"        "min(12, (device.shared_per_block_optin - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
+    derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
     derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
     derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
-    derive "wave"          "device.sm_count // cluster_size", -- of clusters that run at once
+    derive "wave"          "multiprocessors // cluster_size", -- of clusters that run at once
     derive "shared_tiles"  "cluster_tiles % wave",
 
     where "sums <= (fused and 160 or 192)",

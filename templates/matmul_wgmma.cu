@@ -120,7 +120,12 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 //@ if sizeof(result) == 2 then
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
   asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
   return both;
 }
 //@ end
@@ -178,7 +183,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 //@ if consumers > 1 then
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 //@ end
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -213,7 +218,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
   } else {
 //@ if consumers > 1 then
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 //@ end
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -276,10 +281,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ elseif sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
-                         to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8),
-                     "r"(word(w)), "r"(word(w + 1))
-                     : "memory");
+        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+                    word(w + 1));
       }
 //@ else
 #pragma unroll
@@ -397,7 +400,6 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
 //@ end
 //@ if split_k > 1 then
-//@ local word, kind = dtype == "i8" and "s32" or "f32", dtype == "i8" and "r" or "f"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -407,9 +409,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
         for (int q = 0; q < BN / 8; ++q) {
-          asm volatile("st.shared.v4.${word} [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
-                       "${kind}"(sum[i][4 * q]), "${kind}"(sum[i][4 * q + 1]), "${kind}"(sum[i][4 * q + 2]), "${kind}"(sum[i][4 * q + 3])
-                       : "memory");
+          store_words(own + (i * (BN / 8) + q) * apart, sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2],
+                      sum[i][4 * q + 3]);
         }
       }
       cluster_sync();
@@ -422,10 +423,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll
           for (int q = 0; q < store_n / 8; ++q) {
             ${wgmma_sum} a, b, c, d;
-            asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
-                         : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)
-                         : "r"(other + (s * (store_n / 8) + q) * apart)
-                         : "memory");
+            load_words(other + (s * (store_n / 8) + q) * apart, a, b, c, d);
             total[0][4 * q] += a;
             total[0][4 * q + 1] += b;
             total[0][4 * q + 2] += c;
@@ -510,9 +508,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(${params}) {
 #pragma unroll
   for (int e = 0; e < 8; e += 2) {
     const int line = warp * 16 + lane / 4 + e / 2 % 2 * 8, piece = own * 4 + e / 4 * 2 + lane % 4 / 2;
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + swizzled(line, piece) + lane % 2 * 8), "f"(result_of(e)),
-                 "f"(result_of(e + 1))
-                 : "memory");
+    store_words(to + swizzled(line, piece) + lane % 2 * 8, result_of(e), result_of(e + 1));
   }
 //@ else
   store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),

@@ -31,10 +31,11 @@ unsigned async_place(unsigned address, unsigned *rank) {
   return address & ((1u << ASYNC_BLOCK_SHIFT) - 1);
 }
 
-char *async_dynamic(unsigned place, unsigned rank, size_t bytes) {
+char *async_shared(unsigned place, unsigned rank, size_t bytes) {
   const struct fiber_launch *launch = fibers_launch();
+  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
   if (place >= launch->dynamic_bytes || bytes > launch->dynamic_bytes - place)
-    fibers_trap("an asynchronous operation outside of the block's dynamic shared memory");
+    fibers_trap("an asynchronous operation outside of the block's shared memory");
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 

@@ -43,8 +43,8 @@ struct async {
 
 /* Without the block, which goes to *rank: the own one if it names none. */
 unsigned async_place(unsigned address, unsigned *rank);
-/* That many bytes of dynamic shared memory; traps where there are not so many. */
-char *async_dynamic(unsigned place, unsigned rank, size_t bytes);
+/* That many bytes of shared memory; traps where there are not so many. */
+char *async_shared(unsigned place, unsigned rank, size_t bytes);
 
 /* Bytes have come to the barrier. */
 void async_complete(struct async *async, unsigned rank, unsigned address, unsigned bytes);

@@ -106,7 +106,7 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
   const char *from = line_of(copy, line);
   for (unsigned done = 0; done < line_bytes; done += CHUNK) {
-    char *to = async_dynamic(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
+    char *to = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
     const struct piece piece = piece_at(copy, done);
     memset(to, 0, CHUNK);
     if (from) memcpy(to + piece.begin, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin));
@@ -119,7 +119,7 @@ static void store_line(const struct copy *copy, unsigned line) {
   char *to = line_of(copy, line);
   for (unsigned done = 0; to && done < line_bytes; done += CHUNK) {
     const struct piece piece = piece_at(copy, done);
-    const char *from = async_dynamic(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
+    const char *from = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
     if (piece.end > piece.begin) memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
   }
 }
@@ -171,7 +171,7 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
 static void land(const struct copy *load, unsigned rank) {
   const unsigned lines = load->tensor ? line_count(load) : 0;
   for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
-  if (!load->tensor) memcpy(async_dynamic(load->shared, rank, load->bytes), load->global, load->bytes);
+  if (!load->tensor) memcpy(async_shared(load->shared, rank, load->bytes), load->global, load->bytes);
   async_complete(fibers_async(), rank, load->barrier, load->bytes);
 }
 
@@ -220,7 +220,7 @@ void copies_commit(void) {
 static void finish_store(const struct copy *store) {
   const unsigned lines = store->tensor ? line_count(store) : 0;
   for (unsigned line = 0; line < lines; line++) store_line(store, line);
-  if (!store->tensor) memcpy(store->global, async_dynamic(store->shared, store->rank, store->bytes), store->bytes);
+  if (!store->tensor) memcpy(store->global, async_shared(store->shared, store->rank, store->bytes), store->bytes);
 }
 
 void copies_wait(unsigned newest) {

@@ -171,7 +171,7 @@ static unsigned place_of(const struct operand *o, unsigned line, unsigned k) {
 }
 
 static const unsigned char *element_at(const struct operand *o, unsigned line, unsigned k) {
-  return (const unsigned char *)async_dynamic(place_of(o, line, k), o->rank, (size_t)o->element);
+  return (const unsigned char *)async_shared(place_of(o, line, k), o->rank, (size_t)o->element);
 }
 
 /* ---- Multiplying ---- */

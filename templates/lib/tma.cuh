@@ -5,8 +5,104 @@
 // "barrier.cluster".
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
+//
+// On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
 //@ include "lib/barrier.cuh"
+
+#ifdef __CUGEN_CPU__
+
+__device__ __forceinline__ int cluster_rank() {
+  return static_cast<int>(cugen_own_builtins.cluster_rank);
+}
+
+__device__ __forceinline__ void cluster_sync() {
+  if (cluster_size == 1) {
+    __syncthreads();
+  } else {
+    cugen_own_hooks->async->cluster_barrier(CPU_CLUSTER_ARRIVE | CPU_CLUSTER_WAIT);
+  }
+}
+
+__device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
+  return cugen_own_hooks->async->map(address, rank);
+}
+
+__device__ __forceinline__ void launch_next() {}
+__device__ __forceinline__ void wait_for_launch() {}
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+  cugen_own_hooks->async->mbarrier_init(barrier, arrivals);
+}
+
+__device__ __forceinline__ void barrier_fence_init() {
+  cugen_own_hooks->async->fence(CPU_FENCE_MBARRIER_INIT);
+}
+
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+  cugen_own_hooks->async->mbarrier_arrive(barrier, bytes);
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
+  cugen_own_hooks->async->mbarrier_arrive(cluster_size == 1 ? barrier : address_in(rank, barrier), 0);
+}
+
+__device__ __forceinline__ void named_sync(int number, int threads_of_it) {
+  cugen_own_hooks->async->named_barrier(number, threads_of_it, 1);
+}
+
+__device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
+  cugen_own_hooks->async->named_barrier(number, threads_of_it, 0);
+}
+
+__device__ __forceinline__ void tensor_prefetch(const tensor_map &) {}
+
+__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, 0);
+}
+
+__device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
+                                                 unsigned short mask) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, mask);
+}
+
+__device__ __forceinline__ void tensor_fence() {
+  cugen_own_hooks->async->fence(CPU_FENCE_PROXY);
+}
+
+__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_store(&map, from, at);
+  cugen_own_hooks->async->bulk_commit();
+}
+
+template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
+  cugen_own_hooks->async->bulk_wait(Newest);
+}
+
+// ---- Words in shared memory, by their address ----
+
+template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b) {
+  const T words[] = {a, b};
+  *static_cast<uint2 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint2 *>(words);
+}
+
+template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b, T c, T d) {
+  const T words[] = {a, b, c, d};
+  *static_cast<uint4 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint4 *>(words);
+}
+
+template <typename T> __device__ __forceinline__ void load_words(unsigned from, T &a, T &b, T &c, T &d) {
+  const uint4 words = *static_cast<const uint4 *>(cugen_own_hooks->async->pointer(from));
+  memcpy(&a, &words.x, 4);
+  memcpy(&b, &words.y, 4);
+  memcpy(&c, &words.z, 4);
+  memcpy(&d, &words.w, 4);
+}
+
+#else
 
 // ---- Clusters ----
 
@@ -121,3 +217,32 @@ __device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned fro
 template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }
+
+// ---- Words in shared memory, by their address ----
+
+__device__ __forceinline__ void store_words(unsigned to, unsigned a, unsigned b) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
+}
+
+__device__ __forceinline__ void store_words(unsigned to, float a, float b) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(a), "f"(b) : "memory");
+}
+
+//@ for _, number in ipairs { { "float", "f32", "f" }, { "int", "s32", "r" } } do
+//@ local type, word, kind = table.unpack(number)
+__device__ __forceinline__ void store_words(unsigned to, ${type} a, ${type} b, ${type} c, ${type} d) {
+  asm volatile("st.shared.v4.${word} [%0], {%1, %2, %3, %4};" ::"r"(to), "${kind}"(a), "${kind}"(b), "${kind}"(c),
+               "${kind}"(d)
+               : "memory");
+}
+
+// Of any block of the cluster.
+__device__ __forceinline__ void load_words(unsigned from, ${type} &a, ${type} &b, ${type} &c, ${type} &d) {
+  asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
+               : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)
+               : "r"(from)
+               : "memory");
+}
+//@ end
+
+#endif
