@@ -27,7 +27,7 @@ enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 
 struct cpu_device {
   struct device base;
   struct fibers *fibers;
-  void *shared;         /* dynamic shared memory of a cluster's blocks, shared_blocks of them */
+  void *shared; /* dynamic shared memory of a cluster's blocks, shared_blocks of them */
   unsigned shared_blocks;
   pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
@@ -296,9 +296,11 @@ static int refuse_map(const struct kernel_argument *argument, const char *why, c
 static int check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
   const unsigned line = (unsigned)map->box[0] * map->element;
   if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
-  if (map->swizzle && line > map->swizzle) return refuse_map(argument, "a line of the box is longer than the swizzle", err);
+  if (map->swizzle && line > map->swizzle)
+    return refuse_map(argument, "a line of the box is longer than the swizzle", err);
   for (int i = 0; i < map->rank; i++) {
-    if (map->box[i] < 1 || map->box[i] > 256) return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
+    if (map->box[i] < 1 || map->box[i] > 256)
+      return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
     if (i && map->stride[i] % 16) return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
   }
   return CUGEN_OK;

@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ if swap then
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_transposed(to + swizzled(w * 2 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
+        store_transposed(to + swizzled(w * 4 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
                          word(w + 2), word(w + 3));
       }
 //@ elseif sizeof(result) == 4 then

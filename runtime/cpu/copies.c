@@ -119,8 +119,10 @@ static void store_line(const struct copy *copy, unsigned line) {
   char *to = line_of(copy, line);
   for (unsigned done = 0; to && done < line_bytes; done += CHUNK) {
     const struct piece piece = piece_at(copy, done);
-    const char *from = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
-    if (piece.end > piece.begin) memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
+    const char *from =
+        async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
+    if (piece.end > piece.begin)
+      memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
   }
 }
 

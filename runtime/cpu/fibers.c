@@ -203,7 +203,7 @@ struct fibers {
   struct crowd crowd;
   unsigned unstarted, slots, live; /* slots: of all blocks */
   struct block blocks[MAX_BLOCKS];
-  struct cpu_dim3 cluster; /* blocks of a cluster */
+  struct cpu_dim3 cluster;                      /* blocks of a cluster */
   uint64_t ready_warps[MAX_WARPS / READY_BITS]; /* those with a ready lane */
   struct warp warps[MAX_WARPS];
   struct parked parked[MAX_SLOTS];
@@ -479,7 +479,8 @@ static struct fiber *resume_ready(struct fibers *all) {
 
 static void start_next(struct fibers *all, struct fiber *on) {
   const unsigned slot = all->unstarted++;
-  if (all->unstarted % all->crowd.padded == all->crowd.threads) all->unstarted += all->crowd.padded - all->crowd.threads;
+  if (all->unstarted % all->crowd.padded == all->crowd.threads)
+    all->unstarted += all->crowd.padded - all->crowd.threads;
   all->parked[slot].fiber = on;
   set_current(all, slot);
 }
@@ -546,7 +547,8 @@ static void watch_arrivals(const struct fibers *all, unsigned rank) {
   if (block->live < all->crowd.threads && first < MAX_SLOTS) {
     char text[WATCH_TEXT];
     struct note note = {text, text + sizeof text - 1};
-    note_count(&note, all->crowd.threads - block->live, " of the block's threads have ended before it, of ", all->crowd.threads);
+    note_count(&note, all->crowd.threads - block->live, " of the block's threads have ended before it, of ",
+               all->crowd.threads);
     watch_event(watch, WATCH_EXITED, all->parked[first].site, first, NULL, 0, text);
   }
   watch_barrier(watch, rank);
@@ -741,9 +743,9 @@ static void start_block(struct fibers *all) {
   all->unstarted = 0;
   for (unsigned rank = 0; rank < all->crowd.blocks; ++rank) {
     const unsigned wide = all->cluster.x, high = all->cluster.y;
-    all->blocks[rank] = (struct block){
-        .live = all->crowd.threads,
-        .at = {origin.x + rank % wide, origin.y + rank / wide % high, origin.z + rank / wide / high}};
+    all->blocks[rank] =
+        (struct block){.live = all->crowd.threads,
+                       .at = {origin.x + rank % wide, origin.y + rank / wide % high, origin.z + rank / wide / high}};
     start_threads(all, rank);
   }
   launch->builtins->block = origin;
@@ -876,10 +878,11 @@ static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim
   const struct cpu_dim3 *grid = &launch->grid;
   const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
   if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= MAX_BLOCKS) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE,
-                   "cannot launch a grid of %ux%ux%u blocks in clusters of %ux%ux%u: the grid must be whole clusters, "
-                   "and a cluster may have %d blocks",
-                   grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z, MAX_BLOCKS);
+  return error_set(
+      err, CUGEN_ERROR_DEVICE,
+      "cannot launch a grid of %ux%ux%u blocks in clusters of %ux%ux%u: the grid must be whole clusters, "
+      "and a cluster may have %d blocks",
+      grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z, MAX_BLOCKS);
 }
 
 /* After a launch that was given up: every stack is as good as new. */

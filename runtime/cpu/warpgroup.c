@@ -189,7 +189,8 @@ static void multiply_reals(const struct product *p, const struct operand *x, con
   const int depth = K_BYTES / x->element;
   for (int k = 0; k < depth; k++) {
     float *row = (float *)(void *)all->y[k];
-    for (int line = 0; line < ROWS; line++) all->x[line][k] = real_at(element_at(x, (unsigned)line, (unsigned)k), p->number);
+    for (int line = 0; line < ROWS; line++)
+      all->x[line][k] = real_at(element_at(x, (unsigned)line, (unsigned)k), p->number);
     for (int column = 0; column < p->n; column++)
       row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
   }
@@ -283,7 +284,8 @@ void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, uns
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
   const unsigned index = self->issued++, sum = hold(w, self, sums, n);
   self->held[sum].product = index;
-  struct product wanted = {.x = x, .y = y, .number = number, .n = n, .flags = flags, .sum = sum, .group = self->committed};
+  struct product wanted = {
+      .x = x, .y = y, .number = number, .n = n, .flags = flags, .sum = sum, .group = self->committed};
   wanted.site = __builtin_return_address(0);
   if (index == w->done + w->count) *add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
@@ -330,11 +332,9 @@ void warpgroup_wait(unsigned newest) {
   struct member *self = own_member(w);
   unsigned end = w->done;
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
-  while (end > w->done && committed(w) < end)
-    fibers_pause(&w->gate, __builtin_return_address(0), describe, w);
+  while (end > w->done && committed(w) < end) fibers_pause(&w->gate, __builtin_return_address(0), describe, w);
   finish(w, end);
   give_back(w, self);
 }
 
-void warpgroup_fence(void) {
-}
+void warpgroup_fence(void) {}

@@ -1,0 +1,88 @@
+/* The product on Hopper's tensor cores (matmul's implementations wgmma and wgmma_stream): tensor maps, clusters, mbarriers
+   and wgmma on the cpu device. Every type in every layout, ragged edges, all ways to share the work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernels.h"
+
+enum { MOST = 10 };
+
+struct run {
+  const char *variant;
+  const char *settings[MOST];
+};
+
+static void run_all(cugen *lib, const struct run *runs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", runs[i].settings, MOST);
+    run_variant(kernel, runs[i].variant);
+    cugen_kernel_close(kernel);
+  }
+}
+#define RUN_ALL(runs) run_all(*state, runs, sizeof(runs) / sizeof *(runs))
+
+static const char small[] = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false";
+
+static void test_types(void **state) {
+  static const struct run runs[] = {
+      {small, {"dtype=bf16", "M=136", "N=200", "K=200"}},
+      {small, {"dtype=f16", "M=136", "N=200", "K=200", "layout_c=col"}},
+      {small, {"dtype=f16", "dtype_c=f32", "M=131", "N=204", "K=200", "pitched=true"}},
+      {small, {"dtype=tf32", "layout_b=col", "M=131", "N=204", "K=68"}},
+      {small, {"dtype=e4m3", "layout_b=col", "M=131", "N=200", "K=272"}},
+      {small, {"dtype=e5m2", "layout_b=col", "M=131", "N=200", "K=272", "dtype_c=f32"}},
+      {small, {"dtype=i8", "layout_b=col", "M=131", "N=204", "K=272"}},
+      {"wgmma promote=1 deferred=false", {"dtype=e4m3", "layout_b=col", "M=64", "N=128", "K=528"}},
+  };
+  RUN_ALL(runs);
+}
+
+/* The layouts by number's bits, the shapes of tiles in turn. */
+static void test_layouts(void **state) {
+  static const char *const variants[] = {
+      "wgmma BM=64 BN=128 consumers=1 cluster_x=2 split_k=1 swap=false",
+      "wgmma BM=128 BN=64 consumers=2 cluster_x=1 cluster_y=2 split_k=1 swap=false",
+      "wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1 split_k=1 swap=false",
+      "wgmma BM=192 BN=64 consumers=3 cluster_x=1 split_k=1 swap=false",
+  };
+  for (unsigned number = 0; number < 8; number++) {
+    const struct run run = {variants[number % 4],
+                            {"dtype=bf16", "M=392", "N=264", "K=200", number & 1 ? "layout_a=col" : "layout_a=row",
+                             number & 2 ? "layout_b=col" : "layout_b=row",
+                             number & 4 ? "layout_c=col" : "layout_c=row",
+                             number & 1 ? "pitched=true" : "pitched=false"}};
+    run_all(*state, &run, 1);
+  }
+}
+
+static void test_work(void **state) {
+  static const struct run runs[] = {
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2", {"dtype=bf16", "M=72", "N=248", "K=520"}},
+      {"wgmma BM=128 BN=128 consumers=2 cluster_x=1 split_k=7", {"dtype=f16", "M=120", "N=128", "K=840"}},
+      {"wgmma BM=128 BN=128 consumers=2 cluster_x=2 split_k=3",
+       {"dtype=i8", "layout_b=col", "M=250", "N=128", "K=784"}},
+      {"wgmma deferred=true BM=64 BN=64 consumers=1 cluster_x=1", {"dtype=bf16", "M=264", "N=392", "K=264"}},
+      {"wgmma deferred=true BM=64 BN=96 consumers=1 cluster_x=2",
+       {"dtype=f16", "layout_b=col", "M=264", "N=392", "K=264"}},
+      {"wgmma BM=64 BN=176 consumers=1 store_buffers=2 order=right group=4",
+       {"dtype=bf16", "layout_b=col", "M=330", "N=904", "K=72"}},
+      {"wgmma swap=true BN=16", {"dtype=bf16", "layout_b=col", "M=16", "N=264", "K=200"}},
+      {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200"}},
+      {"wgmma_stream", {"dtype=bf16", "layout_b=col", "M=1160", "N=520", "K=264"}},
+      {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "dtype_c=f32", "M=1160", "N=520", "K=328"}},
+  };
+  RUN_ALL(runs);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_work),
+  };
+  return cmocka_run_group_tests(tests, open_library, close_library);
+}
