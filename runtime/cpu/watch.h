@@ -32,7 +32,7 @@ struct watch_launch {
   struct cpu_dim3 grid, block;
   uintptr_t stacks; /* of the threads: nobody else's business */
   size_t stack_bytes;
-  uintptr_t dynamic; /* shared memory: how much was asked for, how much there is */
+  uintptr_t dynamic;                  /* shared memory: how much was asked for, how much there is */
   size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
   unsigned blocks, padded;            /* of a cluster; a block's threads are numbered from a multiple of padded on */
   struct cpu_dim3 cluster;
