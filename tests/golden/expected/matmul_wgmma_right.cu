@@ -49,6 +49,8 @@ using tickets_t = unsigned int;
 // "barrier.cluster".
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
+//
+// On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
 #line 1 "templates/lib/barrier.cuh"
 
@@ -61,6 +63,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -72,8 +77,103 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
-#line 10 "templates/lib/tma.cuh"
+#line 12 "templates/lib/tma.cuh"
+
+#ifdef __CUGEN_CPU__
+
+__device__ __forceinline__ int cluster_rank() {
+  return static_cast<int>(cugen_own_builtins.cluster_rank);
+}
+
+__device__ __forceinline__ void cluster_sync() {
+  if (cluster_size == 1) {
+    __syncthreads();
+  } else {
+    cugen_own_hooks->async->cluster_barrier(CPU_CLUSTER_ARRIVE | CPU_CLUSTER_WAIT);
+  }
+}
+
+__device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
+  return cugen_own_hooks->async->map(address, rank);
+}
+
+__device__ __forceinline__ void launch_next() {}
+__device__ __forceinline__ void wait_for_launch() {}
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
+  cugen_own_hooks->async->mbarrier_init(barrier, arrivals);
+}
+
+__device__ __forceinline__ void barrier_fence_init() {
+  cugen_own_hooks->async->fence(CPU_FENCE_MBARRIER_INIT);
+}
+
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+  cugen_own_hooks->async->mbarrier_arrive(barrier, bytes);
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
+  cugen_own_hooks->async->mbarrier_arrive(cluster_size == 1 ? barrier : address_in(rank, barrier), 0);
+}
+
+__device__ __forceinline__ void named_sync(int number, int threads_of_it) {
+  cugen_own_hooks->async->named_barrier(number, threads_of_it, 1);
+}
+
+__device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
+  cugen_own_hooks->async->named_barrier(number, threads_of_it, 0);
+}
+
+__device__ __forceinline__ void tensor_prefetch(const tensor_map &) {}
+
+__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, 0);
+}
+
+__device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
+                                                 unsigned short mask) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, mask);
+}
+
+__device__ __forceinline__ void tensor_fence() {
+  cugen_own_hooks->async->fence(CPU_FENCE_PROXY);
+}
+
+__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y) {
+  const int at[] = {x, y};
+  cugen_own_hooks->async->tensor_store(&map, from, at);
+  cugen_own_hooks->async->bulk_commit();
+}
+
+template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
+  cugen_own_hooks->async->bulk_wait(Newest);
+}
+
+// ---- Words in shared memory, by their address ----
+
+template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b) {
+  const T words[] = {a, b};
+  *static_cast<uint2 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint2 *>(words);
+}
+
+template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b, T c, T d) {
+  const T words[] = {a, b, c, d};
+  *static_cast<uint4 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint4 *>(words);
+}
+
+template <typename T> __device__ __forceinline__ void load_words(unsigned from, T &a, T &b, T &c, T &d) {
+  const uint4 words = *static_cast<const uint4 *>(cugen_own_hooks->async->pointer(from));
+  memcpy(&a, &words.x, 4);
+  memcpy(&b, &words.y, 4);
+  memcpy(&c, &words.z, 4);
+  memcpy(&d, &words.w, 4);
+}
+
+#else
 
 // ---- Clusters ----
 
@@ -188,6 +288,49 @@ __device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned fro
 template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }
+
+// ---- Words in shared memory, by their address ----
+
+__device__ __forceinline__ void store_words(unsigned to, unsigned a, unsigned b) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
+}
+
+__device__ __forceinline__ void store_words(unsigned to, float a, float b) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(a), "f"(b) : "memory");
+}
+
+
+
+__device__ __forceinline__ void store_words(unsigned to, float a, float b, float c, float d) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(a), "f"(b), "f"(c),
+               "f"(d)
+               : "memory");
+}
+
+// Of any block of the cluster.
+__device__ __forceinline__ void load_words(unsigned from, float &a, float &b, float &c, float &d) {
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+               : "r"(from)
+               : "memory");
+}
+#line 233 "templates/lib/tma.cuh"
+__device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
+  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
+               "r"(d)
+               : "memory");
+}
+
+// Of any block of the cluster.
+__device__ __forceinline__ void load_words(unsigned from, int &a, int &b, int &c, int &d) {
+  asm volatile("ld.shared::cluster.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(from)
+               : "memory");
+}
+
+
+#endif
 #line 1 "templates/lib/wgmma.cuh"
 
 // Products of tiles in shared memory by a warpgroup, four warps: wgmma (sm_90a). PTX ISA, "Asynchronous Warpgroup Level
@@ -202,6 +345,71 @@ __device__ __forceinline__ unsigned long long tile_of(unsigned address, unsigned
   return (address & 0x3ffff) >> 4 | static_cast<unsigned long long>(part >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
 }
 
+#line 25 "templates/lib/wgmma.cuh"
+#ifdef __CUGEN_CPU__
+
+__device__ __forceinline__ void wgmma_fence() {
+  cugen_own_hooks->async->wgmma_fence();
+}
+
+__device__ __forceinline__ void wgmma_commit() {
+  cugen_own_hooks->async->wgmma_commit();
+}
+
+template <int Groups> __device__ __forceinline__ void wgmma_wait() {
+  cugen_own_hooks->async->wgmma_wait(Groups);
+}
+
+
+
+__device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
+  cugen_own_hooks->async->wgmma(CPU_TF32, BN, sum, x, y, (add ? CPU_WGMMA_ADD : 0));
+}
+
+// The lanes tell each other where their lines lie.
+struct stmatrix_slot {
+  unsigned line;
+  unsigned of[32];
+
+  static void exchange(void **slots, unsigned) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int l = 0; l < 32; ++l) {
+        static_cast<stmatrix_slot *>(slots[lane])->of[l] = static_cast<const stmatrix_slot *>(slots[l])->line;
+      }
+    }
+  }
+  __device__ __forceinline__ explicit stmatrix_slot(unsigned own) : line(own) {
+    assert(line % 16 == 0);
+    cugen_own_hooks->warp(0xffffffffu, exchange, this);
+  }
+  template <typename T> __device__ __forceinline__ void put(int l, int element, T value) const {
+    static_cast<T *>(cugen_own_hooks->async->pointer(of[l]))[element] = value;
+  }
+};
+
+__device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
+  const unsigned words[4] = {a, b, c, d};
+  const stmatrix_slot slot(line);
+  const int lane = threadIdx.x % 32;
+  for (int m = 0; m < 4; ++m) slot.put(m * 8 + lane / 4, lane % 4, words[m]);
+}
+
+__device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
+  const unsigned words[4] = {a, b, c, d};
+  const stmatrix_slot slot(line);
+  const int lane = threadIdx.x % 32;
+  for (int m = 0; m < 4; ++m) {
+    slot.put(m * 8 + lane % 4 * 2, lane / 4, static_cast<unsigned short>(words[m]));
+    slot.put(m * 8 + lane % 4 * 2 + 1, lane / 4, static_cast<unsigned short>(words[m] >> 16));
+  }
+}
+
+// The registers that a warpgroup has are no matter here.
+template <int Count> __device__ __forceinline__ void fewer_registers() {}
+template <int Count> __device__ __forceinline__ void more_registers() {}
+
+#else
+
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -215,7 +423,6 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-#line 38 "templates/lib/wgmma.cuh"
 // Adds the product to the sums, or sets them.
 __device__ __forceinline__ void wgmma(float (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
@@ -235,6 +442,18 @@ __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsign
                "r"(d)
                : "memory");
 }
+#line 130 "templates/lib/wgmma.cuh"
+
+// Of the warpgroup's threads; what some give up others may take.
+template <int Count> __device__ __forceinline__ void fewer_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
+}
+
+template <int Count> __device__ __forceinline__ void more_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
+}
+
+#endif
 #line 25 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
@@ -287,9 +506,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 127 "templates/matmul_wgmma.cu"
+#line 132 "templates/matmul_wgmma.cu"
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -337,7 +556,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -372,7 +591,7 @@ __global__ void __launch_bounds__(threads, 1)
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -408,7 +627,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -420,15 +639,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 277 "templates/matmul_wgmma.cu"
+#line 282 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
-                         to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8),
-                     "r"(word(w)), "r"(word(w + 1))
-                     : "memory");
+        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+                    word(w + 1));
       }
-#line 291 "templates/matmul_wgmma.cu"
+#line 294 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -439,21 +656,21 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 373 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 451 "templates/matmul_wgmma.cu"
+#line 449 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -464,7 +681,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
