@@ -212,15 +212,73 @@ void traffic_note(struct traffic *t, unsigned thread, uint32_t site, const char 
 
 /* ---- Adding up ---- */
 
-static void add_up(const struct site *s, const struct instance *instance) {
+/* A lane that came less often left a loop earlier, perhaps round after round of an outer one: what it did belongs where it is
+   as far from what the guide did as it was at first. */
+static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
+  enum { REACH = 8 };
+  uintptr_t own[MOST_PASSES];
+  const unsigned count = trail->passes[lane], bit = 1u << lane;
+  const uintptr_t apart = trail->instances[0].at[lane] - trail->instances[0].at[guide];
+  for (unsigned pass = 0; pass < count; pass++) {
+    own[pass] = trail->instances[pass].at[lane];
+    trail->instances[pass].lanes &= ~bit;
+  }
+  for (unsigned pass = 0, next = 0; pass < count; pass++, next++) {
+    const unsigned room = trail->used - (count - pass), last = room < next + REACH ? room : next + REACH;
+    unsigned at = next;
+    while (at <= last && trail->instances[at].at[guide] + apart != own[pass]) at++;
+    if (at <= last) next = at;
+    trail->instances[next].at[lane] = own[pass];
+    trail->instances[next].lanes |= bit;
+  }
+}
+
+/* The lane nearest to it that came most often. */
+static unsigned guide_of(const struct trail *trail, unsigned lane) {
+  unsigned guide = lane;
+  for (unsigned away = 1; away < WARP && guide == lane; away++) {
+    if (lane >= away && trail->passes[lane - away] == trail->used) guide = lane - away;
+    if (lane + away < WARP && trail->passes[lane + away] == trail->used) guide = lane + away;
+  }
+  return guide;
+}
+
+static void align(struct trail *trail) {
+  for (unsigned lane = 0; lane < WARP; lane++)
+    if (trail->passes[lane] && trail->passes[lane] < trail->used) align_lane(trail, lane, guide_of(trail, lane));
+}
+
+/* Whether so many passes have the same lanes, each of which goes on where it was, from an aligned place. */
+static bool side_by_side(const struct instance *first, unsigned passes, unsigned bytes) {
+  for (unsigned left = first->lanes; left; left &= left - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(left);
+    if (first->at[lane] % (passes * bytes)) return false;
+    for (unsigned i = 1; i < passes; i++)
+      if (first[i].at[lane] != first->at[lane] + (uintptr_t)i * bytes) return false;
+  }
+  for (unsigned i = 1; i < passes; i++)
+    if (first[i].lanes != first->lanes) return false;
+  return true;
+}
+
+/* How many passes NVRTC makes one access of: what a lane reads of shared memory round after round of a loop, up to 16 bytes,
+   since it unrolls the loop. Seen in its code, and in an H200's counters: docs/check.md. */
+static unsigned together(const struct site *s, const struct trail *trail, unsigned pass) {
+  if (!s->counter->shared || s->kind & CPU_WRITE) return 1;
+  for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)
+    if (pass + passes <= trail->used && side_by_side(&trail->instances[pass], passes, s->bytes)) return passes;
+  return 1;
+}
+
+static void add_up(const struct site *s, const struct instance *instance, unsigned bytes) {
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
   if (s->counter->shared)
-    traffic_banks(instance->at, instance->lanes, s->bytes, &needed, &ideal);
+    traffic_banks(instance->at, instance->lanes, bytes, &needed, &ideal);
   else
-    traffic_sectors(instance->at, instance->lanes, s->bytes, &needed, &ideal);
+    traffic_sectors(instance->at, instance->lanes, bytes, &needed, &ideal);
   c->requests++;
-  c->bytes += (double)__builtin_popcount(instance->lanes) * s->bytes;
+  c->bytes += (double)__builtin_popcount(instance->lanes) * bytes;
   c->needed += needed;
   c->ideal += ideal;
 }
@@ -228,10 +286,13 @@ static void add_up(const struct site *s, const struct instance *instance) {
 void traffic_met(struct traffic *t, unsigned warp) {
   for (unsigned i = 0; i < t->used_count[warp]; i++) {
     struct trail *trail = &t->used[warp][i]->trails[warp];
-    for (unsigned pass = 0; pass < trail->used; pass++) {
-      if (trail->instances[pass].lanes) add_up(t->used[warp][i], &trail->instances[pass]);
-      trail->instances[pass].lanes = 0;
+    const struct site *s = t->used[warp][i];
+    align(trail);
+    for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
+      passes = together(s, trail, pass);
+      if (trail->instances[pass].lanes) add_up(s, &trail->instances[pass], passes * s->bytes);
     }
+    for (unsigned pass = 0; pass < trail->used; pass++) trail->instances[pass].lanes = 0;
     memset(trail->passes, 0, sizeof trail->passes);
     trail->used = 0;
   }

@@ -19,7 +19,7 @@ enum {
   WORD = 4,
   WHOLE_WORD = 15,
   ZONE = 1 << 20, /* around a buffer, where nothing else lies: see guard.h */
-  COUNTED_BLOCKS = 64
+  COUNTED_BLOCKS = 256
 };
 
 struct touch {
@@ -65,7 +65,8 @@ struct watch {
   bool pairs_used[MOST_WARPS];
   uint32_t last_site; /* where the last access was */
   bool fenced;        /* __threadfence() was called: blocks may order themselves by flags */
-  bool counting;      /* this block's accesses are counted */
+  bool counting;      /* this block's accesses are counted: each of so many, */
+  uint64_t every;
   uint64_t block, blocks;
   bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
   struct share *share; /* in one of several processes */
@@ -544,6 +545,17 @@ static int take_dynamic(struct watch *w, cugen_error *err) {
   return make_cells(&w->dynamic, err);
 }
 
+static uint64_t divisor(uint64_t a, uint64_t b) {
+  return b ? divisor(b, a % b) : a;
+}
+
+/* Each of how many blocks, for so many of all; so that they come from all rows and columns of the grid. */
+static uint64_t evenly(const struct watch *w, uint64_t wanted) {
+  uint64_t step = w->blocks > wanted ? w->blocks / wanted : 1;
+  while (step > 1 && (divisor(step, w->launch.grid.x) > 1 || divisor(step, w->launch.grid.y) > 1)) step++;
+  return step;
+}
+
 int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error *err) {
   w->launch = *launch;
   int status = take_image(w, launch->image, err);
@@ -554,6 +566,7 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   traffic_begin(w->traffic, &report->launches[slot]);
   w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
   report->launches[slot].blocks = (double)w->blocks;
+  w->every = evenly(w, COUNTED_BLOCKS);
   w->fenced = w->entangled = false;
   w->began = clock();
   w->launch_time = ++w->time;
@@ -585,8 +598,7 @@ void watch_block_begins(struct watch *w) {
   if (w->counting) all_met(w);
   w->block = at->x + (uint64_t)grid->x * (at->y + (uint64_t)grid->y * at->z);
   w->block_time = w->barrier_time = ++w->time;
-  const uint64_t every = w->blocks > COUNTED_BLOCKS ? w->blocks / COUNTED_BLOCKS : 1;
-  w->counting = w->report->count_blocks || w->block % every == 0;
+  w->counting = w->report->count_blocks || w->block % w->every == 0;
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
@@ -689,7 +701,7 @@ static uint64_t spread(struct watch *w, uint64_t next, uint64_t step) {
 
 uint64_t watch_next(struct watch *w) {
   const uint64_t wanted = w->report->count_blocks;
-  const uint64_t step = wanted && w->blocks > wanted ? w->blocks / wanted : 1;
+  const uint64_t step = wanted ? evenly(w, wanted) : 1;
   if (w->share) return next_in_process(w);
   const uint64_t next = w->block + step;
   if (next >= w->blocks) return w->blocks;

@@ -1,0 +1,135 @@
+/* The passes over the banks and the sectors that cugen check counts, against what an H200's counters said of the same variants:
+   bench/results/2026-11-21-h200-check.txt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cugen.h"
+
+enum { MOST_SETTINGS = 4 };
+
+static const struct {
+  const char *config, *variant, *settings[MOST_SETTINGS];
+  double shared_read, shared_write, read, write; /* the GPU's; 0: none */
+} rows[] = {
+    {"transpose", "coalesced_read block_x=32 block_y=8", {"rows=512", "cols=512", "batch=1"}, 0, 0, 32768, 262144},
+    {"transpose", "coalesced_write block_x=32 block_y=8", {"rows=512", "cols=512", "batch=1"}, 0, 0, 262144, 32768},
+    {"transpose",
+     "conflicts tile=32 rows_per_thread=4",
+     {"rows=512", "cols=512", "batch=1"},
+     262144,
+     8192,
+     32768,
+     32768},
+    {"transpose",
+     "padded pad=1 tile=32 rows_per_thread=4",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     8192,
+     32768,
+     32768},
+    {"transpose",
+     "padded pad=1 tile=64 rows_per_thread=4",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     8192,
+     32768,
+     32768},
+    {"transpose",
+     "swizzled tile=32 rows_per_thread=4",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     8192,
+     32768,
+     32768},
+    {"transpose",
+     "vector access=16 tile_rows=64 tile_cols=64 bank=xor",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     8192,
+     32768,
+     32768},
+    {"transpose",
+     "vector access=16 tile_rows=64 tile_cols=64 bank=plain",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     65536,
+     32768,
+     32768},
+    {"transpose", "vector access=8 bank=plain", {"rows=512", "cols=512", "batch=1"}, 8192, 131072, 32768, 32768},
+    {"transpose",
+     "padded tile=32 pad=1",
+     {"rows=512", "cols=512", "batch=1", "dtype=f64"},
+     16384,
+     16384,
+     65536,
+     65536},
+    {"matmul", "tiled tile=16 pad=0", {"M=256", "N=256", "K=256"}, 786624, 65536, 262144, 8192},
+    {"matmul", "tiled tile=16 pad=0", {"M=256", "N=256", "K=256", "layout_a=col"}, 786556, 294954, 262144, 8192},
+    {"matmul", "tiled tile=32 pad=0", {"M=256", "N=256", "K=256"}, 786432, 32768, 131072, 8192},
+    {"filter", "tiled", {"rows=256", "cols=256"}, 51639, 4608, 15552, 8192},
+    {"filter", "naive", {"rows=256", "cols=256"}, 0, 0, 240640, 8192},
+    {"reduce", "static", {"rows=4", "cols=65536"}, 8704, 6144, 32768, 512},
+};
+
+static double counted(const cugen_check *check, int shared, int write) {
+  double sum = 0;
+  for (size_t i = 0; i < check->traffic_count; i++)
+    if (check->traffic[i].shared == shared && check->traffic[i].write == write) sum += check->traffic[i].needed;
+  return sum;
+}
+
+/* Within a hundredth: the GPU's own figures are not the same in two runs. */
+static void expect(const char *variant, const char *what, double here, double there) {
+  if (fabs(here - there) > there / 100)
+    fail_msg("%s: %s: %.0f counted, an H200 says %.0f", variant, what, here, there);
+}
+
+static void test_row(void **state) {
+  cugen *lib = *state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+    cugen_error error = {0};
+    cugen_kernel *kernel = NULL;
+    cugen_check check;
+    size_t count = 0;
+    while (count < MOST_SETTINGS && rows[i].settings[count]) count++;
+    options.variant = rows[i].variant;
+    if (cugen_kernel_open(lib, rows[i].config, rows[i].settings, count, &kernel, &error) ||
+        cugen_kernel_check(kernel, &options, &check, &error))
+      fail_msg("%s: %s", rows[i].variant, error.message);
+    expect(rows[i].variant, "shared reads", counted(&check, 1, 0), rows[i].shared_read);
+    expect(rows[i].variant, "shared writes", counted(&check, 1, 1), rows[i].shared_write);
+    expect(rows[i].variant, "global reads", counted(&check, 0, 0), rows[i].read);
+    expect(rows[i].variant, "global writes", counted(&check, 0, 1), rows[i].write);
+    cugen_kernel_close(kernel);
+  }
+}
+
+static int set_up(void **state) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = "none";
+  options.worker = getenv("CUGEN_WORKER");
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  *state = lib;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  cugen_close(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_row)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
