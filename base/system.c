@@ -82,7 +82,7 @@ static bool is_special(const char *path) {
   return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-static int write_through(const char *path, const void *data, size_t length, cugen_error *err) {
+int file_put(const char *path, const void *data, size_t length, cugen_error *err) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return error_file(err, "write", path, errno);
   int code = write_all(fd, data, length);
@@ -103,7 +103,7 @@ static void folder_sync(const char *file) {
 }
 
 int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
-  if (is_special(path)) return write_through(path, data, length, err);
+  if (is_special(path)) return file_put(path, data, length, err);
   struct text name = {0};
   int fd = create_beside(path, &name, err);
   if (fd < 0) {

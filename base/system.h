@@ -15,6 +15,8 @@ int file_read_at_most(const char *path, size_t most, struct text *out, cugen_err
 /* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device, a pipe or a
    link is written to as it is. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
+/* Written as it comes, without a wait for the disk: for what only this process wants. */
+int file_put(const char *path, const void *data, size_t length, cugen_error *err);
 bool file_exists(const char *path);
 /* Nothing is there, as opposed to: it cannot be told, because a folder on the way may not be looked into. */
 bool file_missing(const char *path);

@@ -11,8 +11,14 @@
 
 /* ---- Transactions -------------------------------------------------------------------------------------------- */
 
+static bool set_waiting(struct cache *cache, bool wait) {
+  if (wait == cache->waits) return true;
+  cache->waits = wait;
+  return cache_sql(cache->db, wait ? "PRAGMA synchronous = EXTRA" : "PRAGMA synchronous = NORMAL");
+}
+
 bool cache_step(struct cache *cache, enum cache_statement which) {
-  if (which == BEGIN && !cache_before_writing(cache)) return false;
+  if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry))) return false;
   sqlite3_stmt *statement = cache->statements[which];
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
@@ -33,6 +39,27 @@ bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string) {
 bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
   return cache_bind_text(statement, 1, key->device) && cache_bind_text(statement, 2, key->config) &&
          cache_bind_text(statement, 3, key->problem) && cache_bind_text(statement, 4, key->options);
+}
+
+/* Waiting for the disk takes milliseconds, as long as measuring a small kernel. A commit to a write-ahead log that was not
+   waited for outlives this process, and the next that is waited for makes it safe from a power cut, too. */
+static const double most_unsafe = 0.2;
+
+static void hurry(struct cache *cache) {
+  cache->hurry = cache->log && clock_seconds() - cache->synced < most_unsafe;
+}
+
+static void hurried(struct cache *cache, int status) {
+  if (status == CUGEN_OK) cache->unsynced = cache->hurry;
+  if (status == CUGEN_OK && !cache->hurry) cache->synced = clock_seconds();
+  cache->hurry = false;
+}
+
+void cache_sync(struct cache *cache) {
+  pthread_mutex_lock(&cache->lock);
+  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  cache->unsynced = false;
+  pthread_mutex_unlock(&cache->lock);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------------- */
@@ -211,12 +238,14 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
                 cugen_error *err) {
   sqlite3_stmt *const *statements = cache->statements;
   pthread_mutex_lock(&cache->lock);
+  hurry(cache);
   bool good = cache_bind_key(statements[SPACE_ADD], key) && cache_bind_key(statements[RECORD_SUPERSEDE], key) &&
               cache_bind_text(statements[RECORD_SUPERSEDE], 5, record->variant) &&
               cache_bind_key(statements[RECORD_ADD], key) && cache_bind_record(statements[RECORD_ADD], record) &&
               cache_step(cache, BEGIN) && cache_step(cache, SPACE_ADD) && cache_step(cache, RECORD_SUPERSEDE) &&
               cache_step(cache, RECORD_ADD);
   int status = cache_finish(cache, good, "remember a measurement", err);
+  hurried(cache, status);
   pthread_mutex_unlock(&cache->lock);
   return status;
 }
@@ -331,6 +360,7 @@ static bool store_entries(struct cache *cache, const char *key, const struct com
 int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
   sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
   pthread_mutex_lock(&cache->lock);
+  hurry(cache);
   struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
   bool good = cache_bind_text(drop, 1, key) && cache_bind_text(add, 1, key) &&
               cache_bind_text(add, 2, checksum.hex) && cache_bind_text(add, 3, compiled->image_hash.hex) &&
@@ -339,6 +369,7 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
               cache_step(cache, BEGIN) && cache_step(cache, IMAGE_DROP) && cache_step(cache, IMAGE_ADD) &&
               store_entries(cache, key, compiled);
   int status = cache_finish(cache, good, "keep a compiled kernel", err);
+  hurried(cache, status);
   sqlite3_clear_bindings(add); /* it pointed at the caller's memory */
   pthread_mutex_unlock(&cache->lock);
   return status;

@@ -62,9 +62,11 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
                    cugen_error *err);
 /* Adds the record; an older record of the same variant becomes history. On a read-only cache this keeps it in
-   memory for this process. */
+   memory for this process. What was stored is there whatever becomes of this process; of a power cut the next store
+   makes it safe that comes a fifth of a second after the last safe one, or cache_sync. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
+void cache_sync(struct cache *cache);
 
 /* The greatest rate remembered of a config on a device, whatever the options, for problems that hold this word (such as
    "dtype=f32"; "": all). *flops and *bytes are 0 when there is none. */

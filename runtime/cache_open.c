@@ -20,8 +20,8 @@ static int open_database(struct cache *cache, const char *name, cugen_error *err
   return CUGEN_OK;
 }
 
-/* EXTRA: every commit is on the disk when it returns, with the folder entry of a rollback journal's removal too
-   (https://www.sqlite.org/pragma.html#pragma_synchronous). One such wait per measurement is nothing. */
+/* EXTRA: a commit is on the disk when it returns, with the folder entry of a rollback journal's removal too
+   (https://www.sqlite.org/pragma.html#pragma_synchronous); see cache_store for those that are not waited for. */
 static bool set_journal(sqlite3 *db, bool network) {
   /* An existing write-ahead log is left without shared memory only under an exclusive lock (wal.html section 8). */
   if (network && !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;"
@@ -56,7 +56,7 @@ bool cache_before_writing(struct cache *cache) {
   cache->checked = true;
   /* Only now, so that the application id stands in the file itself from the first commit and a damaged file is left
      as it is. It is a matter of speed: when another process is in the way, a later handle does it. */
-  if (cache->log_wanted) cache_sql(cache->db, "PRAGMA journal_mode = WAL");
+  cache->log = cache->log_wanted && cache_is_logged(cache->db);
   return true;
 }
 
@@ -136,6 +136,7 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->lock, NULL);
   cache->checked = true; /* of memory; open_file knows better */
+  cache->waits = true;
   bool memory = !path || !*path || strcmp(path, "none") == 0;
   text_add(&cache->path, memory ? "none" : path);
   int status = cache->path.failed ? error_memory(err)
@@ -150,6 +151,7 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 
 void cache_close(struct cache *cache) {
   if (!cache) return;
+  cache_sync(cache);
   for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
   sqlite3_close(cache->db);
   pthread_mutex_destroy(&cache->lock);

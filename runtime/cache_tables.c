@@ -188,6 +188,10 @@ static bool is_empty(sqlite3 *db) {
   return query_is(db, "SELECT count(*) FROM sqlite_schema", "0");
 }
 
+bool cache_is_logged(sqlite3 *db) {
+  return query_is(db, "PRAGMA journal_mode = WAL", "wal");
+}
+
 bool cache_make_tables(sqlite3 *db) {
   if (!is_empty(db)) return true;
   struct text sql = {0};

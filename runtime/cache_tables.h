@@ -60,6 +60,11 @@ struct cache {
   sqlite3_stmt *statements[CACHE_STATEMENTS];
   bool checked;        /* what is in the tables may be added to; see cache_before_writing */
   bool log_wanted;     /* the file has not been given its write-ahead log by this handle */
+  bool log;            /* it has one */
+  bool waits;          /* a commit waits for the disk */
+  bool hurry;          /* the next need not, see cache_store */
+  bool unsynced;       /* the last one did not */
+  double synced;       /* when one last did, by clock_seconds */
   struct text refusal; /* why it may not, until cache_error has told */
   int refusal_status;
 };
@@ -70,6 +75,8 @@ bool cache_sql(sqlite3 *db, const char *sql);
 /* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
 bool cache_make_tables(sqlite3 *db);
 bool cache_is_current(sqlite3 *db);
+/* Gives the file its write-ahead log, where nobody is in the way; whether it has it now. */
+bool cache_is_logged(sqlite3 *db);
 /* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
 bool cache_migrate(sqlite3 *db);
 /* Copies what a read-only database attached as disk remembers, of whatever format. */

@@ -544,6 +544,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   t.complete = t.exhausted && t.pending_count == 0;
   drop_pending(&t);
   if (!status) status = settle_leaders(&t, err);
+  cache_sync(target->cache);
   if (!status) status = verdict(&t, err);
   result->left = count_left(&t);
   result->interrupted = t.interrupted;

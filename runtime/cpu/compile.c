@@ -217,7 +217,7 @@ static int write_file(const struct job *job, const char *name, const struct text
   struct text path = {0};
   text_addf(&path, "%s/%s", text_get(&job->folder), name);
   int status = path.failed || content->failed ? error_memory(err)
-                                              : file_write(text_get(&path), text_get(content), content->length, err);
+                                              : file_put(text_get(&path), text_get(content), content->length, err);
   text_free(&path);
   return status;
 }

@@ -22,6 +22,7 @@
 static struct {
   sqlite3_vfs *real;
   long calls, fail_at; /* 0: none */
+  long syncs;
   int fail_with;
   bool fail_on; /* and so do all after it */
   bool failed;
@@ -60,11 +61,16 @@ FAILING(read_file, xRead, (sqlite3_file * file, void *to, int n, sqlite3_int64 a
 FAILING(write_file, xWrite, (sqlite3_file * file, const void *from, int n, sqlite3_int64 at),
         (real(file), from, n, at))
 FAILING(truncate_file, xTruncate, (sqlite3_file * file, sqlite3_int64 size), (real(file), size))
-FAILING(sync_file, xSync, (sqlite3_file * file, int flags), (real(file), flags))
+FAILING(really_sync, xSync, (sqlite3_file * file, int flags), (real(file), flags))
 FAILING(size_of_file, xFileSize, (sqlite3_file * file, sqlite3_int64 *size), (real(file), size))
 FAILING(lock_file, xLock, (sqlite3_file * file, int kind), (real(file), kind))
 FAILING(map_shared, xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **out),
         (real(file), page, size, extend, out))
+
+static int sync_file(sqlite3_file *file, int flags) {
+  disk.syncs++;
+  return really_sync(file, flags);
+}
 
 /* It works in memory. SQLite tries again for ten seconds when it fails. */
 static int lock_shared(sqlite3_file *file, int offset, int n, int flags) {
@@ -300,6 +306,37 @@ static void fail_each(enum start start, int code, bool fail_on) {
   assert_true(failures > 5);
 }
 
+/* Measurements that come quickly do not each wait for the disk; the next after a while, and the end, take them along. */
+static void quick_stores_wait_together(void **state) {
+  (void)state;
+  enum { MANY = 50 };
+  struct cache *cache, *other;
+  remove_cache();
+  make_cache(false);
+  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&path), &other, NULL, NULL), CUGEN_OK); /* closing is not the end of the log */
+  assert_int_equal(store(cache, "first", NULL), CUGEN_OK);
+  long before = disk.syncs;
+  double begin = clock_seconds();
+  for (int i = 0; i < MANY; i++) assert_int_equal(store(cache, "again", NULL), CUGEN_OK);
+  double waits = (clock_seconds() - begin) / 0.2 + 1;
+  if ((double)(disk.syncs - before) > 2 * waits) fail_msg("%ld waits for the disk", disk.syncs - before);
+  usleep(210000);
+  before = disk.syncs;
+  assert_int_equal(store(cache, "later", NULL), CUGEN_OK);
+  assert_true(disk.syncs > before);
+  assert_int_equal(store(cache, "last", NULL), CUGEN_OK);
+  before = disk.syncs;
+  cache_sync(cache);
+  assert_true(disk.syncs > before);
+  before = disk.syncs;
+  cache_sync(cache);
+  assert_int_equal(disk.syncs, before);
+  cache_close(cache);
+  cache_close(other);
+  remove_cache();
+}
+
 static void each_call_fails(void **state) {
   (void)state;
   static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOMEM};
@@ -445,7 +482,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_fails), cmocka_unit_test(the_disk_goes_away),
-                                     cmocka_unit_test(each_change_is_whole)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(quick_stores_wait_together), cmocka_unit_test(each_call_fails),
+                                     cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole)};
   return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
 }
