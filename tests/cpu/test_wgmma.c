@@ -72,8 +72,25 @@ static void test_work(void **state) {
        {"dtype=bf16", "layout_b=col", "M=330", "N=904", "K=72"}},
       {"wgmma swap=true BN=16", {"dtype=bf16", "layout_b=col", "M=16", "N=264", "K=200"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200"}},
+      {"wgmma swap=true BM=128 BN=48 split_k=2", {"dtype=bf16", "M=40", "N=264", "K=264"}},
+      {"wgmma swap=true BM=192 BN=112 consumers=3",
+       {"dtype=f16", "layout_a=col", "layout_b=col", "layout_c=col", "M=264", "N=104", "K=200"}},
       {"wgmma_stream", {"dtype=bf16", "layout_b=col", "M=1160", "N=520", "K=264"}},
       {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "dtype_c=f32", "M=1160", "N=520", "K=328"}},
+  };
+  RUN_ALL(runs);
+}
+
+/* Tiles in parts: whole ones before and after them, one tile in a part for each cluster, two tiles in a part. */
+static void test_streams(void **state) {
+  static const struct run runs[] = {
+      {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
+       {"dtype=bf16", "layout_b=col", "M=1100", "N=520", "K=520", "biased=true"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=1",
+       {"dtype=tf32", "layout_b=col", "M=120", "N=120", "K=1100", "pitched=true"}},
+      {"wgmma_stream BM=256 BN=192 cluster_x=1 cluster_y=2",
+       {"dtype=bf16", "layout_c=col", "M=520", "N=1104", "K=520"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=2", {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=2064"}},
   };
   RUN_ALL(runs);
 }
@@ -83,6 +100,7 @@ int main(void) {
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_work),
+      cmocka_unit_test(test_streams),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }
