@@ -553,7 +553,8 @@ kernel "matmul" {
     where "shared_tiles * k_steps >= 4 * wave",
     where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
     where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
-    where "not deferred or k_steps >= BM // 128 * BN // store_n",
+    -- Each store of a tile has its own step in the program: many take ptxas seconds.
+    where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
     where "group == 16 or cluster_tiles > 16",
 
     tensor "A" {

@@ -471,7 +471,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ if stream then
 
 // Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, 128 of its threads 16 of these columns.
-__global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(${params}) {
+__global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
   launch_next();
   wait_for_launch();
@@ -484,7 +484,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(${params}) {
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
   const int last = shares.owner((index + 1) * shares.steps - 1);
   float sum[8] = {};
-#pragma unroll 4
+#pragma unroll 8
   for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {

@@ -81,7 +81,7 @@ static void test_work(void **state) {
   RUN_ALL(runs);
 }
 
-/* Tiles in parts: whole ones before and after them, one tile in a part for each cluster, two tiles in a part. */
+/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a tile in eight parts. */
 static void test_streams(void **state) {
   static const struct run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
