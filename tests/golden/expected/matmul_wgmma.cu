@@ -65,6 +65,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -76,6 +79,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -507,12 +511,17 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
   return both;
 }
 
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -560,7 +569,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -595,7 +604,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -631,7 +640,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -643,7 +652,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 285 "templates/matmul_wgmma.cu"
+#line 288 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -660,7 +669,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 332 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -687,13 +696,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 439 "templates/matmul_wgmma.cu"
+#line 437 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -705,7 +714,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 460 "templates/matmul_wgmma.cu"
+#line 458 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

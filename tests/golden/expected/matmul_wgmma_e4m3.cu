@@ -67,6 +67,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -78,6 +81,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -509,12 +513,17 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
   return both;
 }
 
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -562,7 +571,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -597,7 +606,7 @@ __global__ void __launch_bounds__(threads, 1)
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -633,7 +642,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -645,7 +654,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 285 "templates/matmul_wgmma.cu"
+#line 288 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -662,12 +671,12 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 360 "templates/matmul_wgmma.cu"
+#line 363 "templates/matmul_wgmma.cu"
       // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
       float promoted[parts][BN / 2] = {};
 #pragma unroll 1
@@ -680,7 +689,7 @@ __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
         for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
       }
-#line 382 "templates/matmul_wgmma.cu"
+#line 385 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] = promoted[i / (BN / 2)][i % (BN / 2)];
 
@@ -689,7 +698,7 @@ __global__ void __launch_bounds__(threads, 1)
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 451 "templates/matmul_wgmma.cu"
+#line 449 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -700,7 +709,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

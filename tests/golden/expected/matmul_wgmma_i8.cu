@@ -62,6 +62,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -73,6 +76,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -501,9 +505,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 127 "templates/matmul_wgmma.cu"
+#line 132 "templates/matmul_wgmma.cu"
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -622,7 +626,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](int acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -634,15 +638,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 277 "templates/matmul_wgmma.cu"
+#line 282 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
-                         to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8),
-                     "r"(word(w)), "r"(word(w + 1))
-                     : "memory");
+        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+                    word(w + 1));
       }
-#line 291 "templates/matmul_wgmma.cu"
+#line 294 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -653,21 +655,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 373 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 401 "templates/matmul_wgmma.cu"
+#line 403 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -677,9 +679,8 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
         for (int q = 0; q < BN / 8; ++q) {
-          asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
-                       "r"(sum[i][4 * q]), "r"(sum[i][4 * q + 1]), "r"(sum[i][4 * q + 2]), "r"(sum[i][4 * q + 3])
-                       : "memory");
+          store_words(own + (i * (BN / 8) + q) * apart, sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2],
+                      sum[i][4 * q + 3]);
         }
       }
       cluster_sync();
@@ -692,10 +693,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 #pragma unroll
           for (int q = 0; q < store_n / 8; ++q) {
             int a, b, c, d;
-            asm volatile("ld.shared::cluster.v4.s32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                         : "r"(other + (s * (store_n / 8) + q) * apart)
-                         : "memory");
+            load_words(other + (s * (store_n / 8) + q) * apart, a, b, c, d);
             total[0][4 * q] += a;
             total[0][4 * q + 1] += b;
             total[0][4 * q + 2] += c;
@@ -705,9 +703,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return static_cast<unsigned>(result_of(total[0][w], line, column + (w) / 4 * 8, (w) % 4)); });
       }
-#line 460 "templates/matmul_wgmma.cu"
+#line 458 "templates/matmul_wgmma.cu"
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

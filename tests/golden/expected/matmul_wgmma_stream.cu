@@ -67,6 +67,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -78,6 +81,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -553,12 +557,17 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
   return both;
 }
 
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -606,7 +615,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -641,7 +650,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -677,7 +686,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -689,7 +698,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 285 "templates/matmul_wgmma.cu"
+#line 288 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -706,7 +715,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 314 "templates/matmul_wgmma.cu"
+#line 317 "templates/matmul_wgmma.cu"
     // The cluster's parts of tiles that are shared.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
@@ -723,21 +732,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         }
       }
     }
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = shares.tiles + first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 373 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 451 "templates/matmul_wgmma.cu"
+#line 449 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -748,7 +757,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
@@ -758,7 +767,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 // Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, 128 of its threads 16 of these columns.
-__global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
+__global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
   launch_next();
   wait_for_launch();
@@ -771,7 +780,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_con
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
   const int last = shares.owner((index + 1) * shares.steps - 1);
   float sum[8] = {};
-#pragma unroll 4
+#pragma unroll 8
   for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
@@ -791,7 +800,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_con
     return static_cast<float>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[e]), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
   };
   const unsigned to = shared_address(staging);
-#line 518 "templates/matmul_wgmma.cu"
+#line 514 "templates/matmul_wgmma.cu"
   store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
                  pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
 

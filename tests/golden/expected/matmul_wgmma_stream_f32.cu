@@ -67,6 +67,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -78,6 +81,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -550,9 +554,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 127 "templates/matmul_wgmma.cu"
+#line 132 "templates/matmul_wgmma.cu"
 
-#line 134 "templates/matmul_wgmma.cu"
+#line 139 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -600,7 +604,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -635,7 +639,7 @@ __global__ void __launch_bounds__(threads, 1)
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -671,7 +675,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -683,15 +687,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 277 "templates/matmul_wgmma.cu"
+#line 282 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(
-                         to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8),
-                     "r"(word(w)), "r"(word(w + 1))
-                     : "memory");
+        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+                    word(w + 1));
       }
-#line 291 "templates/matmul_wgmma.cu"
+#line 294 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -702,7 +704,7 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 314 "templates/matmul_wgmma.cu"
+#line 317 "templates/matmul_wgmma.cu"
     // The cluster's parts of tiles that are shared.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
@@ -719,21 +721,21 @@ __global__ void __launch_bounds__(threads, 1)
         }
       }
     }
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = shares.tiles + first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 373 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 451 "templates/matmul_wgmma.cu"
+#line 449 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -744,7 +746,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
@@ -754,7 +756,7 @@ __global__ void __launch_bounds__(threads, 1)
 
 
 // Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, 128 of its threads 16 of these columns.
-__global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
+__global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
   launch_next();
   wait_for_launch();
@@ -767,7 +769,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_con
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
   const int last = shares.owner((index + 1) * shares.steps - 1);
   float sum[8] = {};
-#pragma unroll 4
+#pragma unroll 8
   for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
@@ -791,9 +793,7 @@ __global__ void __launch_bounds__(store_n * 8) matmul_wgmma_sum(const __grid_con
 #pragma unroll
   for (int e = 0; e < 8; e += 2) {
     const int line = warp * 16 + lane / 4 + e / 2 % 2 * 8, piece = own * 4 + e / 4 * 2 + lane % 4 / 2;
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + swizzled(line, piece) + lane % 2 * 8), "f"(result_of(e)),
-                 "f"(result_of(e + 1))
-                 : "memory");
+    store_words(to + swizzled(line, piece) + lane % 2 * 8, result_of(e), result_of(e + 1));
   }
 
 

@@ -19,6 +19,7 @@ struct alignas(64) tensor_map { unsigned long long words[16]; };
 #define store_n 16
 #define stages 12
 using A_t = __nv_bfloat16;
+using C_t = __nv_bfloat16;
 using workspace_t = float;
 using tickets_t = unsigned int;
 
@@ -64,6 +65,9 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
 
 // Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+#ifdef __CUGEN_CPU__
+  cugen_own_hooks->async->mbarrier_wait(barrier, parity);
+#else
   unsigned done;
   do {
     asm volatile("{\n"
@@ -75,6 +79,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+#endif
 }
 #line 12 "templates/lib/tma.cuh"
 
@@ -514,7 +519,12 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
   return both;
 }
 
@@ -524,7 +534,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
 }
-#line 140 "templates/matmul_wgmma.cu"
+#line 145 "templates/matmul_wgmma.cu"
 
 __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 1)
     matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
@@ -566,7 +576,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    fewer_registers<producer_registers>();
 
     if (threadIdx.x == 0) {
       unsigned short mask_x = 0, mask_y = 0;
@@ -601,7 +611,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
   } else {
 
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    more_registers<consumer_registers>();
 
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
@@ -637,7 +647,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 259 "templates/matmul_wgmma.cu"
+#line 264 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -652,10 +662,10 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_transposed(to + swizzled(w * 2 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
+        store_transposed(to + swizzled(w * 4 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
                          word(w + 2), word(w + 3));
       }
-#line 291 "templates/matmul_wgmma.cu"
+#line 294 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -666,21 +676,21 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 343 "templates/matmul_wgmma.cu"
+#line 346 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 373 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 385 "templates/matmul_wgmma.cu"
+#line 388 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 401 "templates/matmul_wgmma.cu"
+#line 403 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -690,9 +700,8 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
         for (int q = 0; q < BN / 8; ++q) {
-          asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(own + (i * (BN / 8) + q) * apart),
-                       "f"(sum[i][4 * q]), "f"(sum[i][4 * q + 1]), "f"(sum[i][4 * q + 2]), "f"(sum[i][4 * q + 3])
-                       : "memory");
+          store_words(own + (i * (BN / 8) + q) * apart, sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2],
+                      sum[i][4 * q + 3]);
         }
       }
       cluster_sync();
@@ -705,10 +714,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 #pragma unroll
           for (int q = 0; q < store_n / 8; ++q) {
             float a, b, c, d;
-            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                         : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
-                         : "r"(other + (s * (store_n / 8) + q) * apart)
-                         : "memory");
+            load_words(other + (s * (store_n / 8) + q) * apart, a, b, c, d);
             total[0][4 * q] += a;
             total[0][4 * q + 1] += b;
             total[0][4 * q + 2] += c;
@@ -718,9 +724,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 460 "templates/matmul_wgmma.cu"
+#line 458 "templates/matmul_wgmma.cu"
     }
-#line 467 "templates/matmul_wgmma.cu"
+#line 465 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
