@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,14 +118,17 @@ static int refuse(const char *folder, const struct place *place, const char *nam
 }
 
 static int make_beside(const char *folder, struct text *out, cugen_error *err) {
+  struct text prefix = {0};
   size_t length = strlen(folder);
   while (length > 1 && folder[length - 1] == '/') length--;
-  text_add_n(out, folder, length);
-  text_add(out, ".XXXXXX");
-  if (out->failed) return error_memory(err);
-  if (mkdtemp(out->data) && chmod(out->data, 0755) == 0) return CUGEN_OK;
-  int why = errno;
+  text_add_n(&prefix, folder, length);
+  text_add_char(&prefix, '.');
+  int why = prefix.failed ? ENOMEM : folder_fresh(text_get(&prefix), out);
+  if (!why && chmod(text_get(out), 0755) != 0) why = errno;
+  text_free(&prefix);
+  if (!why) return CUGEN_OK;
   text_clear(out);
+  if (why == ENOMEM) return error_memory(err);
   if (why != ENOENT) return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
 }
@@ -158,12 +162,19 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
 }
 
+/* Who is asked to end meanwhile does so afterwards, and leaves nothing beside; what a killed process leaves, the next export
+   removes. */
 static int publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
   struct text fresh = {0};
+  sigset_t ends, before;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT), sigaddset(&ends, SIGTERM), sigaddset(&ends, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &ends, &before);
   int status = make_beside(folder, &fresh, err);
   if (!status) status = write_files(text_get(&fresh), files, err);
   if (!status) status = swap(text_get(&fresh), folder, earlier, err);
   if (status && fresh.length) folder_remove(text_get(&fresh));
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   text_free(&fresh);
   return status;
 }

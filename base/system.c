@@ -164,12 +164,13 @@ int folder_remove(const char *path) {
 }
 
 /* Of this user, by a process that is no more, and old: under another's process numbers it may only look dead. */
-static bool is_left_over(const char *name, const char *path) {
+static bool is_left_over(const char *prefix, const char *name, const char *path) {
   enum { OLD = 3600 };
   struct stat info;
   char *end;
-  if (strncmp(name, "cugen-", 6) != 0) return false;
-  long owner = strtol(name + 6, &end, 10);
+  size_t length = strlen(prefix);
+  if (strncmp(name, prefix, length) != 0) return false;
+  long owner = strtol(name + length, &end, 10);
   if (*end != '-' || owner <= 0 || owner > INT_MAX) return false;
   if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
   return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
@@ -177,35 +178,43 @@ static bool is_left_over(const char *name, const char *path) {
 }
 
 /* What a process that was killed could not remove. */
-static void remove_left_over(const char *parent) {
+static void remove_left_over(const char *parent, const char *prefix) {
   DIR *folder = opendir(parent);
   struct text path = {0};
   for (const struct dirent *entry; folder && (entry = readdir(folder));) {
     text_clear(&path);
     text_addf(&path, "%s/%s", parent, entry->d_name);
-    if (!path.failed && is_left_over(entry->d_name, text_get(&path))) folder_remove(text_get(&path));
+    if (!path.failed && is_left_over(prefix, entry->d_name, text_get(&path))) folder_remove(text_get(&path));
   }
   text_free(&path);
   if (folder) closedir(folder);
 }
 
+int folder_fresh(const char *prefix, struct text *out) {
+  struct text parent = {0};
+  path_folder(prefix, &parent);
+  text_clear(out);
+  text_addf(out, "%s%ld-XXXXXX", prefix, (long)getpid());
+  int code = parent.failed || out->failed ? ENOMEM : 0;
+  if (!code) remove_left_over(text_get(&parent), path_base(prefix));
+  if (!code && !mkdtemp(out->data)) code = errno;
+  text_free(&parent);
+  return code;
+}
+
 int folder_temporary(struct text *out, cugen_error *err) {
   const char *parent = getenv("TMPDIR");
-  struct text name = {0};
+  struct text prefix = {0}, name = {0};
   if (!parent || !*parent) parent = "/tmp";
-  remove_left_over(parent);
-  text_addf(&name, "%s/cugen-%ld-XXXXXX", parent, (long)getpid());
-  int status = CUGEN_OK;
-  if (name.failed)
-    status = error_memory(err);
-  else if (!mkdtemp(name.data))
-    status = error_file(err, "make a temporary folder", text_get(&name), errno);
-  else
-    text_add(out, text_get(&name));
-  if (status == CUGEN_OK && out->failed) {
+  text_addf(&prefix, "%s/cugen-", parent);
+  int code = prefix.failed ? ENOMEM : folder_fresh(text_get(&prefix), &name);
+  int status = code ? error_file(err, "make a temporary folder", text_get(&name), code) : CUGEN_OK;
+  if (!status) text_add(out, text_get(&name));
+  if (!status && out->failed) {
     rmdir(text_get(&name));
     status = error_memory(err);
   }
+  text_free(&prefix);
   text_free(&name);
   return status;
 }

@@ -22,6 +22,9 @@ bool file_exists(const char *path);
 bool file_missing(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */
 int folder_remove(const char *path);                 /* with content */
+/* A new folder PREFIX<process>-XXXXXX, its name into *out; 0 or an errno. Those of that prefix that killed processes left
+   an hour ago and more are removed. */
+int folder_fresh(const char *prefix, struct text *out);
 /* A fresh folder of this process under $TMPDIR or /tmp. Those that killed processes left there an hour ago and more are
    removed. */
 int folder_temporary(struct text *out, cugen_error *err);

@@ -55,13 +55,6 @@ static void hurried(struct cache *cache, int status) {
   cache->hurry = false;
 }
 
-void cache_sync(struct cache *cache) {
-  pthread_mutex_lock(&cache->lock);
-  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-  cache->unsynced = false;
-  pthread_mutex_unlock(&cache->lock);
-}
-
 /* ---- Records ------------------------------------------------------------------------------------------------- */
 
 void cache_record_free(struct cache_record *record) {

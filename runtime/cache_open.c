@@ -149,6 +149,13 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   return status;
 }
 
+void cache_sync(struct cache *cache) {
+  pthread_mutex_lock(&cache->lock);
+  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  cache->unsynced = false;
+  pthread_mutex_unlock(&cache->lock);
+}
+
 void cache_close(struct cache *cache) {
   if (!cache) return;
   cache_sync(cache);
