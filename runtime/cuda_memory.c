@@ -1,0 +1,249 @@
+/* Memory of the cuda row: of each kind, with guards around it, copied and filled; see cuda_device.h. */
+#include <stdlib.h>
+
+#include "cuda_device.h"
+
+/* ---- Memory: what each kind is made of ----------------------------------------------------------------------- */
+
+/* The device's and the host's address of `bytes` fresh bytes; *host stays NULL when the host has none. */
+typedef int memory_maker(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err);
+
+static int make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+  (void)host;
+  return CHECK(cuda, err, mem_alloc, (device, bytes));
+}
+
+/* With unified addressing (every 64-bit Linux) the device knows pinned memory by the host's own address. */
+static int make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+  int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_PORTABLE));
+  *device = (CUdeviceptr)(uintptr_t)*host;
+  return status;
+}
+
+static int make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+  int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+  if (status) return status;
+  status = CHECK(cuda, err, host_device_pointer, (device, *host, 0));
+  if (status) cuda->driver->host_free(*host);
+  return status;
+}
+
+static int make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+  int status = CHECK(cuda, err, mem_alloc_managed, (device, bytes, CU_MEM_ATTACH_GLOBAL));
+  *host = status ? NULL : (void *)(uintptr_t)*device;
+  return status;
+}
+
+static const struct {
+  memory_maker *make;
+  bool host; /* freed as host memory */
+} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {make_device, false},
+                                     [MEMORY_PINNED] = {make_pinned, true},
+                                     [MEMORY_MAPPED] = {make_mapped, true},
+                                     [MEMORY_MANAGED] = {make_managed, false}};
+
+/* ---- Memory: guards ------------------------------------------------------------------------------------------ */
+
+/* Zones before and after a guarded buffer. Their 16-bit pattern makes a NaN of every float type, so that a read past
+   a buffer shows in the result too; a write of anything else shows in memory_check. */
+enum { GUARD_BYTES = 64 * 1024, GUARD_PATTERN = 0x7fff };
+
+static unsigned char guard_byte(size_t offset) {
+  return (unsigned char)(offset % 2 ? GUARD_PATTERN >> 8 : GUARD_PATTERN & 0xff);
+}
+
+/* Where, in the whole allocation, the zone behind the buffer begins; an odd size begins it one byte early. */
+static size_t tail_offset(const struct memory *memory) {
+  return GUARD_BYTES + memory->bytes;
+}
+
+static int write_guards(struct cuda_device *cuda, const struct memory *memory, cugen_error *err) {
+  CUdeviceptr base = address(memory->device) - GUARD_BYTES;
+  size_t tail = tail_offset(memory) & ~(size_t)1;
+  int status = CHECK(cuda, err, set_16, (base, GUARD_PATTERN, GUARD_BYTES / 2, cuda->stream));
+  if (!status)
+    status = CHECK(cuda, err, set_16, (base + tail, GUARD_PATTERN, (memory->base_bytes - tail) / 2, cuda->stream));
+  return status ? status : sync_stream(cuda, err);
+}
+
+/* How many bytes of the zone (read from `offset` of the allocation) are damaged, and the one nearest to the buffer,
+   as a distance from the zone's edge there. */
+static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before, size_t *nearest) {
+  size_t damaged = 0;
+  for (size_t i = 0; i < length; i++) {
+    size_t at = before ? length - 1 - i : i;
+    if (zone[at] == guard_byte(offset + at)) continue;
+    if (!damaged++) *nearest = i;
+  }
+  return damaged;
+}
+
+static int check_zone(struct cuda_device *cuda, const struct memory *memory, bool before, unsigned char *zone,
+                      cugen_error *err) {
+  size_t offset = before ? 0 : tail_offset(memory);
+  size_t length = before ? GUARD_BYTES : memory->base_bytes - offset, nearest = 0;
+  CUdeviceptr from = address(memory->device) - GUARD_BYTES + offset;
+  int status = CHECK(cuda, err, copy, (address(zone), from, length, cuda->stream));
+  if (!status) status = sync_stream(cuda, err);
+  if (status) return status;
+  size_t damaged = count_damage(zone, length, offset, before, &nearest);
+  if (!damaged) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the guard's bytes changed)",
+                   before ? nearest + 1 : nearest, before ? "before the start" : "past the end", memory->bytes,
+                   damaged);
+}
+
+static bool is_guarded(const struct memory *memory) {
+  return memory->base_bytes > memory->bytes && memory->base_bytes >= 2 * (size_t)GUARD_BYTES;
+}
+
+int cuda_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  if (!is_guarded(memory)) return CUGEN_OK;
+  unsigned char *zone = malloc(memory->base_bytes - memory->bytes);
+  if (!zone) return error_memory(err);
+  int status = enter(cuda, err);
+  if (!status) {
+    status = check_zone(cuda, memory, true, zone, err);
+    if (!status) status = check_zone(cuda, memory, false, zone, err);
+    leave(cuda, status);
+  }
+  free(zone);
+  return status;
+}
+
+/* ---- Memory: making and freeing ------------------------------------------------------------------------------ */
+
+static void free_base(struct cuda_device *cuda, enum memory_kind kind, void *base) {
+  if (memory_kinds[kind].host)
+    cuda->driver->host_free(base);
+  else
+    cuda->driver->mem_free(address(base));
+}
+
+static int allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+                    cugen_error *err) {
+  CUdeviceptr device = 0;
+  void *host = NULL;
+  size_t wanted = bytes ? bytes : 1; /* the driver refuses nothing at all */
+  size_t total = guard ? wanted + wanted % 2 + 2 * (size_t)GUARD_BYTES : wanted;
+  size_t front = guard ? GUARD_BYTES : 0;
+  int status = memory_kinds[kind].make(cuda, total, &device, &host, err);
+  if (status) {
+    error_prefix(err, "%s: cannot allocate %zu bytes of %s memory", cuda->base.description.id, total,
+                 memory_kind_names[kind]);
+    return status;
+  }
+  *out = (struct memory){.kind = kind,
+                         .device = (void *)(uintptr_t)(device + front),
+                         .host = host ? (char *)host + front : NULL,
+                         .bytes = bytes,
+                         .base = memory_kinds[kind].host ? host : (void *)(uintptr_t)device,
+                         .base_bytes = total};
+  if (guard && (status = write_guards(cuda, out, err))) {
+    free_base(cuda, kind, out->base);
+    *out = (struct memory){0};
+  }
+  return status;
+}
+
+int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+               cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = (struct memory){0};
+  if (bytes > SIZE_MAX / 2) return error_set(err, CUGEN_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, allocate(cuda, kind, bytes, guard, out, err));
+}
+
+void cuda_free(struct device *device, struct memory *memory) {
+  struct cuda_device *cuda = cuda_of(device);
+  if (memory->base) {
+    bool entered =
+        enter(cuda, NULL) == CUGEN_OK; /* most calls of a failed device fail; giving back is tried anyway */
+    free_base(cuda, memory->kind, memory->base);
+    if (entered) leave(cuda, CUGEN_OK);
+  }
+  *memory = (struct memory){0};
+}
+
+enum { PITCH_ELEMENT = 16 }; /* the widest access that a kernel will make: a row is aligned for it */
+
+int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
+                       cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  CUdeviceptr base = 0;
+  *out = (struct memory){0};
+  *pitch = 0;
+  int status = enter(cuda, err);
+  if (status) return status;
+  status = leave(cuda, CHECK(cuda, err, mem_alloc_pitch, (&base, pitch, width, rows, PITCH_ELEMENT)));
+  if (status) return status;
+  void *address_of = (void *)(uintptr_t)base;
+  *out = (struct memory){.kind = MEMORY_DEVICE, .device = address_of, .base = address_of};
+  out->bytes = out->base_bytes = *pitch * rows;
+  return CUGEN_OK;
+}
+
+/* ---- Memory: copying ----------------------------------------------------------------------------------------- */
+
+/* The driver tells host from device by the addresses. Ordered after what the stream holds; done at return. */
+static int copy_now(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = bytes ? enter(cuda, err) : CUGEN_OK;
+  if (status || !bytes) return status;
+  status = CHECK(cuda, err, copy, (address(to), address(from), bytes, cuda->stream));
+  if (!status) status = sync_stream(cuda, err);
+  return leave(cuda, status);
+}
+
+int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err) {
+  return copy_now(device, to_device, from_host, bytes, err);
+}
+
+int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err) {
+  return copy_now(device, to_host, from_device, bytes, err);
+}
+
+int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = bytes ? enter(cuda, err) : CUGEN_OK;
+  if (status || !bytes) return status;
+  status = CHECK(cuda, err, set_8, (address(to_device), byte, bytes, cuda->stream));
+  if (!status) status = sync_stream(cuda, err);
+  return leave(cuda, status);
+}
+
+/* Memory that the driver has not seen is the host's own. */
+static CUmemorytype type_of(struct cuda_device *cuda, const void *pointer) {
+  unsigned type = 0;
+  CUresult result = cuda->driver->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer));
+  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+}
+
+static int copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
+  int status = sync_stream(cuda, err); /* the copy is on the default stream */
+  if (!status) status = CHECK(cuda, err, copy_2d, (copy));
+  if (!status) status = CHECK(cuda, err, context_sync, ());
+  return status;
+}
+
+int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                 size_t rows, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  if (!width || !rows) return CUGEN_OK;
+  int status = enter(cuda, err);
+  if (status) return status;
+  CUDA_MEMCPY2D copy = {.srcMemoryType = type_of(cuda, from),
+                        .srcHost = from,
+                        .srcDevice = address(from),
+                        .srcPitch = from_pitch,
+                        .dstMemoryType = type_of(cuda, to),
+                        .dstHost = to,
+                        .dstDevice = address(to),
+                        .dstPitch = to_pitch,
+                        .WidthInBytes = width,
+                        .Height = rows};
+  return leave(cuda, copy_rows(cuda, &copy, err));
+}
