@@ -5,121 +5,19 @@
 #include <string.h>
 
 #include "print.h"
+#include "quantities.h"
 
-/* A column: its header ("%s": the unit of the rate), whether a record has it, and its cell. */
-struct column {
-  const char *header;
-  bool (*has)(const cugen_record *record);
-  void (*show)(const cugen_record *record, struct shown *out);
-};
-
-static bool has_time(const cugen_record *r) {
-  return r->seconds > 0 && !r->predicted;
-}
-
-static bool has_prediction(const cugen_record *r) {
-  return r->seconds > 0 && r->predicted;
-}
-
-static bool has_rate(const cugen_record *r) {
-  return print_rate_unit(r->flops, r->bytes) != NULL;
-}
-
-static bool has_roofline(const cugen_record *r) {
-  return r->roofline > 0;
-}
-
-static bool has_occupancy(const cugen_record *r) {
-  return r->occupancy > 0;
-}
-
-static bool has_clusters(const cugen_record *r) {
-  return r->cluster_blocks > 1;
-}
-
-static bool has_dynamic(const cugen_record *r) {
-  return r->dynamic_shared_bytes > 0;
-}
-
-static bool has_local(const cugen_record *r) {
-  return r->local_bytes > 0;
-}
-
-static bool has_constant(const cugen_record *r) {
-  return r->constant_bytes > 0;
-}
-
-static bool has_resources(const cugen_record *r) {
-  return r->registers > 0;
-}
-
-/* Dynamic bytes are a part of these: the cpu device knows them alone. */
-static bool has_shared(const cugen_record *r) {
-  return has_resources(r) || has_dynamic(r);
-}
-
-static void show_time(const cugen_record *r, struct shown *out) {
-  *out = print_seconds(r->seconds);
-}
-
-static void show_bound(const cugen_record *r, struct shown *out) {
-  snprintf(out->text, sizeof out->text, "%.47s", r->reason);
-}
-
-static void show_rate(const cugen_record *r, struct shown *out) {
-  *out = print_rate(r->flops, r->bytes, r->seconds);
-}
-
-static void show_roofline(const cugen_record *r, struct shown *out) {
-  *out = print_percent(r->roofline);
-}
-
-static void show_occupancy(const cugen_record *r, struct shown *out) {
-  snprintf(out->text, sizeof out->text, "%.0f%% %s", 100 * r->occupancy, r->limiter);
-}
-
-static void show_clusters(const cugen_record *r, struct shown *out) {
-  *out = print_clusters(r->cluster_blocks, r->active_clusters);
-}
-
-static void show_registers(const cugen_record *r, struct shown *out) {
-  snprintf(out->text, sizeof out->text, "%d", r->registers);
-}
-
-static void show_shared(const cugen_record *r, struct shown *out) {
-  *out = print_bytes(r->shared_bytes);
-}
-
-static void show_dynamic(const cugen_record *r, struct shown *out) {
-  *out = print_bytes(r->dynamic_shared_bytes);
-}
-
-static void show_local(const cugen_record *r, struct shown *out) {
-  *out = print_bytes(r->local_bytes);
-}
-
-static void show_constant(const cugen_record *r, struct shown *out) {
-  *out = print_bytes(r->constant_bytes);
-}
-
-static void show_spills(const cugen_record *r, struct shown *out) {
-  *out = print_bytes(r->spill_bytes);
-}
-
-static const struct column columns[] = {
-    {">time", has_time, show_time},
-    {">predicted", has_prediction, show_time},
-    {"bound by", has_prediction, show_bound},
-    {">%s", has_rate, show_rate},
-    {">roofline", has_roofline, show_roofline},
-    {"occupancy, limit", has_occupancy, show_occupancy},
-    {">clusters", has_clusters, show_clusters},
-    {">registers", has_resources, show_registers},
-    {">shared", has_shared, show_shared},
-    {">of it dynamic", has_dynamic, show_dynamic},
-    {">constant", has_constant, show_constant},
-    {">local", has_local, show_local},
-    {">spills", has_resources, show_spills},
+static const struct column {
+  const char *header; /* "%s": the unit of the rate */
+  enum quantity quantity;
+} columns[] = {
+    {">time", QUANTITY_MEASURED},     {">predicted", QUANTITY_PREDICTED},
+    {"bound by", QUANTITY_BOUND},     {">%s", QUANTITY_RATE_ALONE},
+    {">roofline", QUANTITY_ROOFLINE}, {"occupancy, limit", QUANTITY_OCCUPANCY},
+    {">clusters", QUANTITY_CLUSTERS}, {">registers", QUANTITY_REGISTERS},
+    {">shared", QUANTITY_SHARED},     {">of it dynamic", QUANTITY_DYNAMIC},
+    {">constant", QUANTITY_CONSTANT}, {">local", QUANTITY_LOCAL},
+    {">spills", QUANTITY_SPILLS},
 };
 enum { ROOFLINE = 4, COLUMNS = sizeof columns / sizeof *columns };
 
@@ -135,7 +33,7 @@ static size_t choose_columns(struct cli *cli, size_t top, bool *chosen, int *sta
   cugen_record record;
   size_t count = 0;
   for (size_t i = 0; i < top && next_right(cli, i, &record, status); i++)
-    for (size_t c = 0; c < COLUMNS; c++) chosen[c] = chosen[c] || columns[c].has(&record);
+    for (size_t c = 0; c < COLUMNS; c++) chosen[c] = chosen[c] || quantities[columns[c].quantity].has(&record);
   for (size_t c = 0; c < COLUMNS; c++) count += chosen[c];
   return count + 2;
 }
@@ -155,9 +53,8 @@ static void open_table(struct table *table, const bool *chosen, size_t count, co
 static void add_row(struct table *table, const bool *chosen, size_t rank, const cugen_record *record) {
   table_cell(table, print_count(rank).text);
   for (size_t c = 0; c < COLUMNS; c++) {
-    struct shown shown = {0};
-    if (chosen[c] && columns[c].has(record)) columns[c].show(record, &shown);
-    if (chosen[c]) table_cell(table, shown.text);
+    const struct quantity_row *row = &quantities[columns[c].quantity];
+    if (chosen[c]) table_cell(table, row->has(record) ? row->show(record).text : "");
   }
   table_cell(table, record->variant);
 }

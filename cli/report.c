@@ -7,6 +7,7 @@
 
 #include "chart.h"
 #include "print.h"
+#include "quantities.h"
 
 /* One page being written. */
 struct page {
@@ -285,112 +286,22 @@ static void write_effects(const struct page *p) {
 
 /* ---- The best variants ---- */
 
-/* A column of the table: what it is called, whether a record has it, and its cell. */
-struct column {
+static const struct column {
   const char *header;
-  bool (*has)(const cugen_record *record);
-  struct shown (*show)(const cugen_record *record);
-};
-
-static bool has_rate(const cugen_record *r) {
-  return r->flops > 0 || r->bytes > 0;
-}
-
-static bool has_roofline(const cugen_record *r) {
-  return r->roofline > 0;
-}
-
-static bool has_occupancy(const cugen_record *r) {
-  return r->occupancy > 0;
-}
-
-static bool has_clusters(const cugen_record *r) {
-  return r->cluster_blocks > 1;
-}
-
-static bool has_registers(const cugen_record *r) {
-  return r->registers > 0;
-}
-
-static bool has_static(const cugen_record *r) {
-  return r->shared_bytes > r->dynamic_shared_bytes;
-}
-
-static bool has_dynamic(const cugen_record *r) {
-  return r->dynamic_shared_bytes > 0;
-}
-
-static bool has_constant(const cugen_record *r) {
-  return r->constant_bytes > 0;
-}
-
-static bool has_local(const cugen_record *r) {
-  return r->local_bytes > 0;
-}
-
-static struct shown show_time(const cugen_record *r) {
-  return print_seconds(r->seconds);
-}
-
-static struct shown show_rate(const cugen_record *r) {
-  return r->flops > 0 ? print_flops(findings_rate(r)) : print_bandwidth(findings_rate(r));
-}
-
-static struct shown show_roofline(const cugen_record *r) {
-  return print_percent(r->roofline);
-}
-
-static struct shown show_occupancy(const cugen_record *r) {
-  struct shown shown;
-  snprintf(shown.text, sizeof shown.text, "%.0f%% %s", 100 * r->occupancy, r->limiter);
-  return shown;
-}
-
-static struct shown show_clusters(const cugen_record *r) {
-  return print_clusters(r->cluster_blocks, r->active_clusters);
-}
-
-static struct shown show_registers(const cugen_record *r) {
-  return print_count((uint64_t)r->registers);
-}
-
-static struct shown show_threads(const cugen_record *r) {
-  return print_count((uint64_t)r->threads);
-}
-
-static struct shown show_static(const cugen_record *r) {
-  return print_bytes(r->shared_bytes - r->dynamic_shared_bytes);
-}
-
-static struct shown show_dynamic(const cugen_record *r) {
-  return print_bytes(r->dynamic_shared_bytes);
-}
-
-static struct shown show_constant(const cugen_record *r) {
-  return print_bytes(r->constant_bytes);
-}
-
-static struct shown show_local(const cugen_record *r) {
-  return print_bytes(r->local_bytes);
-}
-
-static struct shown show_spills(const cugen_record *r) {
-  return print_bytes(r->spill_bytes);
-}
-
-static const struct column columns[] = {
-    {"time", NULL, show_time},
-    {"rate", has_rate, show_rate},
-    {"roofline", has_roofline, show_roofline},
-    {"occupancy", has_occupancy, show_occupancy},
-    {"clusters", has_clusters, show_clusters},
-    {"threads", has_registers, show_threads},
-    {"registers", has_registers, show_registers},
-    {"static shared", has_static, show_static},
-    {"dynamic shared", has_dynamic, show_dynamic},
-    {"constant", has_constant, show_constant},
-    {"local", has_local, show_local},
-    {"spills", has_registers, show_spills},
+  enum quantity quantity;
+} columns[] = {
+    {"time", QUANTITY_TIME},
+    {"rate", QUANTITY_RATE},
+    {"roofline", QUANTITY_ROOFLINE},
+    {"occupancy", QUANTITY_OCCUPANCY},
+    {"clusters", QUANTITY_CLUSTERS},
+    {"threads", QUANTITY_THREADS},
+    {"registers", QUANTITY_REGISTERS},
+    {"static shared", QUANTITY_STATIC},
+    {"dynamic shared", QUANTITY_DYNAMIC},
+    {"constant", QUANTITY_CONSTANT},
+    {"local", QUANTITY_LOCAL},
+    {"spills", QUANTITY_SPILLS},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -402,7 +313,7 @@ static bool is_row(const struct page *p, size_t i) {
 static void choose_columns(const struct page *p, bool *chosen) {
   for (size_t i = 0; i < p->f->right_count; i++)
     for (size_t c = 0; is_row(p, i) && c < COLUMNS; c++)
-      chosen[c] = chosen[c] || !columns[c].has || columns[c].has(p->f->right[i]);
+      chosen[c] = chosen[c] || quantities[columns[c].quantity].has(p->f->right[i]);
 }
 
 static void write_row(const struct page *p, const bool *chosen, size_t i) {
@@ -410,10 +321,11 @@ static void write_row(const struct page *p, const bool *chosen, size_t i) {
   size_t count = 1;
   fprintf(p->out, "<tbody><tr><td class=\"n\" data-label=\"rank\">%s</td>", print_count(i + 1).text);
   for (size_t c = 0; c < COLUMNS; c++) {
+    const struct quantity_row *row = &quantities[columns[c].quantity];
     if (!chosen[c]) continue;
     count++;
     fprintf(p->out, "<td class=\"n\" data-label=\"%s\">", columns[c].header);
-    put(p, !columns[c].has || columns[c].has(r) ? columns[c].show(r).text : "\u2013");
+    put(p, row->has(r) ? row->show(r).text : "\u2013");
     fputs("</td>", p->out);
   }
   fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><span class=\"key c%zu\"></span><code>", count,

@@ -1,0 +1,37 @@
+/* What a record has to show, each as the cell of a table: the terminal's and the report's choose from the same. */
+#ifndef CLI_QUANTITIES_H
+#define CLI_QUANTITIES_H
+
+#include <stdbool.h>
+
+#include "print.h"
+
+enum quantity {
+  QUANTITY_TIME, /* measured or predicted */
+  QUANTITY_MEASURED,
+  QUANTITY_PREDICTED,
+  QUANTITY_BOUND, /* what bounds a prediction */
+  QUANTITY_RATE,
+  QUANTITY_RATE_ALONE, /* its unit, print_rate_unit, stands elsewhere */
+  QUANTITY_ROOFLINE,
+  QUANTITY_OCCUPANCY,
+  QUANTITY_CLUSTERS,
+  QUANTITY_THREADS,
+  QUANTITY_REGISTERS,
+  QUANTITY_SHARED,
+  QUANTITY_STATIC,
+  QUANTITY_DYNAMIC,
+  QUANTITY_CONSTANT,
+  QUANTITY_LOCAL,
+  QUANTITY_SPILLS,
+  QUANTITIES
+};
+
+struct quantity_row {
+  bool (*has)(const cugen_record *record);
+  struct shown (*show)(const cugen_record *record);
+};
+
+extern const struct quantity_row quantities[QUANTITIES];
+
+#endif
