@@ -3,9 +3,9 @@
 # toolkit. BUILD (default: build) holds cugen and libcugen.so.
 #
 # table: every shape, type and layout beside the best of cuBLASLt's heuristics, in turns, bursts and sustained, the geometric mean at
-#   the end, in at most SECONDS (default: 400); what it tunes stays in BUILD/products.db. Options of `families` may follow.
-# tune: how soon 60 s of tuning from nothing come how near to their own best, for five problems SECONDS (default: 60) each of the
-#   first and 20 of the others, then ncu on three variants: what the tensor cores and the warps do. Under 3 minutes.
+#   the end, in at most SECONDS (default: 340); what it tunes stays in BUILD/products.db. Options of `families` may follow.
+# tune: how soon 60 s of tuning from nothing come how near to their own best, for five problems SECONDS (default: 60) for
+#   the first and 15 for the others, then ncu on three variants: what the tensor cores and the warps do. Under 3 minutes.
 # What it prints goes to bench/results/DATE-GPU-products-{table,tune}.txt too.
 set -u
 part=${1:-table}
@@ -14,7 +14,7 @@ seconds=${3:-}
 shift $(($# < 3 ? $# : 3))
 if [[ $part == table ]]; then
   export NAME=products-table
-  exec bench/run_families.sh "$build" "${seconds:-400}" --only hopper --cache "$build/products.db" --rounds 11 "$@"
+  exec bench/run_families.sh "$build" "${seconds:-340}" --only hopper --cache "$build/products.db" --rounds 11 "$@"
 fi
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
@@ -46,7 +46,7 @@ tune "2 3 5 10 20 $((${seconds:-60} - 40))" --set dtype=bf16
 for shape in "M=512 N=512 K=32768" "M=16 N=4096 K=4096" "M=8192 N=8192 K=8192" "M=4096 N=2112 K=7168"; do
   settings=()
   for word in $shape layout_b=col; do settings+=(--set "$word"); done
-  tune "3 5 12" --set dtype=bf16 "${settings[@]}"
+  tune "3 4 8" --set dtype=bf16 "${settings[@]}"
 done
 
 profile() { # VARIANT SETTINGS...
