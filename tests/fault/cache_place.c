@@ -1,0 +1,92 @@
+/* A cache in a folder of its own; see cache_place.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cache_place.h"
+
+const struct cache_key place_key = {"device", "config", "problem", "options"};
+
+int place_set_up(void **state) {
+  struct place *fixture = calloc(1, sizeof *fixture);
+  if (!fixture || folder_temporary(&fixture->folder, NULL)) return -1;
+  text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
+  *state = fixture;
+  return 0;
+}
+
+int place_tear_down(void **state) {
+  struct place *fixture = *state;
+  chmod(text_get(&fixture->folder), 0700);
+  int status = folder_remove(text_get(&fixture->folder));
+  text_free(&fixture->folder);
+  text_free(&fixture->path);
+  free(fixture);
+  return status;
+}
+
+int place_store(struct cache *cache, const char *prefix, int number, cugen_error *err) {
+  struct text variant = {0};
+  text_addf(&variant, "%s%d", prefix, number);
+  struct cache_record record = {.variant = variant.data, .seconds = number};
+  int status = cache_store(cache, &place_key, &record, err);
+  text_free(&variant);
+  return status;
+}
+
+size_t place_count(struct cache *cache) {
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_load(cache, &place_key, &records, &count, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  return count;
+}
+
+int place_store_image(struct cache *cache, size_t length, cugen_error *err) {
+  struct compiled image = {.image = calloc(1, length),
+                           .image_length = length,
+                           .entry_count = 1,
+                           .entries = {strdup("kernel")},
+                           .log = strdup("")};
+  int status = cache_image_store(cache, "image", &image, err);
+  compiled_free(&image);
+  return status;
+}
+
+/* A closed cache with some hundred records and an image. */
+void place_fill(struct place *fixture) {
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < 100; i++) assert_int_equal(place_store(cache, "variant ", i, NULL), CUGEN_OK);
+  assert_int_equal(place_store_image(cache, 20000, NULL), CUGEN_OK);
+  cache_close(cache);
+}
+
+void place_sql(struct place *fixture, const char *sql) {
+  sqlite3 *db;
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+/* What the older formats lacked goes; SQLite then writes the tables as they were. */
+void place_back_to_2(struct place *fixture) {
+  place_sql(fixture, "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
+                     "PRAGMA user_version = 2");
+}
+
+void place_back_to_1(struct place *fixture) {
+  place_back_to_2(fixture);
+  place_sql(fixture, "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN launches_hash;"
+                     "ALTER TABLE record DROP COLUMN arguments_hash; ALTER TABLE record DROP COLUMN proof_hash;"
+                     "PRAGMA user_version = 1");
+}

@@ -1,0 +1,32 @@
+/* A cache in a folder of its own, for what can go wrong with it. */
+#ifndef TESTS_CACHE_PLACE_H
+#define TESTS_CACHE_PLACE_H
+
+#include "base/system.h"
+#include "runtime/cache.h"
+
+extern const struct cache_key place_key;
+
+struct place {
+  struct text folder, path;
+};
+
+int place_set_up(void **state);
+int place_tear_down(void **state);
+int place_store(struct cache *cache, const char *prefix, int number, cugen_error *err);
+size_t place_count(struct cache *cache);
+int place_store_image(struct cache *cache, size_t length, cugen_error *err);
+void place_fill(struct place *fixture);
+void place_sql(struct place *fixture, const char *sql);
+void place_back_to_2(struct place *fixture);
+void place_back_to_1(struct place *fixture);
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_set_up, place_tear_down)
+
+/* In a child: the line that failed is its exit code. */
+#define CHECK(condition)                                                                                             \
+  do {                                                                                                               \
+    if (!(condition)) return __LINE__;                                                                               \
+  } while (0)
+
+#endif

@@ -1,0 +1,297 @@
+/* What can happen to a cache while it is used: other processes, being killed, no memory. Nothing that was stored may be
+   lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "cache_place.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* ---- Other processes ---- */
+
+/* A process that locks the database for a time; returns when it has. */
+static pid_t lock_for(struct place *fixture, double seconds) {
+  int tell[2];
+  char byte;
+  assert_int_equal(pipe(tell), 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    sqlite3 *db = NULL;
+    sqlite3_open(text_get(&fixture->path), &db);
+    sqlite3_busy_timeout(db, 1000);
+    int code = sqlite3_exec(db, "BEGIN EXCLUSIVE; DELETE FROM record", NULL, NULL, NULL);
+    if (write(tell[1], "", 1) != 1) code = 1;
+    usleep((useconds_t)(seconds * 1e6));
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    _exit(code);
+  }
+  close(tell[1]);
+  assert_int_equal(read(tell[0], &byte, 1), 1);
+  close(tell[0]);
+  return pid;
+}
+
+static void a_short_lock_is_waited_for(void **state) {
+  struct place *fixture = *state;
+  place_fill(fixture);
+  pid_t pid = lock_for(fixture, 0.7);
+  struct cache *cache;
+  double start = clock_seconds();
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(place_store(cache, "new ", 1, NULL), CUGEN_OK);
+  assert_true(clock_seconds() - start > 0.3);
+  assert_int_equal(place_count(cache), 101);
+  cache_close(cache);
+  int status = 1;
+  waitpid(pid, &status, 0);
+  assert_int_equal(status, 0);
+}
+
+static void a_long_lock_is_an_error(void **state) {
+  struct place *fixture = *state;
+  place_fill(fixture);
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  pid_t pid = lock_for(fixture, 100);
+  cugen_error err = {0};
+  assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_ERROR_IO);
+  assert_non_null(strstr(err.message, "another process has kept the cache locked for 5 s"));
+  assert_non_null(strstr(err.message, text_get(&fixture->path)));
+  process_end(pid, NULL); /* and with it goes its lock */
+  assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_OK);
+  assert_int_equal(place_count(cache), 101);
+  cache_close(cache);
+}
+
+/* Opens a new cache at the same moment as others do and stores a hundred. */
+static int write_hundred(struct place *fixture) {
+  struct text prefix = {0};
+  text_addf(&prefix, "%ld ", (long)getpid());
+  struct cache *cache;
+  cugen_error err = {0};
+  if (cache_open(text_get(&fixture->path), &cache, NULL, &err)) fprintf(stderr, "%s\n", err.message);
+  CHECK(err.status == CUGEN_OK);
+  for (int i = 0; i < 100; i++) {
+    if (place_store(cache, text_get(&prefix), i, &err)) fprintf(stderr, "%s\n", err.message);
+    CHECK(err.status == CUGEN_OK);
+    if (i % 25 == 0) CHECK(place_store_image(cache, 10000, &err) == CUGEN_OK);
+  }
+  cache_close(cache);
+  text_free(&prefix);
+  return 0;
+}
+
+static void processes_write_at_once(void **state) {
+  struct place *fixture = *state;
+  enum { WRITERS = 4 };
+  for (int i = 0; i < WRITERS; i++)
+    if (fork() == 0) _exit(write_hundred(fixture) != 0);
+  for (int i = 0; i < WRITERS; i++) {
+    int status = 1;
+    wait(&status);
+    assert_int_equal(status, 0);
+  }
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(place_count(cache), 100 * WRITERS);
+  cache_close(cache);
+}
+
+/* ---- Being killed ---- */
+
+static int format_of(struct place *fixture) {
+  sqlite3 *db;
+  sqlite3_stmt *statement;
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db,
+                                      "SELECT user_version, (SELECT count(*) FROM pragma_table_info('record')) "
+                                      "FROM pragma_user_version",
+                                      -1, &statement, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+  int version = sqlite3_column_int(statement, 0), columns = sqlite3_column_int(statement, 1);
+  sqlite3_finalize(statement);
+  sqlite3_close(db);
+  assert_int_equal(columns, version == 1 ? 31 : version == 2 ? 35 : 37);
+  return version;
+}
+
+/* Killed at odd moments of the first open: the tables are of one format or of the other. */
+static void killed_migrations(void **state) {
+  struct place *fixture = *state;
+  place_fill(fixture);
+  uint64_t seed = 7;
+  int of_format[4] = {0};
+  for (int round = 0; round < 60; round++) {
+    if (format_of(fixture) == 3) place_back_to_1(fixture);
+    pid_t pid = fork();
+    struct cache *cache;
+    if (pid == 0) _exit(cache_open(text_get(&fixture->path), &cache, NULL, NULL) != CUGEN_OK);
+    usleep((useconds_t)(random_next(&seed) % 12000));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    of_format[format_of(fixture)]++;
+  }
+  assert_true(of_format[1] > 0 && of_format[3] > 0);
+  struct cache *cache;
+  assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(place_count(cache), 100);
+  cache_close(cache);
+}
+
+/* Stores from `first` on and says after each that it is stored. */
+static void store_and_tell(struct place *fixture, int first, int tell) {
+  struct cache *cache;
+  if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
+  for (int i = first;; i++)
+    if (place_store(cache, "variant ", i, NULL) || write(tell, &i, sizeof i) != sizeof i) _exit(2);
+}
+
+/* Killed at odd moments, also while making the file: everything told is there, and at most one more. */
+static void killed_writers(void **state) {
+  struct place *fixture = *state;
+  size_t known = 0;
+  uint64_t seed = 42;
+  for (int round = 0; round < 40; round++) {
+    int tell[2], last = (int)known - 1, got;
+    assert_int_equal(pipe(tell), 0);
+    pid_t pid = fork();
+    if (pid == 0) store_and_tell(fixture, (int)known, tell[1]);
+    close(tell[1]);
+    usleep((useconds_t)(random_next(&seed) % (round % 2 ? 5000 : 60000)));
+    struct text how = {0};
+    process_end(pid, &how);
+    assert_string_equal(text_get(&how), "signal 9 (Killed)");
+    text_free(&how);
+    while (read(tell[0], &got, sizeof got) == sizeof got) last = got;
+    close(tell[0]);
+    struct cache *cache;
+    cugen_error err = {0};
+    assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, &err), CUGEN_OK);
+    size_t count = place_count(cache);
+    cache_close(cache);
+    assert_in_range(count, last + 1, last + 2);
+    known = count;
+  }
+  assert_true(known > 10); /* some hundreds on an idle machine */
+}
+
+/* ---- No memory ---- */
+
+#ifndef SANITIZED
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static long allocations_left = -1; /* < 0: as many as you like */
+
+static bool may_allocate(void) {
+  if (allocations_left < 0) return true;
+  if (allocations_left == 0) return false; /* and stays so */
+  allocations_left--;
+  return true;
+}
+
+void *malloc(size_t size) {
+  return may_allocate() ? __libc_malloc(size) : NULL;
+}
+
+void *calloc(size_t count, size_t size) {
+  return may_allocate() ? __libc_calloc(count, size) : NULL;
+}
+
+void *realloc(void *old, size_t size) {
+  return may_allocate() ? __libc_realloc(old, size) : NULL;
+}
+
+/* Everything once; the first status that is not CUGEN_OK. */
+static int use_all(const char *path, cugen_error *err) {
+  struct cache *cache;
+  struct cache_record *records, record = {.variant = (char *)(uintptr_t) "v"};
+  size_t count;
+  struct compiled loaded, image = {.image = (char *)(uintptr_t) "cubin",
+                                   .image_length = 5,
+                                   .entry_count = 1,
+                                   .entries = {(char *)(uintptr_t) "kernel"},
+                                   .log = (char *)(uintptr_t) "log"};
+  bool found;
+  int status = cache_open(path, &cache, NULL, err);
+  if (status) return status;
+  status = cache_store(cache, &place_key, &record, err);
+  if (!status) status = cache_image_store(cache, "image", &image, err);
+  if (!status) status = cache_load(cache, &place_key, &records, &count, err);
+  if (!status) {
+    for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+    free(records);
+    status = cache_image_load(cache, "image", &loaded, &found, err);
+    compiled_free(&loaded);
+  }
+  cache_close(cache);
+  return status;
+}
+
+/* The n-th allocation and all after it fail, for n from 0 on until there are enough. SQLite finds a way around some
+   failures by itself; what comes out is success or "out of memory", and the cache stays whole. */
+static void allocations_fail(void **state) {
+  struct place *fixture = *state;
+  place_fill(fixture);
+  int failed = 0;
+  for (long n = 0;; n += n < 300 ? 1 : 7) {
+    cugen_error err = {0};
+    allocations_left = n;
+    int status = use_all(text_get(&fixture->path), &err);
+    bool enough = allocations_left > 0;
+    allocations_left = -1;
+    if (status != CUGEN_OK) assert_int_equal(status, CUGEN_ERROR_MEMORY);
+    failed += status != CUGEN_OK;
+    if (enough) break;
+  }
+  assert_true(failed > 50);
+  cugen_error err = {0};
+  assert_int_equal(use_all(text_get(&fixture->path), &err), CUGEN_OK);
+}
+
+#else
+
+static void allocations_fail(void **state) {
+  (void)state;
+  print_message("skipped: the sanitizer has its own allocator\n");
+  skip();
+}
+
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_FOLDER(a_short_lock_is_waited_for), WITH_FOLDER(a_long_lock_is_an_error),
+      WITH_FOLDER(processes_write_at_once),    WITH_FOLDER(killed_writers),
+      WITH_FOLDER(killed_migrations),          WITH_FOLDER(allocations_fail),
+  };
+  return cmocka_run_group_tests_name("cache faults: processes", tests, NULL, NULL);
+}

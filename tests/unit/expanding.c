@@ -1,0 +1,118 @@
+/* Expanding a small config; see expanding.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expanding.h"
+
+const struct device_facts expanding_facts = {.compute_capability = 90,
+                                             .sm_count = 132,
+                                             .warp_size = 32,
+                                             .max_threads_per_block = 1024,
+                                             .shared_per_block = 49152,
+                                             .pitch_alignment = 512,
+                                             .is_gpu = 1};
+
+void expanding_check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+void expanding_add(struct expanding *bench, const char *name, const char *content) {
+  cugen_error err;
+  struct text path = {0}, folder = {0};
+  text_addf(&path, "%s/%s", text_get(&bench->folder), name);
+  path_folder(text_get(&path), &folder);
+  expanding_check(folder_make(text_get(&folder), &err), &err);
+  expanding_check(file_write(text_get(&path), content, strlen(content), &err), &err);
+  text_free(&path);
+  text_free(&folder);
+}
+
+/* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
+struct expanding *expanding_open(const char *body, const char *const *settings, size_t setting_count) {
+  static struct expanding bench;
+  cugen_error err;
+  struct text content = {0};
+  bench = (struct expanding){0};
+  expanding_check(folder_temporary(&bench.folder, &err), &err);
+  bench.sources.template_dir = text_get(&bench.folder);
+  text_addf(&content, "kernel \"k\" {\n%s\n}\n", body);
+  expanding_check(config_parse("k.lua", text_get(&content), content.length, &bench.config, &err), &err);
+  expanding_check(problem_set(bench.config, settings, setting_count, false, &bench.problem, &err), &err);
+  expanding_check(space_open(bench.config, &bench.problem, &expanding_facts, &bench.space, &err), &err);
+  expanding_check(expander_open(&bench.sources, &bench.expander, &err), &err);
+  text_free(&content);
+  return &bench;
+}
+
+void expanding_close(struct expanding *bench) {
+  expander_close(bench->expander);
+  space_close(bench->space);
+  problem_free(&bench->problem);
+  config_close(bench->config);
+  folder_remove(text_get(&bench->folder));
+  text_free(&bench->folder);
+}
+
+int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out, cugen_error *err) {
+  struct value values[16];
+  struct variant variant;
+  assert_true(space_max_tunables(bench->space) <= 16);
+  assert_true(index < space_valid(bench->space));
+  space_variant(bench->space, index, &variant, values);
+  return expand_variant(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, out, err);
+}
+
+struct kernel_spec expanding_one(struct expanding *bench, uint64_t index) {
+  struct kernel_spec spec;
+  cugen_error err;
+  expanding_check(expanding_try(bench, index, &spec, &err), &err);
+  return spec;
+}
+
+/* The path that #line names: paths in expected texts are written as T/name. */
+static void expected_paths(const struct expanding *bench, const char *expected, struct text *out) {
+  for (; *expected; expected++) {
+    if (expected[0] == 'T' && expected[1] == '/')
+      text_add(out, text_get(&bench->folder));
+    else
+      text_add_char(out, *expected);
+  }
+}
+
+void expanding_text(const struct expanding *bench, const char *got, const char *expected) {
+  struct text full = {0};
+  expected_paths(bench, expected, &full);
+  assert_string_equal(got, text_get(&full));
+  text_free(&full);
+}
+
+/* The source of the first variant without its title lines. */
+void expanding_source(const char *body, const char *template, const char *expected) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", template);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  const char *source = spec.source;
+  while (strncmp(source, "// ", 3) == 0) source = strchr(source, '\n') + 1;
+  expanding_text(bench, source, expected);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+void expanding_error(const char *body, const char *template, int status, const char *expected) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  struct kernel_spec spec;
+  cugen_error err = {0};
+  expanding_add(bench, "t.cu", template);
+  assert_int_equal(expanding_try(bench, 0, &spec, &err), status);
+  assert_int_equal(err.status, status);
+  expanding_text(bench, err.message, expected);
+  assert_null(spec.source);
+  assert_null(spec.arguments);
+  expanding_close(bench);
+}

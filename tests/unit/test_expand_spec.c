@@ -1,0 +1,357 @@
+/* Expansion into specs: launches, arguments, hashes and references of small configs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expanding.h"
+
+/* ---- Launches ---- */
+
+static void assert_entry(const char *template, const char *entry) {
+  struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
+  expanding_add(bench, "t.cu", template);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_string_equal(spec.launches[0].entry, entry);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+static void test_entry(void **state) {
+  (void)state;
+  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int a) {}\n", "one");
+  assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int)) {}\n", "two");
+  assert_entry("__global__ void three(int);\n// __global__ void no() {}\n__global__ void three(int) {}\n", "three");
+  assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n", "four");
+}
+
+static void test_entry_errors(void **state) {
+  (void)state;
+#define REFUSED(template, expected)                                                                                  \
+  expanding_error(TUNED("\n"), template, CUGEN_ERROR_CONFIG, expected "\n  in variant 'a'")
+  REFUSED("void f() {}\n", "k.lua:3: template 't.cu' has no __global__ function to launch");
+  REFUSED("__global__ void f() {}\n__global__ void g() {}\n",
+          "k.lua:3: template 't.cu' has 2 __global__ functions (f, g): say which one with entry \"name\"");
+  REFUSED("template <typename T> __global__ void f(T) {}\n",
+          "k.lua:3: 'f' in template 't.cu' is a C++ template: say which one is launched with entry \"f<...>\"");
+#undef REFUSED
+}
+
+static void test_named_entry(void **state) {
+  (void)state;
+  static const char body[] =
+      IN_OUT "implementation 'a' { template 't.cu',\nlaunch { entry 'ns::g<int>', grid { 'n', '2', '3' }, "
+             "block { '32', '2' }, shared '16 * n' },\nlaunch { entry 'f', grid { '1' }, block { '32' } } }";
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu",
+                "__global__ void f() {}\nnamespace ns { template <typename T> __global__ void g() {} }\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_int_equal(spec.launch_count, 2);
+  assert_string_equal(spec.launches[0].entry, "ns::g<int>");
+  assert_int_equal(spec.launches[0].grid[0], 1000);
+  assert_int_equal(spec.launches[0].grid[1], 2);
+  assert_int_equal(spec.launches[0].grid[2], 3);
+  assert_int_equal(spec.launches[0].block[0], 32);
+  assert_int_equal(spec.launches[0].block[1], 2);
+  assert_int_equal(spec.launches[0].block[2], 1);
+  assert_int_equal(spec.launches[0].shared_bytes, 16000);
+  assert_string_equal(spec.launches[1].entry, "f");
+  assert_int_equal(spec.launches[1].grid[0], 1);
+  assert_int_equal(spec.launches[1].shared_bytes, 0);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+  expanding_error(body, "__global__ void h() {}\n", CUGEN_ERROR_CONFIG,
+                  "k.lua:3: template 't.cu' has 1 __global__ functions (h): say which one with entry \"name\"; "
+                  "'ns::g<int>' is none "
+                  "of them\n  in variant 'a'");
+}
+
+/* Percent of what L1 and shared memory share; the driver decides where nothing or -1 is said. */
+static void test_carveout(void **state) {
+  (void)state;
+  static const struct {
+    const char *said;
+    bool has;
+    int percent;
+  } rows[] = {
+      {"", false, 0}, {", carveout '-1'", false, 0}, {", carveout '0'", true, 0}, {", carveout 't * 50'", true, 100}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct text body = {0};
+    text_addf(&body,
+              IN_OUT "implementation 'a' { template 't.cu', tunable 't' { 2 }, grid { '1' }, block { '32' }%s }",
+              rows[i].said);
+    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    expanding_add(bench, "t.cu", "__global__ void f() {}\n");
+    struct kernel_spec spec = expanding_one(bench, 0);
+    assert_int_equal(spec.launches[0].has_carveout, rows[i].has);
+    assert_int_equal(spec.launches[0].carveout, rows[i].percent);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+  }
+}
+
+static void test_overlap(void **state) {
+  (void)state;
+  static const char *const waits = "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
+  for (int overlap = 0; overlap < 2; overlap++) {
+    struct expanding *bench =
+        expanding_open(overlap ? IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n == 1000' }"
+                               : IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n < 1000' }",
+                       NULL, 0);
+    expanding_add(bench, "t.cu", waits);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    assert_int_equal(spec.launches[0].overlap, overlap);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+}
+
+static void test_launch_errors(void **state) {
+  (void)state;
+#define REFUSED(launch, expected)                                                                                    \
+  expanding_error(IN_OUT "implementation 'a' { template 't.cu',\n" launch " }", "__global__ void f() {}\n",          \
+                  CUGEN_ERROR_CONFIG, "k.lua:3: " expected "\n  in variant 'a'")
+  REFUSED("grid { 'n - 1000' }, block { '32' }", "grid x is 0 (from \"n - 1000\"): it must be 1 to 2147483647");
+  REFUSED("grid { '1', '66 * n' }, block { '32' }", "grid y is 66000 (from \"66 * n\"): it must be 1 to 65535");
+  REFUSED("grid { '1' }, block { '1', '1', '65' }", "block z is 65 (from \"65\"): it must be 1 to 64");
+  REFUSED("grid { '1' }, block { '64', '32' }",
+          "a block of 2048 threads (64 x 32 x 1): the device takes at most 1024");
+  REFUSED("grid { '1' }, block { '32' }, shared '-n'", "shared is -1000 bytes: it must be 0 to 2^31 - 1");
+  REFUSED("grid { '1' }, block { '32' }, carveout '101'",
+          "carveout is 101: it must be 0 to 100 percent, or -1 for the driver's choice");
+  REFUSED("grid { '1' }, block { '32' }, carveout '-2'",
+          "carveout is -2: it must be 0 to 100 percent, or -1 for the driver's choice");
+  REFUSED("grid { '1' }, block { '32' }, overlap 'true'",
+          "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
+  REFUSED("grid { '1' }, block { '32' }, carveout '1 // (n - 1000)'",
+          "carveout: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by zero");
+  REFUSED("launch { grid { '1' }, block { '32' }, carveout '50' }, launch { grid { '2' }, block { '32' } }",
+          "launches of kernel 'f' have different carveouts");
+#undef REFUSED
+}
+
+/* ---- The spec ---- */
+
+static void test_spec(void **state) {
+  (void)state;
+  struct expanding *bench =
+      expanding_open("problem 'n' (10), input 'x' { dtype = 'f32', shape = { 'n' }, memory = 'managed' },"
+                     "output 'y' { dtype = 'f64', shape = { 'n', '2' }, tolerance = '0.25' },"
+                     "scalar 'n' { dtype = 'i64' }, flops '3 * n', bytes '8 * n', reference 'none',"
+                     "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
+                     (const char *[]){"n=20"}, 1);
+  expanding_add(bench, "t.cu", "__global__ void f(${params}) {}");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_int_equal(spec.argument_count, 3);
+  assert_string_equal(spec.arguments[0].name, "x");
+  assert_int_equal(spec.arguments[0].memory, MEMORY_MANAGED);
+  assert_string_equal(spec.arguments[1].name, "y");
+  assert_int_equal(spec.arguments[1].elements, 40);
+  assert_true(spec.arguments[1].tolerance == 0.25);
+  assert_int_equal(spec.arguments[2].value.integer, 20);
+  assert_true(spec.flops == 60 && spec.bytes == 160);
+  assert_true(spec.source[strlen(spec.source) - 1] == '\n');
+  /* Nothing in it belongs to anyone else. */
+  expanding_close(bench);
+  assert_string_equal(spec.arguments[1].name, "y");
+  assert_string_equal(spec.launches[0].entry, "f");
+  kernel_spec_free(&spec);
+}
+
+struct hashes {
+  struct hash hash, source;
+};
+
+static struct hashes hashes_of(const char *body, const char *template) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", template);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  struct hashes hashes = {spec.hash, spec.source_hash};
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+  return hashes;
+}
+
+static void assert_hashes(struct hashes a, struct hashes b, bool source, bool whole) {
+  assert_int_equal(strcmp(a.source.hex, b.source.hex) == 0, source);
+  assert_int_equal(strcmp(a.hash.hex, b.hash.hex) == 0, whole);
+}
+
+static void test_hashes(void **state) {
+  (void)state;
+  static const char kernel[] = "__global__ void f(x_t *x) { *x = 1; }\n";
+  struct hashes plain = hashes_of(TUNED(""), kernel);
+  assert_hashes(plain, hashes_of(TUNED(""), kernel), true, true);
+  assert_hashes(plain, hashes_of(TUNED(""), "// why\n__global__ void f(x_t *x)\n{\n  *x = 1; /* one */\n}\n"), true,
+                true);
+  assert_hashes(plain, hashes_of(TUNED(""), "//@ local a = 1\n__global__ void f(x_t *x) { *x = ${a}; }\n"), true,
+                true);
+  assert_hashes(plain, hashes_of(TUNED("tunable 'unused' { 5 },"), kernel), true, true);
+  assert_hashes(plain, hashes_of(TUNED(""), "__global__ void f(x_t *x) { *x = 2; }\n"), false, false);
+  assert_hashes(plain,
+                hashes_of(IN_OUT "implementation 'a' { template 't.cu', grid { '4' }, block { '128' } }", kernel),
+                true, false);
+  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", shared '64' }", kernel), true, false);
+  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '0' }", kernel), true, false);
+  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel), true, true);
+}
+
+#define TENSOR(attributes, tensor)                                                                                   \
+  "problem 'bm' (64), problem 'how' { 'global', 'array' }, reference 'none',"                                        \
+  "input 'A' { dtype = 'bf16', shape = { 96, 40 }" attributes " }, output 'C' { dtype = 'f32', shape = { 8 } },"     \
+  "scalar 'bm' {}, implementation 'a' { tensor 'A' { " tensor " }, template 't.cu', grid { 1 }, block { 32 } }"
+
+static void test_tensor(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void f(${params}) { g(&A, A_stride0); }\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_non_null(strstr(spec.source, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n"));
+  assert_non_null(
+      strstr(spec.source, "void f(const __grid_constant__ tensor_map A, C_t *__restrict__ C, index_t bm) {"));
+  assert_non_null(strstr(spec.source, "#define A_stride0 40\n"));
+  assert_int_equal(spec.arguments[0].access, ACCESS_TENSOR);
+  assert_int_equal(spec.arguments[0].box[0], 64);
+  assert_int_equal(spec.arguments[0].box[1], 64);
+  assert_int_equal(spec.arguments[0].swizzle, 128);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* Another box, or another swizzle, is another launch of the same source. */
+static void test_a_tensor_is_part_of_the_launch(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      TENSOR("", "box = { 'bm', 64 }, swizzle = 128"), TENSOR("", "box = { 32, 64 }, swizzle = 128"),
+      TENSOR("", "box = { 'bm', 64 }"), TENSOR("", "box = { 'bm', 32 }, swizzle = 128")};
+  struct hash seen[4];
+  for (int i = 0; i < 4; i++) {
+    struct expanding *bench = expanding_open(bodies[i], NULL, 0);
+    expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
+    struct kernel_spec spec = expanding_one(bench, 0);
+    seen[i] = spec.arguments_hash;
+    for (int other = 0; other < i; other++) assert_string_not_equal(seen[i].hex, seen[other].hex);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+}
+
+static void test_tensor_errors(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *want;
+  } cases[] = {
+      {TENSOR("", "box = { 0, 64 }"), "an extent of the box is 0: it must be 1 to 256"},
+      {TENSOR("", "box = { '8 * bm', 64 }"), "an extent of the box is 512: it must be 1 to 256"},
+      {TENSOR("", "box = { 'bm', 64 }, swizzle = 100"), "swizzle is 100: it must be 0, 32, 64 or 128 bytes"},
+      {TENSOR("", "box = { 'bm', 4 }"),
+       "the box's bytes along the contiguous dimension are 8: it must be a multiple of 16"},
+      {TENSOR("", "box = { 'bm', 128 }, swizzle = 128"),
+       "the box's bytes along the contiguous dimension are 256: it must be at most the swizzle's"},
+      {TENSOR(", pitch = 44", "box = { 'bm', 64 }"),
+       "its rows' distance in bytes is 88: it must be a multiple of 16"},
+      {TENSOR(", layout = 'col', pitch = 100", "box = { 'bm', 64 }"),
+       "its rows' distance in bytes is 200: it must be a multiple of 16"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text want = {0};
+    text_addf(&want, "k.lua:2: tensor \"A\": %s\n  in variant 'a'", cases[i].want);
+    expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG, text_get(&want));
+    text_free(&want);
+  }
+}
+
+static void test_memory_kind_is_part_of_the_launch(void **state) {
+  (void)state;
+#define WITH(kind)                                                                                                   \
+  "output 'y' { dtype = 'f32', shape = { '4' }, tolerance = '0', memory = '" kind "' }, reference 'none',"           \
+  "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }"
+  static const char kernel[] = "__global__ void f(float *y) {}\n";
+  assert_hashes(hashes_of(WITH("device"), kernel), hashes_of(WITH("pinned"), kernel), true, false);
+#undef WITH
+}
+
+/* ---- References ---- */
+
+static const char reference_config[] =
+    "problem 'm' (5), problem 'p' (16), tunable 'shared' { 3, 4 }, derive 'both' 'shared + m',"
+    "input 'a' { dtype = 'f32', shape = { 'm', '3' }, pitch = 'p', layout = 'col' },"
+    "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', tolerance = '0' },"
+    "scalar 'm' { dtype = 'index' }, reference 'r.cu',"
+    "implementation 'a' { template 't.cu', tunable 'own' { 1 }, derive 'mine' 'own', grid { '1' }, block { '32' } }";
+
+static int try_reference(struct expanding *bench, int64_t samples, struct kernel_spec *out, cugen_error *err) {
+  struct value values[16];
+  struct variant variant;
+  space_variant(bench->space, 0, &variant, values);
+  return expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, samples, out,
+                          err);
+}
+
+static void test_reference(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(reference_config, NULL, 0);
+  expanding_add(bench, "r.cu", "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
+  struct kernel_spec spec;
+  cugen_error err;
+  expanding_check(try_reference(bench, 0, &spec, &err), &err);
+  expanding_text(
+      bench, spec.source,
+      "// k: reference\n// m=5 p=16\nusing index_t = int;\n#define both ((index_t)(3LL + ((long long)m)))\n"
+      "using a_t = float;\n#define a_stride0 1\n#define a_stride1 16\nusing c_t = double;\n#define c_stride0 300\n\n"
+      "#line 1 \"T/r.cu\"\n__global__ void r(const a_t *__restrict__ a, c_t *__restrict__ c, index_t m, "
+      "const long long *samples, long long sample_count) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
+  assert_string_equal(spec.variant, "reference");
+  assert_int_equal(spec.argument_count, 3);
+  assert_string_equal(spec.arguments[1].dtype->name, "f64");
+  assert_int_equal(spec.arguments[1].elements, 1500);
+  assert_false(spec.arguments[1].column_major);
+  assert_int_equal(spec.launches[0].grid[0], 6);
+  assert_int_equal(spec.launches[0].block[0], 256);
+  kernel_spec_free(&spec);
+  expanding_check(try_reference(bench, 256, &spec, &err), &err);
+  assert_int_equal(spec.launches[0].grid[0], 1);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+static void test_reference_errors(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(reference_config, NULL, 0);
+  struct kernel_spec spec;
+  cugen_error err = {0};
+  expanding_add(bench, "r.cu", "${own}\n");
+  assert_int_equal(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
+  assert_non_null(strstr(err.message, "/r.cu:1: own: unknown"));
+  assert_non_null(strstr(err.message, "\n  in the reference"));
+  expanding_close(bench);
+  bench = expanding_open(TUNED(""), NULL, 0);
+  assert_int_equal(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "k.lua: kernel 'k' declares no reference");
+  expanding_close(bench);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_entry),
+      cmocka_unit_test(test_entry_errors),
+      cmocka_unit_test(test_named_entry),
+      cmocka_unit_test(test_carveout),
+      cmocka_unit_test(test_overlap),
+      cmocka_unit_test(test_launch_errors),
+      cmocka_unit_test(test_spec),
+      cmocka_unit_test(test_hashes),
+      cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
+      cmocka_unit_test(test_tensor),
+      cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
+      cmocka_unit_test(test_tensor_errors),
+      cmocka_unit_test(test_reference),
+      cmocka_unit_test(test_reference_errors),
+  };
+  return cmocka_run_group_tests_name("expansion: specs", tests, NULL, NULL);
+}
