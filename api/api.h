@@ -51,7 +51,7 @@ struct cugen_kernel {
   cugen_device_info device_info;
   char arch[16];
   int nvrtc_version;
-  struct text fallback, problem_text, key_options, policy;
+  struct text fallback, problem_text, problem_short, key_options, policy;
   struct text predicted_device, predicted_options; /* what they are kept under */
   struct space *space;                             /* built when first needed */
   struct expander *expander;                       /* likewise */

@@ -70,11 +70,13 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   k->problem = problem;
   k->on_check = check;
   text_restart(&k->problem_text);
+  text_restart(&k->problem_short);
   problem_print(k->config, &k->problem, &k->problem_text);
+  problem_print_short(k->config, &k->problem, &k->problem_short);
   space_close(k->space);
   k->space = NULL;
   api_forget_records(k);
-  return k->problem_text.failed ? error_memory(err) : CUGEN_OK;
+  return k->problem_text.failed || k->problem_short.failed ? error_memory(err) : CUGEN_OK;
 }
 
 static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
@@ -125,9 +127,9 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->values);
-  struct text *texts[] = {&k->fallback,         &k->problem_text,     &k->key_options, &k->policy,
-                          &k->variant_text,     &k->source,           &k->export_name, &k->export_notes,
-                          &k->predicted_device, &k->predicted_options};
+  struct text *texts[] = {&k->fallback,     &k->problem_text,     &k->problem_short,    &k->key_options,
+                          &k->policy,       &k->variant_text,     &k->source,           &k->export_name,
+                          &k->export_notes, &k->predicted_device, &k->predicted_options};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -143,6 +145,10 @@ const char *cugen_kernel_name(const cugen_kernel *k) {
 
 const char *cugen_kernel_problem(const cugen_kernel *k) {
   return k ? text_get(&k->problem_text) : "";
+}
+
+const char *cugen_kernel_problem_short(const cugen_kernel *k) {
+  return k ? text_get(&k->problem_short) : "";
 }
 
 const char *cugen_kernel_policy(const cugen_kernel *k) {

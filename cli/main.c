@@ -243,7 +243,7 @@ void cli_print_device(const struct cli *cli, FILE *out) {
 void cli_print_head(const struct cli *cli) {
   const char *why = cugen_kernel_fallback(cli->kernel);
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   if (cli_on_cpu(cli))
     printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
            device->name, cli->setting_count ? " where --set says nothing else" : "");

@@ -157,7 +157,7 @@ static void write_svg(const void *context, FILE *out) {
 static int print_plot(struct cli *cli, const struct findings *f) {
   const char *columns = getenv("COLUMNS");
   int width = columns ? atoi(columns) - 17 : 63;
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   puts(findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's" : "");
   int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);

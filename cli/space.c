@@ -61,7 +61,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
 }
 
 static int print_space(struct cli *cli, const cugen_space_info *space) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   printf("\n%s of ", print_count(space->valid).text);
   printf("%s combinations are valid\n\n", print_count(space->cartesian).text);

@@ -226,11 +226,27 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
 
 /* ---- Text ---- */
 
-void problem_print(const struct config *config, const struct problem *problem, struct text *out) {
+static bool is_told(const struct config_problem *p, struct value value) {
+  if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL) return true;
+  return !value_equal(value, p->values[0]);
+}
+
+static void print_settings(const struct config *config, const struct problem *problem, bool all, struct text *out) {
+  const char *between = "";
   for (size_t i = 0; i < config->problem_count; i++) {
-    text_addf(out, "%s%s=", i ? " " : "", config->problems[i].name);
+    if (!all && !is_told(&config->problems[i], problem->values[i])) continue;
+    text_addf(out, "%s%s=", between, config->problems[i].name);
     value_print(problem->values[i], out);
+    between = " ";
   }
+}
+
+void problem_print(const struct config *config, const struct problem *problem, struct text *out) {
+  print_settings(config, problem, true, out);
+}
+
+void problem_print_short(const struct config *config, const struct problem *problem, struct text *out) {
+  print_settings(config, problem, false, out);
 }
 
 /* ---- Slots ---- */

@@ -209,6 +209,8 @@ void cugen_kernel_close(cugen_kernel *kernel);
 const char *cugen_kernel_name(const cugen_kernel *kernel);
 /* "M=4096 N=4096 K=4096 dtype=f32", in the config's order. */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
+/* The same for a reader: what has its default and is neither a number nor an element type is left out. */
+const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
 /* Which tuned problem serves one that was not tuned, as the config says it: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
 /* The device it is for: options.device, or the default that was found. */

@@ -179,6 +179,7 @@ static void test_without_a_status(void **state) {
   assert_true(cugen_models(lib, NULL, 3) > 3);
   assert_string_equal(cugen_kernel_name(NULL), "");
   assert_string_equal(cugen_kernel_problem(NULL), "");
+  assert_string_equal(cugen_kernel_problem_short(NULL), "");
   assert_string_equal(cugen_kernel_policy(NULL), "");
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
