@@ -25,6 +25,9 @@ enum watch_kind {
   WATCH_MASK,        /* a mask that names lanes that have ended or never were */
   WATCH_DEADLOCK,    /* threads that wait for each other */
   WATCH_HANG,        /* it does not end: where a thread stood */
+  WATCH_FENCE,       /* no fence between what threads and what copies or products do */
+  WATCH_SUMS,        /* registers that a product is still adding to */
+  WATCH_ASYNC,       /* a barrier or copy that is used wrongly */
   WATCH_KIND_COUNT
 };
 

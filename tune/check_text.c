@@ -15,6 +15,9 @@ static const char *const names[CHECK_KIND_COUNT] = {[WATCH_RACE] = "race",
                                                     [WATCH_MASK] = "absent lanes",
                                                     [WATCH_DEADLOCK] = "deadlock",
                                                     [WATCH_HANG] = "hang",
+                                                    [WATCH_FENCE] = "missing fence",
+                                                    [WATCH_SUMS] = "sums in flight",
+                                                    [WATCH_ASYNC] = "asynchronous misuse",
                                                     [CHECK_WRONG] = "wrong result",
                                                     [CHECK_TRAP] = "trap"};
 
@@ -122,12 +125,31 @@ static void add_hang(struct text *out, const struct check_finding *f) {
   if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
 }
 
+static void add_fence(struct text *out, const struct check_finding *f) {
+  if (!f->raw.other.site) {
+    add_words(out, f);
+    return;
+  }
+  add_access(out, f);
+  text_add(out, " as a copy or product that goes on by itself, which ");
+  add_other(out, f);
+  text_add(out, ", with no fence.proxy.async between");
+}
+
+static void add_sums(struct text *out, const struct check_finding *f) {
+  add_who(out, &f->raw.here);
+  text_add(out, " uses sums here that the product");
+  add_place(out, &f->other);
+  text_add(out, " still adds to: no wgmma.wait_group for it");
+}
+
 char *check_message(const struct check_finding *f) {
   static void (*const adders[WATCH_KIND_COUNT])(struct text *, const struct check_finding *) = {
       [WATCH_RACE] = add_race,           [WATCH_RACE_BLOCKS] = add_race,  [WATCH_IN_FLIGHT] = add_in_flight,
       [WATCH_UNWRITTEN] = add_unwritten, [WATCH_BOUNDS] = add_access,     [WATCH_INDEX] = add_index,
       [WATCH_INPUT] = add_input,         [WATCH_DIVERGED] = add_diverged, [WATCH_EXITED] = add_words,
-      [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang};
+      [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang,
+      [WATCH_FENCE] = add_fence,         [WATCH_SUMS] = add_sums,         [WATCH_ASYNC] = add_words};
   struct text out = {0};
   adders[f->raw.kind](&out, f);
   return text_take(&out);

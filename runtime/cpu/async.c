@@ -47,6 +47,21 @@ static void *hook_pointer(unsigned address) {
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 
+void *async_raw(unsigned place, unsigned rank) {
+  const struct fiber_launch *launch = fibers_launch();
+  if (place & STATIC_BIT) return (void *)(static_base() + (place & ~(unsigned)STATIC_BIT));
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what) {
+  if (fibers_launch()->watch) watch_event(fibers_launch()->watch, kind, site, slot, NULL, 0, what);
+}
+
+_Noreturn void async_trap(const void *site, const char *what) {
+  async_misuse(WATCH_ASYNC, site, fibers_crowd()->slot, what);
+  fibers_trap(what);
+}
+
 static unsigned hook_map(unsigned address, unsigned rank) {
   unsigned ignored;
   if (rank >= fibers_crowd()->blocks) fibers_trap("mapa names a block that the cluster does not have");
@@ -61,49 +76,73 @@ static struct mbarrier *find(struct async *async, unsigned rank, unsigned addres
   return NULL;
 }
 
-static struct mbarrier *need(struct async *async, unsigned rank, unsigned address) {
+/* Initialised, and known to be by whoever uses it. */
+static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot, const void *site) {
   struct mbarrier *barrier = find(async, rank, address);
-  if (!barrier) fibers_trap("an mbarrier that was not initialised");
+  struct watch *watch = fibers_launch()->watch;
+  if (!barrier) async_trap(site, "uses an mbarrier that was not initialised");
+  const struct watch_touch use = {
+      .at = async_raw(address, rank), .bytes = 8, .kind = CPU_WRITE, .thread = slot, .rank = rank, .site = site};
+  if (watch) watch_follows(watch, &use);
   return barrier;
 }
 
-static void hook_init(unsigned address, unsigned arrivals) {
-  struct async *async = fibers_async();
-  unsigned rank;
-  const unsigned place = async_place(address, &rank);
-  struct mbarrier *barrier = find(async, rank, place);
-  async->used = true;
-  if (place % 8) fibers_trap("an mbarrier lies at a multiple of 8 bytes");
-  if (!barrier && async->mbarrier_count[rank] == ASYNC_MOST_MBARRIERS)
-    fibers_trap("more than 128 mbarriers in a block, which the cpu device does not follow");
-  if (!barrier) barrier = &async->mbarriers[rank][async->mbarrier_count[rank]++];
-  *barrier = (struct mbarrier){.address = place, .arrivals = arrivals, .pending = arrivals};
+static void need_fence(const struct mbarrier *barrier, unsigned slot, const void *site) {
+  if (!barrier->fenced)
+    async_misuse(WATCH_FENCE, site, slot,
+                 "an mbarrier that copies or other blocks use was initialised without fence.mbarrier_init behind it");
 }
 
-static void try_complete(struct mbarrier *barrier) {
+static void hook_init(unsigned address, unsigned arrivals) {
+  const void *site = __builtin_return_address(0);
+  struct async *async = fibers_async();
+  struct watch *watch = fibers_launch()->watch;
+  unsigned rank;
+  const unsigned place = async_place(address, &rank), slot = fibers_crowd()->slot;
+  struct mbarrier *barrier = find(async, rank, place);
+  async->used = true;
+  if (place % 8) async_trap(site, "an mbarrier lies at a multiple of 8 bytes");
+  if (!barrier && async->mbarrier_count[rank] == ASYNC_MOST_MBARRIERS)
+    async_trap(site, "more than 128 mbarriers in a block, which the cpu device does not follow");
+  if (!barrier) barrier = &async->mbarriers[rank][async->mbarrier_count[rank]++];
+  const unsigned row = 2 * (unsigned)(barrier - async->mbarriers[0]);
+  *barrier = (struct mbarrier){.address = place, .arrivals = arrivals, .pending = arrivals, .row = row, .slot = slot};
+  const struct watch_touch init = {
+      .at = async_raw(place, rank), .bytes = 8, .kind = CPU_WRITE, .thread = slot, .rank = rank, .site = site};
+  if (watch) watch_touch(watch, &init);
+}
+
+static void try_complete(struct mbarrier *barrier, const void *site) {
   if (barrier->pending) return;
-  if (barrier->bytes < 0) fibers_trap("more bytes have come to an mbarrier than were expected");
+  if (barrier->bytes < 0) async_trap(site, "more bytes have come to an mbarrier than were expected");
   if (barrier->bytes) return;
   barrier->pending = barrier->arrivals;
   barrier->phase++;
+  if (fibers_launch()->watch) watch_pass(fibers_launch()->watch, barrier->row + 1, barrier->row);
   fibers_open_gate(&barrier->gate);
 }
 
 static void hook_arrive(unsigned address, unsigned expected_bytes) {
+  const void *site = __builtin_return_address(0);
   struct async *async = fibers_async();
+  const struct crowd *crowd = fibers_crowd();
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  struct mbarrier *barrier = need(async, rank, place);
-  if (!barrier->pending) fibers_trap("more arrivals at an mbarrier than complete its phase");
+  struct mbarrier *barrier = need(async, rank, place, crowd->slot, site);
+  if (rank != crowd->rank) need_fence(barrier, crowd->slot, site);
+  if (!barrier->pending) async_trap(site, "more arrivals at an mbarrier than complete its phase");
+  if (fibers_launch()->watch) watch_release(fibers_launch()->watch, crowd->slot, barrier->row);
   barrier->bytes += expected_bytes;
   barrier->pending--;
-  try_complete(barrier);
+  try_complete(barrier, site);
 }
 
-void async_complete(struct async *async, unsigned rank, unsigned address, unsigned bytes) {
-  struct mbarrier *barrier = need(async, rank, address);
-  barrier->bytes -= bytes;
-  try_complete(barrier);
+void async_complete(struct async *async, const struct arrival *arrival) {
+  struct mbarrier *barrier = need(async, arrival->rank, arrival->barrier, arrival->slot, arrival->site);
+  need_fence(barrier, arrival->slot, arrival->site);
+  if (fibers_launch()->watch) watch_counted(fibers_launch()->watch, barrier->row, arrival->time);
+  barrier->bytes -= arrival->bytes;
+  try_complete(barrier, arrival->site);
 }
 
 static void describe_mbarrier(const void *object, char *out, size_t size) {
@@ -113,11 +152,13 @@ static void describe_mbarrier(const void *object, char *out, size_t size) {
 }
 
 static void hook_wait(unsigned address, unsigned parity) {
+  const void *site = __builtin_return_address(0);
+  const unsigned slot = fibers_crowd()->slot;
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  struct mbarrier *barrier = need(fibers_async(), rank, place);
-  while ((barrier->phase & 1) == (parity & 1))
-    fibers_pause(&barrier->gate, __builtin_return_address(0), describe_mbarrier, barrier);
+  struct mbarrier *barrier = need(fibers_async(), rank, place, slot, site);
+  while ((barrier->phase & 1) == (parity & 1)) fibers_pause(&barrier->gate, site, describe_mbarrier, barrier);
+  if (fibers_launch()->watch) watch_acquire(fibers_launch()->watch, slot, barrier->row + 1);
 }
 
 /* ---- Barriers of some warps, and of the cluster ---- */
@@ -127,20 +168,28 @@ static void describe_named(const void *object, char *out, size_t size) {
   snprintf(out, size, "at a barrier of %u threads, to which %u have come", barrier->threads, barrier->arrived);
 }
 
+enum { NAMED_ROWS = 2 * WAIT_CLUSTER * ASYNC_MOST_MBARRIERS };
+_Static_assert(NAMED_ROWS + WAIT_CLUSTER * ASYNC_NAMED <= WATCH_ROWS, "rows of all barriers");
+
 static void hook_named(unsigned number, unsigned threads, int wait) {
+  const void *site = __builtin_return_address(0);
+  struct watch *watch = fibers_launch()->watch;
+  const unsigned slot = fibers_crowd()->slot, row = NAMED_ROWS + fibers_crowd()->rank * ASYNC_NAMED + number;
   if (number >= ASYNC_NAMED || !threads || threads % WAIT_WARP)
-    fibers_trap("a barrier has a number below 16, and whole warps come to it");
+    async_trap(site, "a barrier has a number below 16, and whole warps come to it");
   struct named_barrier *barrier = &fibers_async()->named[fibers_crowd()->rank][number];
   fibers_async()->used = true;
   if (barrier->arrived && barrier->threads != threads)
-    fibers_trap("threads at one barrier say that it has different numbers of threads");
+    async_trap(site, "threads at one barrier say that it has different numbers of threads");
   barrier->threads = threads;
+  if (watch) watch_release(watch, slot, row);
   if (++barrier->arrived == threads) {
     barrier->arrived = 0;
     fibers_open_gate(&barrier->gate);
   } else if (wait) {
-    fibers_pause(&barrier->gate, __builtin_return_address(0), describe_named, barrier);
+    fibers_pause(&barrier->gate, site, describe_named, barrier);
   }
+  if (watch && wait) watch_acquire(watch, slot, row);
 }
 
 static void describe_cluster(const void *object, char *out, size_t size) {
@@ -153,23 +202,24 @@ static void try_cluster(struct async *async) {
   if (!async->cluster_arrived || async->cluster_arrived < fibers_live_all()) return;
   async->cluster_arrived = 0;
   async->cluster_phase++;
+  if (fibers_launch()->watch) watch_cluster_barrier(fibers_launch()->watch);
   fibers_open_gate(&async->cluster_gate);
 }
 
 static void hook_cluster(int what) {
+  const void *site = __builtin_return_address(0);
   struct async *async = fibers_async();
   unsigned *own = &async->cluster_phase_of[fibers_crowd()->slot];
   async->used = true;
   if (what & CPU_CLUSTER_ARRIVE) {
-    if (*own) fibers_trap("a thread arrives at the cluster's barrier twice and does not wait");
+    if (*own) async_trap(site, "a thread arrives at the cluster's barrier twice and does not wait");
     *own = async->cluster_phase + 1;
     async->cluster_arrived++;
     try_cluster(async);
   }
   if (!(what & CPU_CLUSTER_WAIT)) return;
-  if (!*own) fibers_trap("a thread waits at the cluster's barrier and has not arrived");
-  while (async->cluster_phase < *own)
-    fibers_pause(&async->cluster_gate, __builtin_return_address(0), describe_cluster, async);
+  if (!*own) async_trap(site, "a thread waits at the cluster's barrier and has not arrived");
+  while (async->cluster_phase < *own) fibers_pause(&async->cluster_gate, site, describe_cluster, async);
   *own = 0;
 }
 
@@ -177,8 +227,13 @@ void async_ended(struct async *async) {
   if (async->cluster_arrived) try_cluster(async);
 }
 
+/* Both kinds make barriers known that the thread initialised; what it wrote only one. */
 static void hook_fence(int kind) {
-  (void)kind;
+  struct async *async = fibers_async();
+  const struct crowd *crowd = fibers_crowd();
+  for (unsigned i = 0; i < async->mbarrier_count[crowd->rank]; i++)
+    if (async->mbarriers[crowd->rank][i].slot == crowd->slot) async->mbarriers[crowd->rank][i].fenced = true;
+  if (kind == CPU_FENCE_PROXY && fibers_launch()->watch) watch_proxy_fence(fibers_launch()->watch, crowd->slot);
 }
 
 /* ---- Opening; a cluster of blocks ---- */

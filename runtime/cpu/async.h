@@ -18,6 +18,10 @@ struct mbarrier {
   unsigned address, arrivals; /* how many complete a phase */
   unsigned pending, phase;
   int64_t bytes; /* that are expected and have not come, or the other way around */
+  unsigned
+      row; /* what is known at it, watch.h: of those who have come to this phase; the next one: of the last phase */
+  unsigned slot; /* who initialised it, */
+  bool fenced;   /* and said so to all who may use it */
   struct gate gate;
 };
 
@@ -46,8 +50,20 @@ unsigned async_place(unsigned address, unsigned *rank);
 /* That many bytes of shared memory; traps where there are not so many. */
 char *async_shared(unsigned place, unsigned rank, size_t bytes);
 
-/* Bytes have come to the barrier. */
-void async_complete(struct async *async, unsigned rank, unsigned address, unsigned bytes);
+/* Where it lies, for watch.h: of static shared memory in the place that the running block has it in. */
+void *async_raw(unsigned place, unsigned rank);
+
+/* A barrier or copy is used wrongly: a finding of a watched kernel; async_trap ends the launch. */
+void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what);
+_Noreturn void async_trap(const void *site, const char *what);
+
+/* What a thread asked the copy engine for has come to a barrier. time: of watch.h */
+struct arrival {
+  unsigned rank, barrier, bytes, slot;
+  uint32_t time;
+  const void *site;
+};
+void async_complete(struct async *async, const struct arrival *arrival);
 
 /* ---- copies.c ---- */
 

@@ -15,8 +15,9 @@ struct copy {
   char *global;   /* of a bulk copy */
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
-  unsigned barrier, blocks; /* of a load: in which blocks of the cluster it arrives */
-  unsigned slot, group;     /* of a store: of that thread's */
+  unsigned barrier, blocks;     /* of a load: in which blocks of the cluster it arrives */
+  unsigned slot, group;         /* of a store: of that thread's */
+  uint32_t times[WAIT_CLUSTER]; /* of a load, in each block: when it began, for watch.h */
   const void *site;
 };
 
@@ -58,6 +59,25 @@ static struct copy *add(struct list *list) {
     list->room = room;
   }
   return &list->copies[list->count++];
+}
+
+/* ---- What a watched kernel's copies touch ---- */
+
+static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned kind) {
+  const struct watch_touch touch = {.at = async_raw(copy->shared, rank),
+                                    .bytes = copy->bytes,
+                                    .kind = kind | WATCH_PROXY,
+                                    .thread = copy->slot,
+                                    .rank = rank,
+                                    .site = copy->site};
+  struct watch *watch = fibers_launch()->watch;
+  return watch ? watch_touch(watch, &touch) : 0;
+}
+
+static void touch_global(const struct copy *copy, const char *at, size_t bytes, unsigned kind) {
+  const struct watch_touch touch = {
+      .at = at, .bytes = bytes, .kind = kind | WATCH_PROXY, .thread = copy->slot, .site = copy->site};
+  if (fibers_launch()->watch && bytes) watch_touch(fibers_launch()->watch, &touch);
 }
 
 /* ---- Boxes of a tensor ---- */
@@ -109,7 +129,9 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
     char *to = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
     const struct piece piece = piece_at(copy, done);
     memset(to, 0, CHUNK);
-    if (from) memcpy(to + piece.begin, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin));
+    if (!from) continue;
+    touch_global(copy, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin), 0);
+    memcpy(to + piece.begin, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin));
   }
 }
 
@@ -121,8 +143,9 @@ static void store_line(const struct copy *copy, unsigned line) {
     const struct piece piece = piece_at(copy, done);
     const char *from =
         async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
-    if (piece.end > piece.begin)
-      memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
+    if (piece.end == piece.begin) continue;
+    touch_global(copy, to + piece.at + piece.begin, (size_t)(CHUNK - piece.begin), CPU_WRITE);
+    memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
   }
 }
 
@@ -142,9 +165,11 @@ static void begin_load(struct copy *load) {
   load->shared = async_place(load->shared, &load->rank);
   load->barrier = async_place(load->barrier, &rank);
   if (!load->blocks) load->blocks = 1u << load->rank;
-  if (load->blocks >> crowd->blocks) fibers_trap("a multicast to blocks that the cluster does not have");
-  if (load->shared % CHUNK) fibers_trap("a bulk copy to a place that is no multiple of 16 bytes");
+  if (load->blocks >> crowd->blocks) async_trap(load->site, "a multicast to blocks that the cluster does not have");
+  if (load->shared % CHUNK) async_trap(load->site, "a bulk copy to a place that is no multiple of 16 bytes");
   load->slot = crowd->slot;
+  for (rank = 0; rank < WAIT_CLUSTER; rank++)
+    if (load->blocks >> rank & 1) load->times[rank] = touch_shared(load, rank, CPU_WRITE | CPU_ASYNC | WATCH_ENGINE);
   *add(&async->copies->loads) = *load;
 }
 
@@ -173,8 +198,19 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
 static void land(const struct copy *load, unsigned rank) {
   const unsigned lines = load->tensor ? line_count(load) : 0;
   for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
-  if (!load->tensor) memcpy(async_shared(load->shared, rank, load->bytes), load->global, load->bytes);
-  async_complete(fibers_async(), rank, load->barrier, load->bytes);
+  if (!load->tensor) {
+    touch_global(load, load->global, load->bytes, 0);
+    memcpy(async_shared(load->shared, rank, load->bytes), load->global, load->bytes);
+  }
+  const struct arrival arrival = {.rank = rank,
+                                  .barrier = load->barrier,
+                                  .bytes = load->bytes,
+                                  .slot = load->slot,
+                                  .time = load->times[rank],
+                                  .site = load->site};
+  struct watch *watch = fibers_launch()->watch;
+  if (watch) watch_landed(watch, async_raw(load->shared, rank), load->bytes, load->times[rank]);
+  async_complete(fibers_async(), &arrival);
 }
 
 bool copies_step(struct copies *copies) {
@@ -194,6 +230,7 @@ static void begin_store(struct copy *store) {
   store->shared = async_place(store->shared, &store->rank);
   store->slot = fibers_crowd()->slot;
   store->group = async->copies->groups[store->slot];
+  touch_shared(store, store->rank, CPU_ASYNC);
   *add(&async->copies->stores) = *store;
 }
 
@@ -220,9 +257,12 @@ void copies_commit(void) {
 }
 
 static void finish_store(const struct copy *store) {
+  touch_shared(store, store->rank, 0);
   const unsigned lines = store->tensor ? line_count(store) : 0;
   for (unsigned line = 0; line < lines; line++) store_line(store, line);
-  if (!store->tensor) memcpy(store->global, async_shared(store->shared, store->rank, store->bytes), store->bytes);
+  if (store->tensor) return;
+  touch_global(store, store->global, store->bytes, CPU_WRITE);
+  memcpy(store->global, async_shared(store->shared, store->rank, store->bytes), store->bytes);
 }
 
 void copies_wait(unsigned newest) {
@@ -242,6 +282,14 @@ void copies_wait(unsigned newest) {
 
 /* What nobody waited for. */
 void copies_end(struct copies *copies) {
-  for (size_t i = copies->stores.first; i < copies->stores.count; i++) finish_store(&copies->stores.copies[i]);
+  const struct list *loads = &copies->loads, *stores = &copies->stores;
+  for (size_t i = loads->first; i < loads->count; i++)
+    async_misuse(WATCH_ASYNC, loads->copies[i].site, loads->copies[i].slot,
+                 "the block ends before what this copy brings has come");
+  for (size_t i = stores->first; i < stores->count; i++) {
+    async_misuse(WATCH_ASYNC, stores->copies[i].site, stores->copies[i].slot,
+                 "the block ends while this copy may still read its shared memory: it is not waited for");
+    finish_store(&stores->copies[i]);
+  }
   copies_begin(copies);
 }

@@ -766,12 +766,13 @@ static bool step_block(struct fibers *all) {
 
 static bool next_block(struct fibers *all) {
   if (!all->launch->watch) return step_block(all);
-  const struct cpu_dim3 *grid = &all->launch->grid;
-  const uint64_t next = watch_next(all->launch->watch), row = next / grid->x;
+  const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
+  const unsigned wide = grid->x / cluster->x, high = grid->y / cluster->y;
+  const uint64_t next = watch_next(all->launch->watch), row = next / wide;
   if (next == WATCH_HUNG) fault("the time is up");
-  all->launch->builtins->block =
-      (struct cpu_dim3){(unsigned)(next % grid->x), (unsigned)(row % grid->y), (unsigned)(row / grid->y)};
-  return row / grid->y < grid->z;
+  all->launch->builtins->block = (struct cpu_dim3){
+      (unsigned)(next % wide) * cluster->x, (unsigned)(row % high) * cluster->y, (unsigned)(row / high) * cluster->z};
+  return row / high < grid->z / cluster->z;
 }
 
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */

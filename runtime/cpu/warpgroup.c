@@ -20,7 +20,6 @@ struct product {
   unsigned long long x, y;
   int number, n, flags;
   unsigned sum, group; /* which of the sums */
-  unsigned threads;    /* that have come to it */
   const void *site;
 };
 
@@ -56,6 +55,8 @@ struct warpgroup {
   unsigned done, count, room;
   unsigned rank;
   union sums *sums[MOST_SUMS];
+  unsigned leader;  /* its first thread's slot: products are this one's */
+  uint32_t time;    /* of the last product that is done, for watch.h */
   struct gate gate; /* threads that wait for products that not all threads have committed */
 };
 
@@ -82,6 +83,7 @@ static struct warpgroup *own_warpgroup(void) {
   if (!*w) fibers_trap("no memory for a warpgroup's products");
   async->used = true;
   (*w)->rank = crowd->rank;
+  (*w)->leader = crowd->rank * crowd->padded + within * THREADS;
   return *w;
 }
 
@@ -174,6 +176,57 @@ static const unsigned char *element_at(const struct operand *o, unsigned line, u
   return (const unsigned char *)async_shared(place_of(o, line, k), o->rank, (size_t)o->element);
 }
 
+/* ---- What a watched kernel's products touch: pieces of 16 bytes ---- */
+
+static struct watch_touch touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
+                                   const void *site) {
+  return (struct watch_touch){.at = async_raw(place_of(o, line, k), o->rank),
+                              .bytes = 16,
+                              .kind = WATCH_PROXY,
+                              .thread = slot,
+                              .rank = o->rank,
+                              .site = site};
+}
+
+/* begins: the product reads from now on, until it is done. */
+static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site, bool begins) {
+  const int piece = 16 / o->element, line_step = o->across ? piece : 1, k_step = o->across ? 1 : piece;
+  uint32_t time = 0;
+  for (int k = 0; k < K_BYTES / o->element; k += k_step) {
+    for (int line = 0; line < lines; line += line_step) {
+      struct watch_touch touch = touch_of(o, (unsigned)line, (unsigned)k, slot, site);
+      if (begins) touch.kind |= CPU_ASYNC;
+      time = watch_touch(fibers_launch()->watch, &touch);
+    }
+  }
+  return time;
+}
+
+struct pair {
+  struct operand x, y;
+};
+
+static struct pair operands_of(const struct warpgroup *w, const struct product *p) {
+  return (struct pair){operand_of(p->x, p->number, p->flags & CPU_WGMMA_X_ACROSS, w->rank),
+                       operand_of(p->y, p->number, p->flags & CPU_WGMMA_Y_ACROSS, w->rank)};
+}
+
+static void touch_operands(struct warpgroup *w, const struct product *p, bool begins) {
+  const struct pair pair = operands_of(w, p);
+  if (!fibers_launch()->watch) return;
+  touch_operand(&pair.x, ROWS, w->leader, p->site, begins);
+  w->time = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
+}
+
+/* Every thread is to have waited for the operands, each on its own; the first piece of them stands for all. */
+static void follow_operands(const struct warpgroup *w, const struct product *p) {
+  const struct pair pair = operands_of(w, p);
+  const struct watch_touch x = touch_of(&pair.x, 0, 0, fibers_crowd()->slot, p->site);
+  const struct watch_touch y = touch_of(&pair.y, 0, 0, fibers_crowd()->slot, p->site);
+  watch_follows(fibers_launch()->watch, &x);
+  watch_follows(fibers_launch()->watch, &y);
+}
+
 /* ---- Multiplying ---- */
 
 static void multiply_row(float *sums, const float *x, const struct operands *all, int n, int depth) {
@@ -215,14 +268,14 @@ static void multiply_wholes(const struct product *p, const struct operand *x, co
 }
 
 static void run(struct warpgroup *w, const struct product *p) {
-  const struct operand x = operand_of(p->x, p->number, p->flags & CPU_WGMMA_X_ACROSS, w->rank);
-  const struct operand y = operand_of(p->y, p->number, p->flags & CPU_WGMMA_Y_ACROSS, w->rank);
+  const struct pair pair = operands_of(w, p);
   union sums *sums = w->sums[p->sum];
+  touch_operands(w, p, false);
   if (!(p->flags & CPU_WGMMA_ADD)) memset(sums, 0, sizeof *sums);
   if (p->number == CPU_S8 || p->number == CPU_U8)
-    multiply_wholes(p, &x, &y, sums);
+    multiply_wholes(p, &pair.x, &pair.y, sums);
   else
-    multiply_reals(p, &x, &y, &w->operands, sums);
+    multiply_reals(p, &pair.x, &pair.y, &w->operands, sums);
 }
 
 /* ---- Registers: sum 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
@@ -261,6 +314,7 @@ static void give_back(struct warpgroup *w, struct member *self) {
     struct held *held = &self->held[i];
     if (!held->registers || held->product >= w->done) continue;
     exchange(w->sums[i], (unsigned)(self - w->members), held, true);
+    if (fibers_launch()->watch) watch_give_back(fibers_launch()->watch, fibers_crowd()->slot, held->registers);
     held->registers = NULL;
   }
 }
@@ -278,6 +332,14 @@ static struct product *add_product(struct warpgroup *w) {
   return &w->products[w->count++];
 }
 
+static void watch_product(struct warpgroup *w, const struct member *self, const struct product *p, const void *sums) {
+  watch_hold(fibers_launch()->watch, fibers_crowd()->slot, sums, (size_t)p->n / 2 * sizeof(float), p->site);
+  if (self == w->members)
+    touch_operands(w, p, true);
+  else
+    follow_operands(w, p);
+}
+
 void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
@@ -290,8 +352,8 @@ void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, uns
   if (index == w->done + w->count) *add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
   if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->sum != sum || p->group != wanted.group)
-    fibers_trap("threads of a warpgroup come to different products, or with different operands");
-  p->threads++;
+    async_trap(wanted.site, "threads of a warpgroup come to different products, or with different operands");
+  if (fibers_launch()->watch) watch_product(w, self, p, sums);
 }
 
 /* Products before this one are in groups that all threads have committed. */
@@ -334,7 +396,10 @@ void warpgroup_wait(unsigned newest) {
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
   while (end > w->done && committed(w) < end) fibers_pause(&w->gate, __builtin_return_address(0), describe, w);
   finish(w, end);
+  if (fibers_launch()->watch) watch_follow(fibers_launch()->watch, fibers_crowd()->slot, w->leader, w->time);
   give_back(w, self);
 }
 
-void warpgroup_fence(void) {}
+void warpgroup_fence(void) {
+  if (fibers_launch()->watch) watch_registers_fence(fibers_launch()->watch, fibers_crowd()->slot);
+}

@@ -1,7 +1,8 @@
 /* Shadow memory: for each word who wrote and who read it last; see watch.h.
 
    Time counts the events that order threads. An access is ordered after an earlier one of another thread of its block
-   when a barrier lies between them, or a __syncwarp of both. */
+   when a barrier lies between them, or a __syncwarp of both, or a chain of other barriers (clocks.h). Threads are numbered
+   through their cluster, whose blocks run together. */
 #include "watch.h"
 
 #include <stdlib.h>
@@ -10,12 +11,16 @@
 #include <time.h>
 
 #include "arrays.h"
+#include "clocks.h"
 #include "share.h"
 #include "traffic.h"
 
 enum {
   WARP = 32,
-  MOST_WARPS = 32,
+  MOST_BLOCKS = 8, /* of a cluster */
+  MOST_THREADS = MOST_BLOCKS * 1024,
+  MOST_WARPS = MOST_THREADS / WARP,
+  MOST_REGISTERS = 16,
   WORD = 4,
   WHOLE_WORD = 15,
   ZONE = 1 << 20, /* around a buffer, where nothing else lies: see guard.h */
@@ -42,6 +47,14 @@ struct region {
   size_t cell_bytes;
   int element;
   bool shared, read_only, unwritten;
+  bool arrays; /* static shared memory */
+};
+
+/* A thread's sums that products are added to. */
+struct registers {
+  uintptr_t start, end; /* 0: none */
+  uint32_t site, thread;
+  bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
 };
 
 struct watch {
@@ -54,20 +67,26 @@ struct watch {
   struct watch_image image;
   struct shared_array *arrays;
   size_t array_count;
-  struct region shared, dynamic; /* all static arrays as one; the dynamic array */
-  uint8_t *array_of;             /* for each word of static shared memory: its array or gap, from 1; 0: none */
+  /* Of each block of a cluster: all static arrays as one; the dynamic array. */
+  struct region shared[MOST_BLOCKS], dynamic[MOST_BLOCKS];
+  uint8_t *array_of; /* for each word of static shared memory: its array or gap, from 1; 0: none */
 
   /* One launch. */
   struct watch_launch launch;
-  uint32_t time, launch_time, block_time, barrier_time;
-  uint32_t warp_time[MOST_WARPS];         /* the last time that all lanes of a warp met, */
-  uint32_t pairs[MOST_WARPS][WARP][WARP]; /* and two of them; when some but not all did */
+  uint32_t time, launch_time, block_time, cluster_time;
+  uint32_t barrier_time[MOST_BLOCKS];
+  struct clocks clocks;                          /* rows: threads, blocks, what watch.h names */
+  uint32_t fence_time[MOST_THREADS];             /* of the last fence.proxy.async */
+  struct registers (*registers)[MOST_REGISTERS]; /* of each thread; NULL: none are known */
+  uint32_t warp_time[MOST_WARPS];                /* the last time that all lanes of a warp met, */
+  uint32_t pairs[MOST_WARPS][WARP][WARP];        /* and two of them; when some but not all did */
   bool pairs_used[MOST_WARPS];
-  uint32_t last_site; /* where the last access was */
-  bool fenced;        /* __threadfence() was called: blocks may order themselves by flags */
-  bool counting;      /* this block's accesses are counted: each of so many, */
+  uint32_t last_site;                 /* where the last access was */
+  bool products_fenced[MOST_THREADS]; /* the thread has come to a wgmma.fence */
+  bool fenced;                        /* __threadfence() was called: blocks may order themselves by flags */
+  bool counting;                      /* this block's accesses are counted: each of so many, */
   uint64_t every;
-  uint64_t block, blocks;
+  uint64_t block, blocks;             /* a cluster counts as one */
   bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
   struct share *share; /* in one of several processes */
   clock_t began;       /* time of the processor */
@@ -99,8 +118,9 @@ static void drop_cells(struct region *region) {
 void watch_close(struct watch *w) {
   if (!w) return;
   for (size_t i = 0; i < w->region_count; i++) drop_cells(&w->regions[i]);
-  drop_cells(&w->shared);
-  drop_cells(&w->dynamic);
+  for (int i = 0; i < MOST_BLOCKS; i++) drop_cells(&w->shared[i]), drop_cells(&w->dynamic[i]);
+  clocks_drop(&w->clocks);
+  free(w->registers);
   traffic_close(w->traffic);
   free(w->arrays);
   free(w->array_of);
@@ -154,11 +174,13 @@ static uint64_t site_of(const struct watch *w, const void *site) {
 
 static void set_place(const struct watch *w, struct watch_place *place, uint64_t site, uint64_t block,
                       unsigned thread) {
-  const struct cpu_dim3 *grid = &w->launch.grid, *size = &w->launch.block;
+  const struct cpu_dim3 *grid = &w->launch.grid, *size = &w->launch.block, *cluster = &w->launch.cluster;
+  const unsigned rank = thread / w->launch.padded, wide = grid->x / cluster->x, high = grid->y / cluster->y;
+  thread %= w->launch.padded;
   place->site = site;
-  place->block[0] = (uint32_t)(block % grid->x);
-  place->block[1] = (uint32_t)(block / grid->x % grid->y);
-  place->block[2] = (uint32_t)(block / grid->x / grid->y);
+  place->block[0] = (uint32_t)(block % wide) * cluster->x + rank % cluster->x;
+  place->block[1] = (uint32_t)(block / wide % high) * cluster->y + rank / cluster->x % cluster->y;
+  place->block[2] = (uint32_t)(block / wide / high) * cluster->z + rank / cluster->x / cluster->y;
   place->thread[0] = thread % size->x;
   place->thread[1] = thread / size->x % size->y;
   place->thread[2] = thread / size->x / size->y;
@@ -204,7 +226,7 @@ struct access {
   struct watch *watch;
   const struct region *region;
   uintptr_t at;
-  unsigned bytes, kind, thread;
+  unsigned bytes, kind, thread, rank; /* rank: of the block whose static shared memory it is */
   uint32_t site;
 };
 
@@ -212,7 +234,7 @@ struct access {
 static void describe_place(struct watch *w, const struct region *region, uintptr_t at, struct watch_finding *f) {
   const char *name = region->name;
   uintptr_t start = region->start, end = region->end;
-  if (region == &w->shared && w->array_of[(at - start) / WORD]) {
+  if (region->arrays && w->array_of[(at - start) / WORD]) {
     const struct shared_array *array = &w->arrays[w->array_of[(at - start) / WORD] - 1];
     name = array->name;
     start = array->start;
@@ -239,13 +261,30 @@ static void add_finding(const struct access *a, enum watch_kind kind, const stru
 
 /* ---- One word ---- */
 
-/* Whether something orders `then`, of this launch, before what the thread does now. */
-static bool ordered(const struct watch *w, const struct touch *then, unsigned thread) {
-  if (then->thread == thread || then->time < w->barrier_time) return true;
-  const unsigned warp = thread / WARP;
+/* Barriers of a whole block or cluster, and of a warp. */
+static bool ordered_by_barriers(const struct watch *w, const struct touch *then, unsigned thread) {
+  const unsigned warp = thread / WARP, rank = thread / w->launch.padded;
+  if (then->thread == thread || then->time < w->cluster_time) return true;
+  if (then->thread / w->launch.padded == rank && then->time < w->barrier_time[rank]) return true;
   if (then->thread / WARP != warp) return false;
   if (then->time < w->warp_time[warp]) return true;
   return w->pairs_used[warp] && then->time < w->pairs[warp][then->thread % WARP][thread % WARP];
+}
+
+static size_t block_row(const struct watch *w, unsigned rank) {
+  return (size_t)w->launch.blocks * w->launch.padded + rank;
+}
+
+/* Whether something orders `then`, of this launch, before what the thread does now. What the copy engine writes is ordered
+   by the barrier that counts it alone. */
+static bool ordered(const struct watch *w, const struct touch *then, unsigned thread) {
+  const bool engine = then->kind & WATCH_ENGINE;
+  if (!engine && ordered_by_barriers(w, then, thread)) return true;
+  if (!w->clocks.words) return false;
+  const size_t whose = engine ? w->clocks.row_words - 1 : then->thread;
+  const uint32_t *own = clocks_row(&w->clocks, thread);
+  const uint32_t *all = clocks_row(&w->clocks, block_row(w, thread / w->launch.padded));
+  return then->time <= own[whose] || then->time <= all[whose];
 }
 
 static bool both_atomic(const struct access *a, const struct touch *then) {
@@ -276,19 +315,23 @@ static void check_reads(const struct access *a, const struct cell *cell, unsigne
   for (int i = 0; i < 2; i++) {
     const struct touch *then = &cell->reads[i];
     if (!(then->bytes & bytes) || then->time < w->block_time) continue;
-    if (!ordered(w, then, a->thread)) add_finding(a, WATCH_RACE, then, w->block);
+    if (then->kind & CPU_ASYNC && then->kind & WATCH_PROXY)
+      add_finding(a, WATCH_IN_FLIGHT, then, w->block);
+    else if (!ordered(w, then, a->thread))
+      add_finding(a, WATCH_RACE, then, w->block);
   }
 }
 
 static void keep_read(const struct watch *w, struct cell *cell, const struct touch *now) {
+  const uint32_t barrier_time = w->barrier_time[now->thread / w->launch.padded];
   struct touch *last = &cell->reads[0], *other = &cell->reads[1];
   if (last->thread == now->thread && last->time == now->time) {
     last->bytes |= now->bytes;
     last->site = now->site;
     return;
   }
-  const bool matters = last->time >= w->barrier_time && last->thread != now->thread;
-  const bool better = other->time < w->barrier_time || other->thread / WARP == now->thread / WARP;
+  const bool matters = last->time >= barrier_time && last->thread != now->thread;
+  const bool better = other->time < barrier_time || other->thread / WARP == now->thread / WARP;
   if (matters && (better || last->thread / WARP != now->thread / WARP)) *other = *last;
   *last = *now;
 }
@@ -310,6 +353,17 @@ static void check_written(const struct access *a, const struct cell *cell, unsig
   add_finding(a, WATCH_UNWRITTEN, NULL, 0);
 }
 
+/* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
+   asks. */
+static void check_fence(const struct access *a, const struct cell *cell, unsigned bytes) {
+  const struct watch *w = a->watch;
+  const struct touch *then = &cell->write;
+  if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->block_time) return;
+  if (then->kind & (WATCH_PROXY | WATCH_ENGINE)) return;
+  if (w->fence_time[then->thread] < then->time && w->fence_time[a->thread] < then->time)
+    add_finding(a, WATCH_FENCE, then, w->block);
+}
+
 static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
   const struct touch now = {.time = a->watch->time,
                             .site = a->site,
@@ -317,6 +371,7 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
                             .bytes = (uint8_t)bytes,
                             .kind = (uint8_t)a->kind};
   check_write(a, cell, bytes);
+  check_fence(a, cell, bytes);
   if (!(a->kind & CPU_WRITE)) {
     check_written(a, cell, bytes);
     keep_read(a->watch, cell, &now);
@@ -344,7 +399,7 @@ static void visit_words(const struct access *a) {
 /* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
-  const bool engine = a->kind & CPU_ASYNC && a->bytes > 16; /* no warp's request */
+  const bool engine = a->kind & WATCH_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
   if (!a->watch->counting || a->kind & CPU_ATOMIC || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
@@ -387,24 +442,26 @@ static void leave_array(const struct access *a) {
 
 static void access_static(struct access *a) {
   struct watch *w = a->watch;
-  const uint8_t number = w->array_of[(a->at - w->shared.start) / WORD];
+  struct region *shared = &w->shared[a->rank];
+  const uint8_t number = w->array_of[(a->at - shared->start) / WORD];
   const struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
   if (!array) return;
   if (is_gap(array) || a->at + a->bytes > array->end) {
     leave_array(a);
     return;
   }
-  a->region = &w->shared;
+  a->region = shared;
   visit_words(a);
   count(a, array->name);
 }
 
 static void access_dynamic(struct access *a) {
   struct watch *w = a->watch;
-  a->region = &w->dynamic;
-  if (a->at + a->bytes <= w->dynamic.end) {
+  struct region *dynamic = &w->dynamic[(a->at - w->launch.dynamic) / w->launch.dynamic_room];
+  a->region = dynamic;
+  if (a->at + a->bytes <= dynamic->end) {
     visit_words(a);
-    count(a, w->dynamic.name);
+    count(a, dynamic->name);
     return;
   }
   add_finding(a, WATCH_BOUNDS, NULL, 0);
@@ -450,28 +507,61 @@ static void access_global(struct access *a) {
 
 /* ---- Hooks ---- */
 
+static unsigned current_thread(const struct watch *w) {
+  return w->launch.builtins->cluster_rank * w->launch.padded + w->launch.builtins->linear;
+}
+
+/* Of a thread's own stack: whether sums lie there that products are added to. */
+static void touch_registers(struct watch *w, uintptr_t at, const void *site) {
+  if (!w->registers) return;
+  struct registers *all = w->registers[current_thread(w)];
+  for (int i = 0; i < MOST_REGISTERS && all[i].start; i++) {
+    if (at < all[i].start || at >= all[i].end) continue;
+    all[i].touched = true;
+    if (!all[i].in_flight) continue;
+    struct watch_finding *f = find_finding(w, WATCH_SUMS, site_of(w, site), all[i].site, current_thread(w));
+    if (f) set_place(w, &f->other, all[i].site, w->block, current_thread(w));
+  }
+}
+
+static void visit_place(struct access *a) {
+  struct watch *w = a->watch;
+  const struct region *shared = &w->shared[0];
+  if (a->at - shared->start < shared->end - shared->start)
+    access_static(a);
+  else if (a->at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
+    access_dynamic(a);
+  else
+    access_global(a);
+}
+
 static void on_access(const void *at, unsigned long bytes, unsigned kind, const void *site) {
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
-  if (!w || address - w->launch.stacks < w->launch.stack_bytes) return; /* no launch: it says what it takes */
+  if (!w) return; /* no launch: it says what it takes */
   if (!site) site = __builtin_return_address(0);
+  if (address - w->launch.stacks < w->launch.stack_bytes) {
+    touch_registers(w, address, site);
+    return;
+  }
   struct access a = {.watch = w,
                      .at = address,
                      .bytes = (unsigned)bytes,
                      .kind = kind,
-                     .thread = w->launch.builtins->linear,
+                     .thread = current_thread(w),
+                     .rank = w->launch.builtins->cluster_rank,
                      .site = (uint32_t)site_of(w, site)};
   w->last_site = a.site;
-  if (address - w->shared.start < w->shared.end - w->shared.start)
-    access_static(&a);
-  else if (address - w->dynamic.start < w->launch.dynamic_room)
-    access_dynamic(&a);
-  else
-    access_global(&a);
+  visit_place(&a);
 }
 
 static struct cell *cell_at(struct watch *w, uintptr_t at) {
-  const struct region *r = at - w->shared.start < w->shared.end - w->shared.start ? &w->shared : &w->dynamic;
+  const struct region *r = &w->shared[w->launch.builtins->cluster_rank];
+  if (at - r->start >= r->end - r->start) {
+    const size_t rank = (at - w->launch.dynamic) / w->launch.dynamic_room;
+    if (at < w->launch.dynamic || rank >= w->launch.blocks) return NULL;
+    r = &w->dynamic[rank];
+  }
   if (at - r->start >= r->end - r->start) return NULL;
   return &r->cells[(at - r->start) / WORD];
 }
@@ -489,7 +579,7 @@ static void on_arrived(const void *at, unsigned long bytes, const void *site) {
 
 static void on_index(const char *type, long long index, const void *site) {
   struct watch *w = watching;
-  struct watch_finding *f = find_finding(w, WATCH_INDEX, site_of(w, site), 0, w->launch.builtins->linear);
+  struct watch_finding *f = find_finding(w, WATCH_INDEX, site_of(w, site), 0, current_thread(w));
   if (!f) return;
   f->offset = index;
   add_text(f, type);
@@ -508,41 +598,55 @@ const struct cpu_watch *watch_hooks(void) {
 
 static void map_arrays(struct watch *w) {
   for (size_t i = 0; i < w->array_count; i++) {
-    const uintptr_t start = w->arrays[i].start - w->shared.start, end = w->arrays[i].end - w->shared.start;
+    const uintptr_t start = w->arrays[i].start - w->shared[0].start, end = w->arrays[i].end - w->shared[0].start;
     const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WORD - 1 : 0)) / WORD, last = (end + WORD - 1) / WORD;
     if (first < last)
       memset(w->array_of + first, (int)(i + 1), last - first); /* a word is its array's, not the gap's */
   }
 }
 
+static int make_shared(struct watch *w, cugen_error *err) {
+  const uintptr_t start = w->arrays[0].start / WORD * WORD, end = w->arrays[w->array_count - 1].end;
+  int status = CUGEN_OK;
+  for (int i = 0; i < MOST_BLOCKS && !status; i++) {
+    w->shared[i] = (struct region){.start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
+    status = make_cells(&w->shared[i], err);
+  }
+  return status;
+}
+
 static int take_image(struct watch *w, const struct watch_image *image, cugen_error *err) {
   if (w->image.bytes == image->bytes && w->image.base == image->base) return CUGEN_OK;
   free(w->arrays);
   free(w->array_of);
-  drop_cells(&w->shared);
+  for (int i = 0; i < MOST_BLOCKS; i++) drop_cells(&w->shared[i]);
   w->array_of = NULL;
   w->arrays = NULL;
   w->image = *image;
   int status = arrays_read(image->bytes, image->length, image->base, &w->arrays, &w->array_count, err);
   if (status || !w->array_count) return status;
   if (w->array_count > MOST_ARRAYS) w->array_count = MOST_ARRAYS;
-  const uintptr_t start = w->arrays[0].start / WORD * WORD;
-  w->shared =
-      (struct region){.start = start, .end = w->arrays[w->array_count - 1].end, .shared = true, .unwritten = true};
-  w->array_of = calloc((w->shared.end - start) / WORD + 2, 1);
+  status = make_shared(w, err);
+  if (status) return status;
+  w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WORD + 2, 1);
   if (!w->array_of) return error_memory(err);
   map_arrays(w);
-  return make_cells(&w->shared, err);
+  return CUGEN_OK;
 }
 
 static int take_dynamic(struct watch *w, cugen_error *err) {
-  drop_cells(&w->dynamic);
-  w->dynamic = (struct region){.start = w->launch.dynamic,
-                               .end = w->launch.dynamic + w->launch.dynamic_bytes,
-                               .shared = true,
-                               .unwritten = true,
-                               .name = "dynamic shared memory"};
-  return make_cells(&w->dynamic, err);
+  int status = CUGEN_OK;
+  for (int i = 0; i < MOST_BLOCKS; i++) drop_cells(&w->dynamic[i]);
+  for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
+    const uintptr_t start = w->launch.dynamic + i * w->launch.dynamic_room;
+    w->dynamic[i] = (struct region){.start = start,
+                                    .end = start + w->launch.dynamic_bytes,
+                                    .shared = true,
+                                    .unwritten = true,
+                                    .name = "dynamic shared memory"};
+    status = make_cells(&w->dynamic[i], err);
+  }
+  return status;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b) {
@@ -564,8 +668,9 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   struct watch_report *report = w->report;
   const uint32_t slot = report->launch_count < KERNEL_MAX_LAUNCHES ? report->launch_count++ : KERNEL_MAX_LAUNCHES - 1;
   traffic_begin(w->traffic, &report->launches[slot]);
-  w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-  report->launches[slot].blocks = (double)w->blocks;
+  w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z / launch->blocks;
+  report->launches[slot].blocks = (double)w->blocks * launch->blocks;
+  clocks_drop(&w->clocks); /* of another number of threads */
   w->every = evenly(w, COUNTED_BLOCKS);
   w->fenced = w->entangled = false;
   w->began = clock();
@@ -578,7 +683,7 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
 }
 
 static void all_met(struct watch *w) {
-  const unsigned threads = w->launch.block.x * w->launch.block.y * w->launch.block.z;
+  const unsigned threads = w->launch.blocks * w->launch.padded;
   for (unsigned warp = 0; warp * WARP < threads; warp++) traffic_met(w->traffic, warp);
 }
 
@@ -594,26 +699,55 @@ double watch_limit(const struct watch *w) {
 }
 
 void watch_block_begins(struct watch *w) {
-  const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid;
+  const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid, *cluster = &w->launch.cluster;
+  const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
   if (w->counting) all_met(w);
-  w->block = at->x + (uint64_t)grid->x * (at->y + (uint64_t)grid->y * at->z);
-  w->block_time = w->barrier_time = ++w->time;
+  w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
+  w->block_time = w->cluster_time = ++w->time;
+  for (int i = 0; i < MOST_BLOCKS; i++) w->barrier_time[i] = w->time;
+  clocks_clear(&w->clocks);
+  memset(w->products_fenced, 0, sizeof w->products_fenced);
+  if (w->registers) memset(w->registers, 0, w->launch.blocks * w->launch.padded * sizeof *w->registers);
   w->counting = w->report->count_blocks || w->block % w->every == 0;
-  w->report->launches[w->report->launch_count - 1].counted += w->counting;
+  w->report->launches[w->report->launch_count - 1].counted += w->counting ? w->launch.blocks : 0;
+}
+
+/* What its threads know of others the whole block knows; in a block of its own, of the copy engine. */
+static void join_block(struct watch *w, unsigned rank) {
+  const unsigned first = rank * w->launch.padded;
+  const size_t row = block_row(w, rank), engine = w->clocks.row_words - 1;
+  uint32_t *all = w->clocks.words ? clocks_row(&w->clocks, row) : NULL;
+  for (unsigned thread = first; all && thread < first + w->launch.padded; thread++) {
+    if (w->launch.blocks > 1) clocks_join(&w->clocks, row, thread);
+    const uint32_t known = clocks_row(&w->clocks, thread)[engine];
+    if (known > all[engine]) all[engine] = known;
+  }
 }
 
 void watch_barrier(struct watch *w, unsigned rank) {
-  (void)rank;
-  w->barrier_time = ++w->time;
+  w->barrier_time[rank] = ++w->time;
+  join_block(w, rank);
   if (!w->counting) return;
   all_met(w);
   w->report->launches[w->report->launch_count - 1].barriers++;
+}
+
+static void join_lanes(struct watch *w, unsigned warp, unsigned lanes) {
+  const unsigned first = warp * WARP + (unsigned)__builtin_ctz(lanes);
+  for (unsigned left = lanes; left; left &= left - 1) {
+    const unsigned thread = warp * WARP + (unsigned)__builtin_ctz(left);
+    clocks_row(&w->clocks, thread)[thread] = w->time - 1;
+    clocks_join(&w->clocks, first, thread);
+  }
+  for (unsigned left = lanes; left; left &= left - 1)
+    clocks_join(&w->clocks, warp * WARP + (unsigned)__builtin_ctz(left), first);
 }
 
 void watch_warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool orders) {
   w->time++;
   if (w->counting && all) traffic_met(w->traffic, warp);
   if (!orders) return;
+  if (w->clocks.words) join_lanes(w, warp, lanes);
   if (all) {
     w->warp_time[warp] = w->time;
     return;
@@ -622,6 +756,124 @@ void watch_warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool o
   for (unsigned left = lanes; left; left &= left - 1)
     for (unsigned others = lanes; others; others &= others - 1)
       w->pairs[warp][__builtin_ctz(left)][__builtin_ctz(others)] = w->time;
+}
+
+/* ---- Asynchronous operations ---- */
+
+/* Rows are made when a launch first needs them: what was before is ordered by barriers of whole blocks. */
+static bool need_clocks(struct watch *w) {
+  const size_t threads = (size_t)w->launch.blocks * w->launch.padded;
+  return w->clocks.words || clocks_make(&w->clocks, threads, threads + w->launch.blocks + WATCH_ROWS);
+}
+
+static size_t named_row(const struct watch *w, unsigned row) {
+  return block_row(w, w->launch.blocks) + row;
+}
+
+void watch_release(struct watch *w, unsigned thread, unsigned row) {
+  if (!need_clocks(w)) return;
+  clocks_row(&w->clocks, thread)[thread] = w->time++;
+  clocks_join(&w->clocks, named_row(w, row), thread);
+  clocks_join(&w->clocks, named_row(w, row), block_row(w, thread / w->launch.padded));
+}
+
+void watch_acquire(struct watch *w, unsigned thread, unsigned row) {
+  if (need_clocks(w)) clocks_join(&w->clocks, thread, named_row(w, row));
+}
+
+void watch_pass(struct watch *w, unsigned to, unsigned from) {
+  if (need_clocks(w)) clocks_join(&w->clocks, named_row(w, to), named_row(w, from));
+}
+
+void watch_follow(struct watch *w, unsigned thread, unsigned other, uint32_t time) {
+  if (!need_clocks(w)) return;
+  uint32_t *own = clocks_row(&w->clocks, thread);
+  if (time > own[other]) own[other] = time;
+}
+
+void watch_cluster_barrier(struct watch *w) {
+  w->cluster_time = ++w->time;
+  for (unsigned rank = 0; rank < w->launch.blocks; rank++) join_block(w, rank);
+  for (unsigned rank = 1; rank < w->launch.blocks && w->clocks.words; rank++)
+    clocks_join(&w->clocks, block_row(w, 0), block_row(w, rank));
+  for (unsigned rank = 1; rank < w->launch.blocks && w->clocks.words; rank++)
+    clocks_join(&w->clocks, block_row(w, rank), block_row(w, 0));
+}
+
+uint32_t watch_touch(struct watch *w, const struct watch_touch *touch) {
+  struct access a = {.watch = w,
+                     .at = (uintptr_t)touch->at,
+                     .bytes = (unsigned)touch->bytes,
+                     .kind = touch->kind,
+                     .thread = touch->thread,
+                     .rank = touch->rank,
+                     .site = (uint32_t)site_of(w, touch->site)};
+  visit_place(&a);
+  return w->time++;
+}
+
+void watch_follows(struct watch *w, const struct watch_touch *touch) {
+  const uintptr_t at = (uintptr_t)touch->at;
+  const struct region *shared = &w->shared[touch->rank];
+  if (at - shared->start >= shared->end - shared->start) shared = &w->dynamic[touch->rank];
+  if (at - shared->start >= shared->end - shared->start) return;
+  const struct access a = {.watch = w,
+                           .region = shared,
+                           .at = at,
+                           .bytes = (unsigned)touch->bytes,
+                           .kind = touch->kind,
+                           .thread = touch->thread,
+                           .site = (uint32_t)site_of(w, touch->site)};
+  check_write(&a, &shared->cells[(at - shared->start) / WORD], WHOLE_WORD);
+}
+
+void watch_landed(struct watch *w, const void *at, size_t bytes, uint32_t time) {
+  for (size_t done = 0; done < bytes; done += WORD) {
+    struct cell *cell = cell_at(w, (uintptr_t)at + done);
+    if (cell && cell->write.kind & WATCH_ENGINE && cell->write.time == time) cell->write.kind &= (uint8_t)~CPU_ASYNC;
+  }
+}
+
+void watch_counted(struct watch *w, unsigned row, uint32_t time) {
+  if (!need_clocks(w)) return;
+  uint32_t *words = clocks_row(&w->clocks, named_row(w, row));
+  if (time > words[w->clocks.row_words - 1]) words[w->clocks.row_words - 1] = time;
+}
+
+void watch_proxy_fence(struct watch *w, unsigned thread) {
+  w->fence_time[thread] = w->time++;
+}
+
+/* ---- Sums in registers ---- */
+
+static struct registers *find_registers(struct watch *w, unsigned thread, uintptr_t start) {
+  if (!w->registers) w->registers = calloc(MOST_THREADS, sizeof *w->registers);
+  struct registers *all = w->registers ? w->registers[thread] : NULL;
+  for (int i = 0; i < MOST_REGISTERS && all; i++)
+    if (!all[i].start || all[i].start == start) return &all[i];
+  return NULL;
+}
+
+void watch_hold(struct watch *w, unsigned thread, const void *start, size_t bytes, const void *site) {
+  struct registers *r = find_registers(w, thread, (uintptr_t)start);
+  if (!r) return;
+  if (!r->start) *r = (struct registers){.start = (uintptr_t)start, .touched = !w->products_fenced[thread]};
+  if (r->touched && !r->in_flight)
+    watch_event(w, WATCH_FENCE, site, thread, NULL, 0,
+                "registers of a product's sums were used since the thread's last wgmma.fence");
+  r->end = r->start + bytes;
+  r->site = (uint32_t)site_of(w, site);
+  r->in_flight = true;
+}
+
+void watch_give_back(struct watch *w, unsigned thread, const void *start) {
+  struct registers *r = find_registers(w, thread, (uintptr_t)start);
+  if (r) r->in_flight = false;
+}
+
+void watch_registers_fence(struct watch *w, unsigned thread) {
+  w->products_fenced[thread] = true;
+  for (int i = 0; i < MOST_REGISTERS && w->registers; i++) w->registers[thread][i].touched = false;
 }
 
 /* ---- The next block ---- */

@@ -47,6 +47,44 @@ void watch_block_begins(struct watch *watch);
 void watch_barrier(struct watch *watch, unsigned rank);
 /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
 void watch_warp(struct watch *watch, unsigned warp, unsigned lanes, bool all, bool orders);
+/* ---- Asynchronous operations. Threads are numbered through their cluster, as slots are in waits.h ---- */
+
+/* Beside those of enum cpu_access. */
+enum watch_access {
+  WATCH_ENGINE = 8, /* by the copy engine, on behalf of the thread */
+  WATCH_PROXY = 16  /* by what sees threads' writes after a fence only */
+};
+
+/* What threads leave at a barrier for those who pass it: rows that the caller numbers. */
+enum { WATCH_ROWS = 4096 };
+
+struct watch_touch {
+  const void *at; /* of static shared memory: where the block that runs has it */
+  size_t bytes;
+  unsigned kind, thread, rank; /* rank: of the block whose shared memory it is */
+  const void *site;
+};
+
+/* All that the thread has seen until now is in that row. */
+void watch_release(struct watch *watch, unsigned thread, unsigned row);
+void watch_acquire(struct watch *watch, unsigned thread, unsigned row);
+void watch_pass(struct watch *watch, unsigned to_row, unsigned from_row);
+/* The thread comes after what the other did until that time. */
+void watch_follow(struct watch *watch, unsigned thread, unsigned other, uint32_t time);
+void watch_cluster_barrier(struct watch *watch);
+/* Returns its time. */
+uint32_t watch_touch(struct watch *watch, const struct watch_touch *touch);
+/* The thread uses what was written last there (an mbarrier), and is to come after that. */
+void watch_follows(struct watch *watch, const struct watch_touch *touch);
+/* What the engine began to write then is there, and counted at the barrier of that row. */
+void watch_landed(struct watch *watch, const void *at, size_t bytes, uint32_t time);
+void watch_counted(struct watch *watch, unsigned row, uint32_t time);
+void watch_proxy_fence(struct watch *watch, unsigned thread);
+/* Registers (on the thread's stack) that products are added to, until they are given back. */
+void watch_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes, const void *site);
+void watch_give_back(struct watch *watch, unsigned thread, const void *start);
+void watch_registers_fence(struct watch *watch, unsigned thread);
+
 /* At a site, thread by linear number; other_site 0: no other. */
 void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
                  unsigned other_thread, const char *text);

@@ -26,6 +26,11 @@ COPY = "width=1003 height=3 depth=1"
 REDUCE = "rows=3 cols=2111"
 FILTER = "rows=35 cols=71"
 
+WGMMA = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false deferred=false store_buffers=1"
+WGMMA_CLUSTER = "wgmma BM=128 BN=64 consumers=2 cluster_x=2 split_k=1 swap=false deferred=false store_buffers=1"
+WGMMA_SPLIT = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=2 swap=false deferred=false"
+STEPS = "dtype=bf16 M=200 N=136 K=1048"  # more steps along k than stages, more tiles than blocks
+
 # config, variant, settings, template, what is done, text, its replacement, what must be found (one of them)
 MUTANTS = [
     ("copy", "element", COPY, "copy_element.cu", "guard condition removed",
@@ -82,6 +87,42 @@ MUTANTS = [
      "  __syncthreads();\n  if (threadIdx.x > 0) return;", "  if (threadIdx.x > 0) return;\n  __syncthreads();", {"barrier after exit"}),
     ("reader", "stream", "n=3011 passes=2", "reader.cu", "index off by one", "if (i + k < count)", "if (i + k <= count)",
      {"out of bounds", "wrong result"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wait for a full stage removed", "barrier_wait(full_0 + stage * 8, phase);", "",
+     {"copy in flight", "uninitialised read"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wait for an empty stage removed", "barrier_wait(empty_0 + stage * 8, phase);", "",
+     {"asynchronous misuse", "race", "copy in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wrong parity", "unsigned phase = 0;", "unsigned phase = 1;",
+     {"copy in flight", "uninitialised read"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wrong parity of the producer", "unsigned phase = 1;", "unsigned phase = 0;", {"deadlock"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "stage released before it is read", "if (!first) release(last);\n      last = stage;",
+     "last = stage;\n      release(last);", {"race", "copy in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "bytes expected too few", "barrier_expect(barrier, stage_bytes);",
+     "barrier_expect(barrier, stage_bytes - 1024);", {"asynchronous misuse"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "bytes expected too many", "barrier_expect(barrier, stage_bytes);",
+     "barrier_expect(barrier, stage_bytes + 1024);", {"deadlock"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wait for products one too weak", "wgmma_wait<1>();", "wgmma_wait<2>();",
+     {"race", "copy in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "last wait for products removed",
+     "      wgmma_wait<0>();\n      release(last);\n//@ end\n\n", "      release(last);\n//@ end\n\n",
+     {"sums in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wgmma.fence removed", "      wgmma_fence();\n", "", {"missing fence"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "fence before the store removed", "      tensor_fence();\n", "", {"missing fence"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "fence of the barriers removed", "    barrier_fence_init();\n", "", {"missing fence"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "barrier before the store removed",
+     "      tensor_fence();\n      named_sync(6 + consumer, 128);", "      tensor_fence();", {"race"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wait for the store before removed",
+     "if (thread == 0) tensor_store_wait<store_buffers - 1>();", "", {"copy in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "last wait for stores removed",
+     "    if (thread == 0) tensor_store_wait<0>();\n", "", {"asynchronous misuse"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "first barrier of the cluster removed", "  cluster_sync();\n  wait_for_launch();",
+     "  wait_for_launch();", {"asynchronous misuse", "race"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "releases only its own block's stage",
+     "if (thread < cluster_x * cluster_y) barrier_arrive", "if (thread == rank) barrier_arrive", {"deadlock"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "one arrival at an empty stage too few",
+     "barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y)", "barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y - 1)",
+     {"race", "copy in flight", "asynchronous misuse"}),
+    ("matmul", WGMMA_SPLIT, "dtype=bf16 M=64 N=64 K=1048", "matmul_wgmma.cu", "barrier between the sums removed",
+     "      cluster_sync();\n#pragma", "#pragma", {"race"}),
 ]
 
 
