@@ -86,10 +86,10 @@ struct watch {
   bool fenced;                        /* __threadfence() was called: blocks may order themselves by flags */
   bool counting;                      /* this block's accesses are counted: each of so many, */
   uint64_t every;
-  uint64_t block, blocks;             /* a cluster counts as one */
-  bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
-  struct share *share; /* in one of several processes */
-  clock_t began;       /* time of the processor */
+  uint64_t block, blocks; /* a cluster counts as one */
+  bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
+  struct share *share;    /* in one of several processes */
+  clock_t began;          /* time of the processor */
 };
 
 /* The hooks carry no context. */
@@ -400,7 +400,8 @@ static void visit_words(const struct access *a) {
 static void count(const struct access *a, const char *array) {
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   const bool engine = a->kind & WATCH_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
-  if (!a->watch->counting || a->kind & CPU_ATOMIC || engine) return;
+  const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first stands for all */
+  if (!a->watch->counting || !first || a->kind & CPU_ATOMIC || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
     traffic_note(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
@@ -683,8 +684,7 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
 }
 
 static void all_met(struct watch *w) {
-  const unsigned threads = w->launch.blocks * w->launch.padded;
-  for (unsigned warp = 0; warp * WARP < threads; warp++) traffic_met(w->traffic, warp);
+  for (unsigned warp = 0; warp * WARP < w->launch.padded; warp++) traffic_met(w->traffic, warp);
 }
 
 void watch_end(struct watch *w) {
@@ -709,7 +709,7 @@ void watch_block_begins(struct watch *w) {
   memset(w->products_fenced, 0, sizeof w->products_fenced);
   if (w->registers) memset(w->registers, 0, w->launch.blocks * w->launch.padded * sizeof *w->registers);
   w->counting = w->report->count_blocks || w->block % w->every == 0;
-  w->report->launches[w->report->launch_count - 1].counted += w->counting ? w->launch.blocks : 0;
+  w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
 /* What its threads know of others the whole block knows; in a block of its own, of the copy engine. */
@@ -727,7 +727,7 @@ static void join_block(struct watch *w, unsigned rank) {
 void watch_barrier(struct watch *w, unsigned rank) {
   w->barrier_time[rank] = ++w->time;
   join_block(w, rank);
-  if (!w->counting) return;
+  if (!w->counting || rank) return;
   all_met(w);
   w->report->launches[w->report->launch_count - 1].barriers++;
 }
@@ -745,7 +745,7 @@ static void join_lanes(struct watch *w, unsigned warp, unsigned lanes) {
 
 void watch_warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool orders) {
   w->time++;
-  if (w->counting && all) traffic_met(w->traffic, warp);
+  if (w->counting && all && warp * WARP < w->launch.padded) traffic_met(w->traffic, warp);
   if (!orders) return;
   if (w->clocks.words) join_lanes(w, warp, lanes);
   if (all) {
