@@ -71,7 +71,8 @@ static int publish(struct api_check *check, cugen_check *out, cugen_error *err) 
   for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
-    check->skips[i] = (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].variants};
+    check->skips[i] =
+        (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants};
   for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
   *out = (cugen_check){.findings = check->findings,
                        .finding_count = r->finding_count,
@@ -132,6 +133,22 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   return status ? status : check_run(&target, &wanted, out, err);
 }
 
+static size_t count_refused(const struct check_result *r) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->skip_count; i++) count += r->skips[i].refused ? r->skips[i].variants : 0;
+  return count;
+}
+
+/* What was found, or could not be looked at. */
+static int conclude(const cugen_check *out, size_t refused, cugen_error *err) {
+  if (out->finding_count)
+    return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
+                     out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+  if (!refused) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but %zu run%s could not be watched", refused,
+                   refused == 1 ? "" : "s");
+}
+
 int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
   static const cugen_check_options defaults = CUGEN_CHECK_OPTIONS_INIT;
   if (!options) options = &defaults;
@@ -145,7 +162,5 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error ignored;
   if (publish(k->check, out, &ignored)) return error_memory(err);
-  if (status || !out->finding_count) return status;
-  return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
-                   out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+  return status ? status : conclude(out, count_refused(&k->check->result), err);
 }

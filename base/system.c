@@ -444,8 +444,9 @@ static bool has_ended(pid_t pid) {
   return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Waits for the end of the process, not of its output: a grandchild may keep the pipe open. False on time-out. */
-static bool watch(pid_t pid, int fd, double timeout, struct text *output) {
+/* Waits for the end of the process, not of its output: a grandchild may keep the pipe open. Else what has come before it: the
+   time is up, or somebody asked to stop. */
+static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, struct text *output) {
   double began = clock_seconds();
   bool open = true;
   for (int wait_ms = 1;; wait_ms = wait_ms < 20 ? wait_ms + 1 : 20) {
@@ -454,9 +455,10 @@ static bool watch(pid_t pid, int fd, double timeout, struct text *output) {
     if (open && !(open = drain(fd, output))) wait_ms = 1; /* the end is near */
     if (has_ended(pid)) {
       if (open) drain(fd, output);
-      return true;
+      return CUGEN_OK;
     }
-    if (timeout > 0 && clock_seconds() - began > timeout) return false;
+    if (timeout > 0 && clock_seconds() - began > timeout) return CUGEN_ERROR_DEVICE;
+    if (stop.asked && stop.asked(stop.context)) return CUGEN_ERROR_INTERRUPTED;
   }
 }
 
@@ -473,17 +475,22 @@ void process_end(pid_t pid, struct text *how) {
   if (how) describe_end(status, how);
 }
 
-static int collect(const char *program, pid_t pid, int fd, double timeout, struct text *output, int *exit_code,
-                   cugen_error *err) {
-  bool in_time = watch(pid, fd, timeout, output);
+static int collect(const char *program, pid_t pid, int fd, double timeout, struct process_stop stop,
+                   struct text *output, int *exit_code, cugen_error *err) {
+  const int why = watch(pid, fd, timeout, stop, output);
   int status = end_group(pid);
-  if (!in_time)
-    return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, timeout);
+  if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
+  if (why) return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, timeout);
   if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err) {
+  return process_run_until(argv, timeout, (struct process_stop){NULL, NULL}, output, exit_code, err);
+}
+
+int process_run_until(const char *const *argv, double timeout, struct process_stop stop, struct text *output,
+                      int *exit_code, cugen_error *err) {
   int out[2] = {-1, -1};
   pid_t pid = -1;
   if (pipe2(out, O_CLOEXEC | O_NONBLOCK)) return error_start(err, argv[0], errno);
@@ -494,7 +501,7 @@ int process_run(const char *const *argv, double timeout, struct text *output, in
   int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : start(&child, &pid, err);
   close_if_open(out[1]);
   close_if_open(null);
-  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], timeout, output, exit_code, err);
+  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], timeout, stop, output, exit_code, err);
   close(out[0]);
   return status;
 }

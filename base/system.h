@@ -47,6 +47,14 @@ int cpu_count(void);
    CUGEN_ERROR_DEVICE comes back. The child dies with the thread that called this. */
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err);
 
+/* Asked some fifty times a second; true: the process group is killed, and CUGEN_ERROR_INTERRUPTED comes back. */
+struct process_stop {
+  bool (*asked)(void *context); /* NULL: never */
+  void *context;
+};
+int process_run_until(const char *const *argv, double timeout, struct process_stop stop, struct text *output,
+                      int *exit_code, cugen_error *err);
+
 /* Starts argv with *fd connected to the child's descriptor 3; it keeps stderr, its stdin and stdout are /dev/null.
    The child is its own process group and dies with its parent: with the thread that called this, to be exact. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);

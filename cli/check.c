@@ -168,6 +168,7 @@ static json_t *skip_json(const cugen_check_skip *s) {
   json_t *object = json_object();
   json_object_set_new(object, "what", json_string(s->what));
   json_object_set_new(object, "why", json_text(s->why));
+  json_object_set_new(object, "refused", json_boolean(s->refused));
   json_object_set_new(object, "variants", json_integer((json_int_t)s->variants));
   return object;
 }
@@ -215,12 +216,13 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   const int status = cugen_kernel_check(cli->kernel, options, &check, &cli->error);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
-  if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
+  const bool told = status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_INTERRUPTED || check.skip_count;
+  if (status && !told) return status;
   if (json)
     *json = result_json(cli, &check, seconds, status == CUGEN_ERROR_INTERRUPTED);
   else
     print_result(cli, &check, seconds);
-  if (status || check.runs) return status;
+  if (check.runs || status == CUGEN_ERROR_INTERRUPTED) return status;
   return cli_fail(cli, CUGEN_ERROR_EMPTY, "nothing was checked");
 }
 
@@ -251,6 +253,7 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
 static int check_each(struct cli *cli, cugen_check_options *options, json_t *all) {
   enum { MOST_CONFIGS = 64 };
   const char *names[MOST_CONFIGS];
+  int worst = CUGEN_OK;
   size_t found = 0, count = cugen_configs(cli->lib, names, MOST_CONFIGS);
   if (count > MOST_CONFIGS) count = MOST_CONFIGS;
   for (size_t i = 0; i < count; i++) {
@@ -258,14 +261,16 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
     int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &cli->kernel, &cli->error);
     if (!status) status = check_kernel(cli, options, all ? &json : NULL);
     if (json) json_array_append_new(all, json);
-    if (status && status != CUGEN_ERROR_WRONG) return status;
+    const bool goes_on = status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_COMPILE || status == CUGEN_ERROR_EMPTY;
+    if (status && !goes_on) return status;
     found += status == CUGEN_ERROR_WRONG;
+    if (status && worst != CUGEN_ERROR_WRONG) worst = status;
     cugen_kernel_close(cli->kernel);
     cli->kernel = NULL;
     if (!all && i + 1 < count && !options_given(cli, OPTION_QUIET)) putchar('\n');
   }
-  if (!found) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
+  if (found) return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
+  return worst ? cli_fail(cli, worst, "nothing found, but not everything could be checked") : CUGEN_OK;
 }
 
 static int check_shipped(struct cli *cli, cugen_check_options *options) {

@@ -338,6 +338,7 @@ typedef struct cugen_check_traffic {
 /* What was not checked. */
 typedef struct cugen_check_skip {
   const char *what, *why; /* a variant or an implementation; what it needs that the cpu device has not */
+  int refused;            /* the compiler refused it; 0: by what the config says it is not for this device */
   size_t variants;
 } cugen_check_skip;
 
@@ -393,7 +394,8 @@ typedef struct cugen_check {
    variant, all or sample: those, on the check problem and the sizes around it. What was set at cugen_kernel_open stays.
 
    CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
-   then. CUGEN_ERROR_MISSING: there is no C++ compiler. What is in out->skips was not checked, which is no error. */
+   then. CUGEN_ERROR_COMPILE: nothing was found, but something in out->skips was refused by the compiler. CUGEN_ERROR_MISSING: there
+   is no C++ compiler. What else is in out->skips was not checked, which is no error. */
 int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
                        cugen_error *error);
 

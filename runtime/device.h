@@ -12,6 +12,7 @@
 
 #include "base/gpu.h"
 #include "base/kernel.h"
+#include "base/system.h"
 #include "toolkit.h"
 #include "watch.h"
 
@@ -35,6 +36,7 @@ struct compile_request {
   double timeout; /* seconds; 0: none */
   bool keep_ptx;  /* compiled.ptx is wanted, too */
   bool watched;   /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
+  struct process_stop stop; /* likewise: the compiler is killed, CUGEN_ERROR_INTERRUPTED */
 };
 
 struct kernel_resources {

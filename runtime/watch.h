@@ -28,6 +28,7 @@ enum watch_kind {
   WATCH_FENCE,       /* no fence between what threads and what copies or products do */
   WATCH_SUMS,        /* registers that a product is still adding to */
   WATCH_ASYNC,       /* a barrier or copy that is used wrongly */
+  WATCH_TRAP,        /* it ended itself, or the processor did */
   WATCH_KIND_COUNT
 };
 
@@ -50,7 +51,7 @@ struct watch_finding {
   struct watch_place here, other; /* other.site 0: there is none */
   bool shared;                    /* which memory */
   char array[WATCH_NAME];         /* or buffer; "": not known */
-  int64_t offset, bytes;          /* where in it, and how large it is; in bytes */
+  int64_t offset, bytes;          /* where in it, and how large it is, in bytes; without an array: the address */
   int element, size;              /* bytes of its element (0: not known), and of the access */
   uint64_t count;                 /* how often; only the first is described */
   char text[WATCH_TEXT];          /* the rest, in words; "" */

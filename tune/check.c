@@ -81,7 +81,7 @@ static int keep_finding(struct check *c, struct check_finding *f, cugen_error *e
   return CUGEN_OK;
 }
 
-static int keep_skip(struct check *c, const char *what, const char *why, cugen_error *err) {
+static int keep_skip(struct check *c, const char *what, const char *why, bool refused, cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++) {
     if (strcmp(r->skips[i].why, why) != 0) continue;
@@ -92,7 +92,7 @@ static int keep_skip(struct check *c, const char *what, const char *why, cugen_e
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){strdup(what), strdup(why), 1};
+  *s = (struct check_skip){strdup(what), strdup(why), refused, 1};
   return s->what && s->why ? CUGEN_OK : error_memory(err);
 }
 
@@ -165,10 +165,13 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
 
 /* What ended the run is a finding of its own unless the watch has said it already. */
 static bool is_explained(const struct probe_result *result) {
-  if (result->outcome == CUGEN_OUTCOME_WRONG) return false;
+  static const char wrote[] = "wrote to input";
+  const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
     const enum watch_kind kind = result->report->findings[i].kind;
-    if (kind == WATCH_BOUNDS || kind == WATCH_DEADLOCK || kind == WATCH_HANG) return true;
+    if (wrong && kind == WATCH_INPUT && strncmp(result->reason, wrote, strlen(wrote)) == 0) return true;
+    if (wrong) continue;
+    if (kind == WATCH_BOUNDS || kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP) return true;
   }
   return false;
 }
@@ -217,11 +220,11 @@ static int keep_run(struct outcome *o, const struct check_run *run, cugen_error 
   int status = CUGEN_OK;
   if (result->outcome == CUGEN_OUTCOME_COMPILE) {
     char *why = check_not_emulated(result->source, result->reason);
-    status = why ? keep_skip(c, result->variant, why, err) : error_memory(err);
+    status = why ? keep_skip(c, result->variant, why, true, err) : error_memory(err);
     free(why);
     return status;
   }
-  if (result->outcome == CUGEN_OUTCOME_LAUNCH) return keep_skip(c, result->variant, result->reason, err);
+  if (result->outcome == CUGEN_OUTCOME_LAUNCH) return keep_skip(c, result->variant, result->reason, false, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
   const bool whole = run->problem == CHECK_WHOLE && c->list.size_count > CHECK_WHOLE;
@@ -376,7 +379,7 @@ static int skip_unmet(struct check *c, cugen_error *err) {
     if (!unmet) continue;
     struct text why = {0};
     text_addf(&why, "requires %s", expr_text(unmet->expr));
-    status = why.failed ? error_memory(err) : keep_skip(c, all[i].implementation->name, text_get(&why), err);
+    status = why.failed ? error_memory(err) : keep_skip(c, all[i].implementation->name, text_get(&why), false, err);
     text_free(&why);
   }
   return status;

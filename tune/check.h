@@ -8,7 +8,7 @@
 
 enum check_kind {                                 /* those of watch_kind, and: */
                   CHECK_WRONG = WATCH_KIND_COUNT, /* a wrong result */
-                  CHECK_TRAP,                     /* it ended otherwise */
+                  CHECK_TRAP,                     /* it ended otherwise, nobody knows where */
                   CHECK_KIND_COUNT
 };
 
@@ -33,6 +33,7 @@ struct check_ran { /* one run */
 
 struct check_skip {
   char *what, *why; /* a variant or an implementation */
+  bool refused;     /* the compiler refused it: it should have been checked */
   uint32_t variants;
 };
 

@@ -18,6 +18,7 @@ static const char *const names[CHECK_KIND_COUNT] = {[WATCH_RACE] = "race",
                                                     [WATCH_FENCE] = "missing fence",
                                                     [WATCH_SUMS] = "sums in flight",
                                                     [WATCH_ASYNC] = "asynchronous misuse",
+                                                    [WATCH_TRAP] = "trap",
                                                     [CHECK_WRONG] = "wrong result",
                                                     [CHECK_TRAP] = "trap"};
 
@@ -39,21 +40,22 @@ static void add_place(struct text *out, const struct source_place *place) {
   if (place->user_line) text_addf(out, " (for %s:%d)", place->user, place->user_line);
 }
 
-/* "C[12]", "byte 1232 of tile_a", "2 bytes past the end of tile_a (4224 bytes)" */
+/* "C[12]", "byte 1232 of tile_a"; outside: "C[12], but C has 12 elements". */
 static void add_where(struct text *out, const struct watch_finding *f) {
+  if (!*f->array && !f->bytes) {
+    text_addf(out, "address 0x%llx, which is in no buffer or array", (unsigned long long)f->offset);
+    return;
+  }
   const char *array = *f->array ? f->array : "memory";
-  if (f->offset >= f->bytes)
-    text_addf(out, "%lld bytes past the end of %s (%lld bytes)", (long long)(f->offset - f->bytes), array,
-              (long long)f->bytes);
-  else if (f->offset < 0)
-    text_addf(out, "%lld bytes before %s (%lld bytes)", (long long)-f->offset, array, (long long)f->bytes);
-  else if (f->offset + f->size > f->bytes)
-    text_addf(out, "%d bytes over the end of %s (%lld bytes)", (int)(f->offset + f->size - f->bytes), array,
-              (long long)f->bytes);
-  else if (f->element && f->offset % f->element == 0)
+  const bool elements = f->element && f->offset % f->element == 0;
+  if (elements)
     text_addf(out, "%s[%lld]", array, (long long)(f->offset / f->element));
   else
     text_addf(out, "byte %lld of %s", (long long)f->offset, array);
+  if (f->offset >= 0 && f->offset + f->size <= f->bytes) return;
+  if (elements && f->offset < f->bytes && f->offset >= 0) text_addf(out, " with %d bytes", f->size);
+  text_addf(out, ", but %s has %lld %s", array, (long long)(elements ? f->bytes / f->element : f->bytes),
+            elements ? "elements" : "bytes");
 }
 
 static void add_access(struct text *out, const struct check_finding *f) {
@@ -149,7 +151,8 @@ char *check_message(const struct check_finding *f) {
       [WATCH_UNWRITTEN] = add_unwritten, [WATCH_BOUNDS] = add_access,     [WATCH_INDEX] = add_index,
       [WATCH_INPUT] = add_input,         [WATCH_DIVERGED] = add_diverged, [WATCH_EXITED] = add_words,
       [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang,
-      [WATCH_FENCE] = add_fence,         [WATCH_SUMS] = add_sums,         [WATCH_ASYNC] = add_words};
+      [WATCH_FENCE] = add_fence,         [WATCH_SUMS] = add_sums,         [WATCH_ASYNC] = add_words,
+      [WATCH_TRAP] = add_words};
   struct text out = {0};
   adders[f->raw.kind](&out, f);
   return text_take(&out);

@@ -69,7 +69,8 @@ static int compile(struct probe *p, cugen_error *err) {
                                     .entries = entries,
                                     .entry_count = plan_entries(&p->spec, entries),
                                     .timeout = 120,
-                                    .watched = true};
+                                    .watched = true,
+                                    .stop = {p->options.interrupted, p->options.context}};
   compiled_free(&p->compiled);
   p->compiled_source = p->spec.source_hash;
   p->refused = (cugen_error){0};

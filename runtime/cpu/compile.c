@@ -289,7 +289,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   argv[n++] = text_get(&job->source);
   if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
   argv[n] = NULL;
-  int code = 0, status = process_run(argv, request->timeout, &job->log, &code, err);
+  int code = 0, status = process_run_until(argv, request->timeout, request->stop, &job->log, &code, err);
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;

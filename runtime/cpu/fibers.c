@@ -290,12 +290,25 @@ const char *fibers_hang(const void *program_counter) {
   return "the time is up";
 }
 
+void fibers_stray(const void *program_counter, const void *address, bool write) {
+  const struct fibers *all = running;
+  if (all && all->launch->watch) watch_stray(all->launch->watch, program_counter, address, write);
+}
+
+void fibers_trap(const void *program_counter, const char *what) {
+  const struct fibers *all = running;
+  if (!all || !all->launch->watch) return;
+  watch_event(all->launch->watch, WATCH_TRAP, watch_standing(all->launch->watch, program_counter), all->crowd.slot,
+              NULL, 0, what);
+}
+
 void fibers_on_fault(void (*handler)(const char *text)) {
   atomic_store(&fault_handler, handler);
 }
 
 static _Noreturn void hook_trap(const char *what) {
   char text[FAULT_BYTES], where[128];
+  fibers_trap(__builtin_return_address(0), what);
   struct note note = {text, text + sizeof text - 1};
   fibers_where(where, sizeof where);
   note_text(&note, "trap: ");
@@ -547,8 +560,8 @@ static void watch_arrivals(const struct fibers *all, unsigned rank) {
   if (block->live < all->crowd.threads && first < MAX_SLOTS) {
     char text[WATCH_TEXT];
     struct note note = {text, text + sizeof text - 1};
-    note_count(&note, all->crowd.threads - block->live, " of the block's threads have ended before it, of ",
-               all->crowd.threads);
+    note_count(&note, all->crowd.threads - block->live, " of the block's ", all->crowd.threads);
+    note_text(&note, " threads have ended and never come to this barrier");
     watch_event(watch, WATCH_EXITED, all->parked[first].site, first, NULL, 0, text);
   }
   watch_barrier(watch, rank);
@@ -598,7 +611,22 @@ static bool gather(const struct parked *lanes, unsigned set, const struct parked
   return true;
 }
 
-/* Performs the operation at which a thread waits, when all that it names have come. */
+/* The mask of the operation at which a thread waits names lanes that are not there. */
+static void watch_mask(const struct fibers *all, unsigned thread) {
+  const struct parked *operation = &all->parked[thread];
+  const unsigned absent = operation->mask & ~all->warps[thread / WARP].live;
+  char text[WATCH_TEXT];
+  struct note note = {text, text + sizeof text - 1};
+  note_text(&note, "mask ");
+  note_lanes(&note, operation->mask);
+  note_text(&note, " names lanes ");
+  note_lanes(&note, absent);
+  note_text(&note, ", which have ended or are not in the block");
+  watch_event(all->launch->watch, WATCH_MASK, operation->site, thread, NULL, 0, text);
+}
+
+/* Performs the operation at which a thread waits, when all that it names have come. Lanes that have ended without coming are no
+   harm to a __syncwarp(). */
 static bool try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / WARP];
@@ -607,22 +635,12 @@ static bool try_warp(struct fibers *all, unsigned thread) {
   void *slots[WARP] = {NULL};
   if (!gather(&all->parked[thread / WARP * WARP], wanted, operation, slots)) return false;
   operation->combine(slots, wanted);
+  if (all->launch->watch && operation->mine && wanted != operation->mask) watch_mask(all, thread);
   if (all->launch->watch)
     watch_warp(all->launch->watch, thread / WARP, wanted, wanted == warp->live, !operation->mine);
   warp->waiting &= ~wanted;
   mark_ready(all, thread / WARP, wanted);
   return true;
-}
-
-static void watch_mask(const struct fibers *all, unsigned mask) {
-  char text[WATCH_TEXT];
-  struct note note = {text, text + sizeof text - 1};
-  note_text(&note, "mask ");
-  note_lanes(&note, mask);
-  note_text(&note, " names lanes ");
-  note_lanes(&note, mask & ~all->warps[all->crowd.slot / WARP].live);
-  note_text(&note, ", which have ended or are not in the block");
-  watch_event(all->launch->watch, WATCH_MASK, all->parked[all->crowd.slot].site, all->crowd.slot, NULL, 0, text);
 }
 
 static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
@@ -631,8 +649,8 @@ static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask
   if (!(mask & lane)) hook_trap("a warp operation whose mask does not name the calling lane");
   struct parked *self = &all->parked[thread];
   self->site = __builtin_return_address(0);
-  if (all->launch->watch && mask & ~all->warps[thread / WARP].live) watch_mask(all, mask);
   self->mask = mask;
+  if (all->launch->watch && mask & ~all->warps[thread / WARP].live) watch_mask(all, thread);
   self->combine = combine;
   self->mine = mine;
   all->warps[thread / WARP].waiting |= lane;

@@ -4,6 +4,7 @@
 #define RUNTIME_CPU_FIBERS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,9 @@ void fibers_on_fault(void (*fault)(const char *text));
 /* A watched kernel that runs is to be ended, at program_counter: the report is told where its threads stand. Empty when
    none runs, else a fault text; async-signal-safe. */
 const char *fibers_hang(const void *program_counter);
+/* A watched kernel has left all memory, or ended itself: the report is told. Async-signal-safe. */
+void fibers_stray(const void *program_counter, const void *address, bool write);
+void fibers_trap(const void *program_counter, const char *what);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);
 

@@ -154,37 +154,25 @@ static const struct span *nearest(const char *address, size_t *distance) {
   return found;
 }
 
-static const char *access_kind(const void *context) {
+/* False where it cannot be told. */
+static bool is_write(const void *context) {
 #if defined(__x86_64__)
   enum { WRITE_BIT = 2 }; /* page-fault error code, Intel SDM vol. 3, 4.7 */
   const ucontext_t *u = context;
-  return u->uc_mcontext.gregs[REG_ERR] & WRITE_BIT ? "write" : "read";
+  return u->uc_mcontext.gregs[REG_ERR] & WRITE_BIT;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+static const char *access_kind(const void *context) {
+#if defined(__x86_64__)
+  return is_write(context) ? "write" : "read";
 #else
   (void)context;
   return "access";
 #endif
-}
-
-static void describe_address(struct line *line, const char *address, const void *context) {
-  size_t distance;
-  const struct span *buffer = nearest(address, &distance);
-  if (fibers_owns_guard(address)) {
-    add(line, "stack overflow");
-  } else if (!buffer) {
-    add(line, "out of bounds: ");
-    add(line, access_kind(context));
-    add(line, " at address 0x");
-    add_number(line, (unsigned long long)(uintptr_t)address, 16);
-  } else {
-    bool before = address < buffer->start;
-    add(line, "out of bounds: ");
-    add(line, access_kind(context));
-    add(line, " at byte ");
-    add_number(line, distance, 10);
-    add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
-    add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
-    add(line, " bytes");
-  }
 }
 
 static const void *program_counter(const void *context) {
@@ -199,15 +187,45 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
+static void describe_address(struct line *line, const char *address, const void *context) {
+  size_t distance;
+  const struct span *buffer = nearest(address, &distance);
+  if (fibers_owns_guard(address)) {
+    add(line, "stack overflow");
+    fibers_trap(program_counter(context), "stack overflow");
+  } else if (!buffer) {
+    add(line, "out of bounds: ");
+    add(line, access_kind(context));
+    fibers_stray(program_counter(context), address, is_write(context));
+    add(line, " at address 0x");
+    add_number(line, (unsigned long long)(uintptr_t)address, 16);
+  } else {
+    bool before = address < buffer->start;
+    add(line, "out of bounds: ");
+    add(line, access_kind(context));
+    add(line, " at byte ");
+    add_number(line, distance, 10);
+    add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
+    add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
+    add(line, " bytes");
+  }
+}
+
+static void trap(struct line *line, const void *context, const char *what) {
+  add(line, "trap: ");
+  add(line, what);
+  fibers_trap(program_counter(context), what);
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
   struct line line = {.length = 0};
   switch (number) {
   case SIGSEGV:
   case SIGBUS: describe_address(&line, info->si_addr, context); break;
-  case SIGFPE: add(&line, "trap: integer division by zero"); break;
+  case SIGFPE: trap(&line, context, "integer division by zero"); break;
   case SIGALRM: add(&line, fibers_hang(program_counter(context))); break;
-  case SIGILL: add(&line, "trap: illegal instruction"); break;
-  default: add(&line, "trap: abort"); break;
+  case SIGILL: trap(&line, context, "illegal instruction"); break;
+  default: trap(&line, context, "abort"); break;
   }
   add_where(&line);
   die(&line);

@@ -259,6 +259,14 @@ static void add_finding(const struct access *a, enum watch_kind kind, const stru
   f->other.write = other->kind & CPU_WRITE;
 }
 
+void watch_stray(struct watch *w, const void *program_counter, const void *address, bool write) {
+  const uint64_t site = site_of(w, watch_standing(w, program_counter));
+  struct watch_finding *f = find_finding(w, WATCH_BOUNDS, site, 0, w->launch.builtins->linear);
+  if (!f) return;
+  f->here.write = write;
+  f->offset = (int64_t)(uintptr_t)address;
+}
+
 /* ---- One word ---- */
 
 /* Barriers of a whole block or cluster, and of a warp. */

@@ -88,6 +88,8 @@ void watch_registers_fence(struct watch *watch, unsigned thread);
 /* At a site, thread by linear number; other_site 0: no other. */
 void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
                  unsigned other_thread, const char *text);
+/* An access that is nowhere. Async-signal-safe. */
+void watch_stray(struct watch *watch, const void *program_counter, const void *address, bool write);
 /* The linear number of the block that is to run next; as many as the grid has: there is none. WATCH_HUNG: the launch has
    found out elsewhere that it does not end. Starts processes where that pays (share.h), and does not come back in theirs. */
 #define WATCH_HUNG UINT64_MAX
