@@ -40,6 +40,22 @@ static const char *const watched_flags[] = {
     "-nodefaultlibs"};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
+/* The same of clang++, which has no way to keep a float4 whole. */
+static const char *const clang_flags[] = {"-fsanitize=thread",
+                                          "-fsanitize=array-bounds",
+                                          "-mllvm",
+                                          "-enable-tail-merge=false",
+                                          "-mllvm",
+                                          "-tsan-instrument-read-before-write",
+                                          "-g1",
+                                          "-fno-threadsafe-statics",
+                                          "-nodefaultlibs",
+                                          "-Wno-unused-command-line-argument"};
+enum {
+  CLANG_COUNT = sizeof clang_flags / sizeof *clang_flags,
+  OWN_MOST = CLANG_COUNT > WATCHED_COUNT ? CLANG_COUNT : WATCHED_COUNT
+};
+
 /* Headers that the shim stands for: they resolve, and are empty. */
 static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "cuda_bf16.h",
@@ -273,14 +289,38 @@ static void add_root(struct job *job) {
   free(here);
 }
 
+/* Its first line, as what toolkit_library keeps: a compiler is asked once. */
+static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
+  struct text version = {0}, line = {0};
+  int code, status = CUGEN_OK;
+  if (!toolkit->compiler.length) return toolkit_missing(toolkit, "compiler", err);
+  status = process_run(argv, 10, &version, &code, err);
+  text_add_n(&line, text_get(&version), strcspn(text_get(&version), "\n"));
+  text_free(&version);
+  *table = status ? NULL : text_take(&line);
+  text_free(&line);
+  return status || *table ? status : error_memory(err);
+}
+
+static bool is_clang(const struct toolkit *toolkit) {
+  const void *line;
+  cugen_error ignored;
+  return toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK &&
+         strstr(line, "clang");
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + WATCHED_COUNT + 10], *compiler = text_get(&request->toolkit->compiler);
+  const char *argv[FLAG_COUNT + OWN_MOST + 10], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
   argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
   add_root(job);
   if (request->watched) argv[n++] = text_get(&job->root);
-  for (size_t i = 0; i < WATCHED_COUNT && request->watched; i++) argv[n++] = watched_flags[i];
+  const bool clang = is_clang(request->toolkit);
+  const char *const *const own = clang ? clang_flags : watched_flags;
+  const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
+  for (size_t i = 0; i < count; i++) argv[n++] = own[i];
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
   argv[n++] = text_get(&job->symbols);
@@ -330,20 +370,6 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   if (status) compiled_free(out);
   job_free(&job);
   return status;
-}
-
-/* Its first line, as what toolkit_library keeps: a compiler is asked once. */
-static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
-  struct text version = {0}, line = {0};
-  int code, status = CUGEN_OK;
-  if (!toolkit->compiler.length) return toolkit_missing(toolkit, "compiler", err);
-  status = process_run(argv, 10, &version, &code, err);
-  text_add_n(&line, text_get(&version), strcspn(text_get(&version), "\n"));
-  text_free(&version);
-  *table = status ? NULL : text_take(&line);
-  text_free(&line);
-  return status || *table ? status : error_memory(err);
 }
 
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {

@@ -295,7 +295,7 @@ void fibers_stray(const void *program_counter, const void *address, bool write) 
   if (all && all->launch->watch) watch_stray(all->launch->watch, program_counter, address, write);
 }
 
-void fibers_trap(const void *program_counter, const char *what) {
+void fibers_ended(const void *program_counter, const char *what) {
   const struct fibers *all = running;
   if (!all || !all->launch->watch) return;
   watch_event(all->launch->watch, WATCH_TRAP, watch_standing(all->launch->watch, program_counter), all->crowd.slot,
@@ -308,7 +308,7 @@ void fibers_on_fault(void (*handler)(const char *text)) {
 
 static _Noreturn void hook_trap(const char *what) {
   char text[FAULT_BYTES], where[128];
-  fibers_trap(__builtin_return_address(0), what);
+  fibers_ended(__builtin_return_address(0), what);
   struct note note = {text, text + sizeof text - 1};
   fibers_where(where, sizeof where);
   note_text(&note, "trap: ");

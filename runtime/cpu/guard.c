@@ -192,7 +192,7 @@ static void describe_address(struct line *line, const char *address, const void 
   const struct span *buffer = nearest(address, &distance);
   if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
-    fibers_trap(program_counter(context), "stack overflow");
+    fibers_ended(program_counter(context), "stack overflow");
   } else if (!buffer) {
     add(line, "out of bounds: ");
     add(line, access_kind(context));
@@ -214,7 +214,7 @@ static void describe_address(struct line *line, const char *address, const void 
 static void trap(struct line *line, const void *context, const char *what) {
   add(line, "trap: ");
   add(line, what);
-  fibers_trap(program_counter(context), what);
+  fibers_ended(program_counter(context), what);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {

@@ -52,7 +52,7 @@ static const struct planted planted[] = {
     {"race", 6, "s",
      "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\ns += 1;\n__syncthreads();\ny[i] = x[i] + 0 * s;"},
     {"uninitialised read", 4, "s", "__shared__ float s[64];\ny[i] = x[i] + (s[t] > 2 ? 0 : 0) + 0 * s[t];"},
-    {"uninitialised read", 3, "y", "y[i] = y[i] > 3 ? x[i] : x[i] + 0 * threads;"},
+    {"uninitialised read", 3, "y", "y[i] = y[i] > 3 ? x[i] + 1 : x[i];"},
     {"out of bounds", 3, "x", "y[i] = x[i] + (i == 63 ? 0 * x[i + 1] : 0);"},
     {"out of bounds", 4, "x", "y[i] = x[i];\nif (i == 0) y[i] += 0 * x[-1];"},
     {"out of bounds", 4, "y", "y[i] = x[i];\nif (i == 63) y[n + 5] = 1;"},

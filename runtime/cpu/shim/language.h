@@ -48,7 +48,11 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #ifdef CUGEN_WATCH /* with a gap before each, so that what leaves one is not in the next */
 #define CUGEN_GLUED(first, second) first##second
 #define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
+#ifdef __clang__ /* which knows what nobody writes, or reads, and leaves accesses to it out */
+#define __shared__                 static char CUGEN_GLUE(cugen_gap_, __COUNTER__)[256] __attribute__((__used__)); static __attribute__((__used__))
+#else
 #define __shared__                 static char CUGEN_GLUE(cugen_gap_, __COUNTER__)[256] __attribute__((__used__)); static
+#endif
 #else
 #define __shared__ static
 #endif

@@ -2,10 +2,15 @@
 /* clang-format off */
 /* ---- Barriers and fences --------------------------------------------------------------------------------------- */
 
-CUGEN_INLINE void __syncthreads() { cugen_own_hooks->barrier(CPU_BARRIER_PLAIN, 0); }
-CUGEN_INLINE int __syncthreads_count(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_COUNT, p); }
-CUGEN_INLINE int __syncthreads_and(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_AND, p); }
-CUGEN_INLINE int __syncthreads_or(int p) { return cugen_own_hooks->barrier(CPU_BARRIER_OR, p); }
+#ifdef __clang__ /* two barriers stay two, so that a watched kernel's can be told apart */
+#define CUGEN_APART [[clang::nomerge]]
+#else
+#define CUGEN_APART
+#endif
+CUGEN_INLINE void __syncthreads() { CUGEN_APART cugen_own_hooks->barrier(CPU_BARRIER_PLAIN, 0); }
+CUGEN_INLINE int __syncthreads_count(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_COUNT, p); }
+CUGEN_INLINE int __syncthreads_and(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_AND, p); }
+CUGEN_INLINE int __syncthreads_or(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_OR, p); }
 CUGEN_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
 CUGEN_INLINE void __threadfence() {
   cugen_note_fence();
