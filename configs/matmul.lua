@@ -162,11 +162,11 @@ kernel "matmul" {
     -- Tensor cores add products of 8-bit floats with 13 bits behind the largest of 32, so that 2^-14 of a sum is lost
     -- at each step along k, which may be all to the same side.
     tolerance = "2 * K * eps(accumulator) + eps(result) + (dtype == 'tf32' and sqrt(K) / 256 or 0) \
-                 + (float_8 and K * sqrt(K) / 262144 or 0) + (fused and 16 * eps(accumulator) or 0)",
+                 + (float_8 and K * sqrt(K) / 262144 or 0) + (fused and 16 * eps(dtype == 'i8' and 'f32' or accumulator) or 0)",
     -- Over all of C these errors are 0.14 * sqrt(K) * eps where every sum is rounded, K * eps / 70 on tensor cores, which
     -- cut sums off once for 16 products, a fifth of eps(result), and 7e-4 for tf32. One lost product is 1 / sqrt(K).
     norm = "K * eps(accumulator) / 16 + eps(result) / 2 + (dtype == 'tf32' and 0.002 or 0) \
-            + (float_8 and K / 262144.0 or 0) + (fused and 4 * eps(accumulator) or 0)",
+            + (float_8 and K / 262144.0 or 0) + (fused and 4 * eps(dtype == 'i8' and 'f32' or accumulator) or 0)",
   },
   scalar "M" { dtype = "index", specialize = "specialize" },
   scalar "N" { dtype = "index", specialize = "specialize" },
