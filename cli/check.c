@@ -240,10 +240,20 @@ static int print_json(struct cli *cli, json_t *json, int status) {
   return printed ? printed : status;
 }
 
+/* Small ragged sizes are what a check is quick with, and finds most with. */
+static void remark_sizes(struct cli *cli) {
+  char *whole = strdup(cugen_kernel_problem(cli->kernel));
+  const bool used = cugen_kernel_use_check(cli->kernel, &cli->error) == CUGEN_OK;
+  if (used && whole && !cli->setting_count && strcmp(whole, cugen_kernel_problem(cli->kernel)) == 0)
+    cli_remark(cli, "the config has no check { ... } sizes: what it checks is the whole problem, and no other size");
+  free(whole);
+}
+
 static int check_config(struct cli *cli, cugen_check_options *options) {
   json_t *json = NULL;
   int status = cli_open_kernel(cli);
   if (status) return status;
+  remark_sizes(cli);
   stop_catch();
   status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
   return finish(cli, print_json(cli, json, status));
