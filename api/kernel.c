@@ -96,8 +96,9 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
 
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
                       cugen_error *error) {
-  if (out) *out = NULL;
-  if (API_NEEDS(error, "lib, config, settings, out", lib, config, count ? (const void *)settings : config, out))
+  if (!out) return API_NEEDS(error, "out", out);
+  *out = NULL;
+  if (API_NEEDS(error, "lib, config, settings", lib, config, count ? (const void *)settings : config))
     return CUGEN_ERROR_USAGE;
   for (size_t i = 0; i < count; i++)
     if (!settings[i]) return error_set(error, CUGEN_ERROR_USAGE, "cugen_kernel_open: settings[%zu] is NULL", i);

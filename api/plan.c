@@ -168,8 +168,9 @@ static int check_options(const cugen_plan_options *options, cugen_error *err) {
 int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out, cugen_error *error) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (out) *out = NULL;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
+  if (!out) return API_NEEDS(error, "out", out);
+  *out = NULL;
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = check_options(options, error);
   if (status) return status;
   cugen_plan *p = calloc(1, sizeof *p);
@@ -249,8 +250,9 @@ static bool count_fits(const cugen_plan *p, size_t count) {
 }
 
 int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
-  if (out) *out = NULL;
-  if (API_NEEDS(error, "plan, arguments, out", p, count ? (const void *)arguments : p, out)) return CUGEN_ERROR_USAGE;
+  if (!out) return API_NEEDS(error, "out", out);
+  *out = NULL;
+  if (API_NEEDS(error, "plan, arguments", p, count ? (const void *)arguments : p)) return CUGEN_ERROR_USAGE;
   if (!count_fits(p, count)) return refuse_count(p, count, error);
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);

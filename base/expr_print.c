@@ -13,8 +13,15 @@ static const struct {
 #undef X
 };
 
-/* In a formula, where these are other than in C. gelu is x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel:
-   Gaussian Error Linear Units), with (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions. The least and the greatest of anything and NaN are NaN, on either side. */
+/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error Linear Units), with
+   (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions. */
+static const char gelu_pattern[] =
+    "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * "
+    "__x * __x); "
+    "if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); "
+    "else return __x / (1 + exp(__y)); }(%a))";
+
+/* In a formula, where these are other than in C. The least and the greatest of anything and NaN are NaN, on either side. */
 static const char *const formula_patterns[OP_COUNT] = {
     [OP_ABS] = "([](auto __x) { return __x <= 0 ? 0 - __x : __x; }(%a))",
     [OP_SQRT] = "sqrt(%a)",
@@ -22,11 +29,7 @@ static const char *const formula_patterns[OP_COUNT] = {
     [OP_LOG] = "log(%a)",
     [OP_TANH] = "tanh(%a)",
     [OP_ERF] = "erf(%a)",
-    [OP_GELU] =
-        "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * "
-        "__x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); "
-        "else "
-        "return __x / (1 + exp(__y)); }(%a))",
+    [OP_GELU] = gelu_pattern,
     [OP_RELU] = "([](auto __x) { return __x < 0 ? decltype(__x)(0) : __x; }(%a))",
     [OP_MIN] = "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(%a, %b))",
     [OP_MAX] = "([](auto __x, auto __y) { return __x > __y || __x != __x ? __x : __y; }(%a, %b))",
