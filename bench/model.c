@@ -1,19 +1,30 @@
-/* Benchmark: how well the model ranks. For every problem that a cache holds measurements of, on a device that is described:
-   the rank correlation (Spearman) of predicted and measured times, the regret of the model's first choice, and how many
-   variants are tried until one is within 5 % of the best, in the model's order and, on average, in a random one. Nothing
-   runs on a GPU; each variant is compiled.
-   bench_model DATABASE [FOLDER [CONFIG]]
-   FOLDER keeps what was compiled, so that the next run only predicts; there it also writes LINES.txt, a line a variant. */
+/* Benchmark: how well the model ranks. For every problem that there are measurements of, on a device that is described: the
+   rank correlation (Spearman) of predicted and measured times, the regret of the model's first choice, and how many
+   variants are tried until one is within 5 % of the best: in the model's order, in a random one, by the tuner's default
+   strategy, and by that when it begins with the model's eight. Nothing runs on a GPU; each variant is compiled.
+   bench_model [RECORDS [FOLDER [CONFIG]]]
+   RECORDS is a cache, wisdom or wisdom.xz; without it the measurements that are kept here, which is what
+   docs/performance.md has. FOLDER keeps what was compiled, so that the next run only predicts; there it also writes LINES.txt,
+   a line a variant. Of each record the very source is wanted that was measured: what ships now has it, or one of the
+   revisions below, which git has. Where none does, what ships now stands for it if it compiles to as many registers. */
 #include <pthread.h>
 
 #include "common.h"
 #include "runtime/plan.h"
+#include "runtime/wisdom.h"
 #include "tune/model.h"
+#include "tune/strategy.h"
 
-enum { FEWEST = 30, MOST_THREADS = 64 };
+enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8 };
+
+static const char recorded[] = "bench/results/2026-11-21-h200-model.wisdom.xz";
+static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715e8803", "879a6831531b",
+                                        "4d0167d4cfda", "4824d9c2c63b", "09137f666915"};
 
 struct row {
   struct kernel_spec spec;
+  int registers;              /* as recorded */
+  uint64_t place;             /* in the config */
   double measured, predicted; /* predicted 0: not possible */
   struct model_prediction parts;
 };
@@ -88,10 +99,18 @@ static int get_compiled(const struct work *w, const struct kernel_spec *spec, st
   return status;
 }
 
+static bool same_kernel(const struct compiled *compiled, int registers) {
+  bool same = false;
+  for (size_t i = 0; i < compiled->entry_count; i++) same |= compiled->resources[i].registers == registers;
+  return same;
+}
+
 static void predict(const struct work *w, struct row *row) {
   struct compiled compiled;
   cugen_error err;
   int status = get_compiled(w, &row->spec, &compiled, &err);
+  if (!status && !same_kernel(&compiled, row->registers))
+    status = error_set(&err, CUGEN_ERROR_CACHE, "another kernel than the one that was measured");
   if (!status) status = model_predict(&w->kernel->device, &row->spec, &compiled, &row->parts, &err);
   if (!status) row->predicted = row->parts.seconds;
   if (status) fprintf(stderr, "%s: %s\n", row->spec.variant, err.message);
@@ -120,14 +139,6 @@ static void predict_all(struct work *w) {
 }
 
 /* ---- Judging ------------------------------------------------------------------------------------------------------ */
-
-static int by_measured(const void *a, const void *b) {
-  return compare_doubles(&((const struct row *)a)->measured, &((const struct row *)b)->measured);
-}
-
-static int by_predicted(const void *a, const void *b) {
-  return compare_doubles(&((const struct row *)a)->predicted, &((const struct row *)b)->predicted);
-}
 
 /* Equal values share the mean of their ranks. */
 static void rank(const double *values, size_t count, double *out) {
@@ -159,35 +170,133 @@ static double spearman(const struct row *rows, size_t count) {
   return rho;
 }
 
-struct verdicts {
-  size_t count;
-  double rho, regret;
-  double tried, tried_random; /* until one is within 5 % of the best */
-  double error;               /* median of predicted by measured */
+/* ---- Searching ---------------------------------------------------------------------------------------------------- */
+
+enum { MOST_SPANS = 64 };
+
+/* Rows in the config's order, which the strategies see, and where the model's order begins. */
+struct searched {
+  struct row *rows;
+  size_t count, span_count;
+  double best;
+  struct strategy_span spans[MOST_SPANS]; /* implementations */
+  uint64_t *by_model;
 };
+
+static void find_spans(struct searched *s) {
+  s->span_count = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    const char *variant = s->rows[i].spec.variant, *before = i ? s->rows[i - 1].spec.variant : "";
+    size_t length = strcspn(variant, " ") + 1;
+    if ((!i || strncmp(variant, before, length) != 0) && s->span_count < MOST_SPANS)
+      s->spans[s->span_count++] = (struct strategy_span){i, 0};
+    s->spans[s->span_count - 1].count++;
+  }
+}
+
+/* Words that differ; two variants are neighbours when it is one, of a tunable of the same implementation. */
+static size_t differences(const char *a, const char *b) {
+  size_t count = 0;
+  for (;;) {
+    size_t m = strcspn(a, " "), n = strcspn(b, " ");
+    count += m != n || strncmp(a, b, m) != 0;
+    a += m, b += n;
+    if (!*a || !*b || count > 1) return count + (*a != *b);
+    a++, b++;
+  }
+}
+
+static size_t find_neighbours(const void *context, uint64_t index, uint64_t *out) {
+  const struct searched *s = context;
+  const char *variant = s->rows[index].spec.variant;
+  size_t count = 0;
+  for (size_t i = 0; i < s->count; i++)
+    if (i != index && differences(variant, s->rows[i].spec.variant) == 1) out[count++] = i;
+  return count;
+}
+
+/* Tries until one is within 5 % of the best; the strategy hears of a variant when LATENCY more have been asked for. */
+static double tries(const struct searched *s, const char *name, size_t firsts, uint64_t seed) {
+  const struct strategy_space space = {s->spans, s->span_count,   seed,     s->by_model,
+                                       firsts,   find_neighbours, s->count, s};
+  const struct strategy_ops *ops;
+  uint64_t ahead[LATENCY + 1], index;
+  size_t given = 0, tried = 0;
+  double best = INFINITY;
+  require(strategy_find(name, &ops, NULL), NULL);
+  struct strategy *strategy = require_memory(ops->open(&space));
+  while (best > 1.05 * s->best) {
+    while (given - tried <= LATENCY && ops->next(strategy, &index)) ahead[given++ % (LATENCY + 1)] = index;
+    if (tried == given) break;
+    index = ahead[tried++ % (LATENCY + 1)];
+    ops->report(strategy, index, s->rows[index].measured);
+    best = fmin(best, s->rows[index].measured);
+  }
+  ops->close(strategy);
+  return (double)tried;
+}
+
+static double model_tries(const struct searched *s) {
+  size_t tried = 0;
+  while (s->rows[s->by_model[tried]].measured > 1.05 * s->best) tried++;
+  return (double)(tried + 1);
+}
+
+static double median_tries(const struct searched *s, const char *name, size_t firsts) {
+  double all[SEEDS];
+  for (int seed = 0; seed < SEEDS; seed++) all[seed] = tries(s, name, firsts, (uint64_t)seed);
+  return median(all, SEEDS);
+}
+
+/* ---- Verdicts ----------------------------------------------------------------------------------------------------- */
+
+struct verdicts {
+  size_t count, left_out;
+  double rho, regret, error;             /* the last: median of predicted by measured */
+  double model, random, local, informed; /* tries until one is within 5 % of the best */
+};
+
+static int by_place(const void *a, const void *b) {
+  uint64_t x = ((const struct row *)a)->place, y = ((const struct row *)b)->place;
+  return (x > y) - (x < y);
+}
+
+/* The model's order, as places among the rows. */
+static uint64_t *order_by_model(const struct row *rows, size_t count) {
+  uint64_t *order = require_memory(calloc(count + 1, sizeof *order));
+  for (size_t i = 0; i < count; i++) {
+    size_t at = i;
+    for (; at && rows[order[at - 1]].predicted > rows[i].predicted; at--) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return order;
+}
 
 static struct verdicts judge(struct row *rows, size_t count) {
   struct verdicts out = {.count = count};
+  struct searched s = {.rows = rows, .count = count, .best = INFINITY};
   double *ratios = require_memory(calloc(count, sizeof *ratios));
+  qsort(rows, count, sizeof *rows, by_place);
+  for (size_t i = 0; i < count; i++) {
+    ratios[i] = rows[i].predicted / rows[i].measured;
+    s.best = fmin(s.best, rows[i].measured);
+  }
+  s.by_model = order_by_model(rows, count);
+  find_spans(&s);
   out.rho = spearman(rows, count);
-  qsort(rows, count, sizeof *rows, by_measured);
-  double best = rows[0].measured;
-  size_t good = 0, first = 0;
-  for (size_t i = 0; i < count; i++) ratios[i] = rows[i].predicted / rows[i].measured;
-  while (good < count && rows[good].measured <= 1.05 * best) good++;
-  qsort(rows, count, sizeof *rows, by_predicted);
-  while (rows[first].measured > 1.05 * best) first++;
-  out.regret = rows[0].measured / best;
-  out.tried = (double)(first + 1);
-  out.tried_random = ((double)count + 1) / ((double)good + 1);
+  out.regret = rows[s.by_model[0]].measured / s.best;
+  out.model = model_tries(&s);
+  out.random = median_tries(&s, "random", 0);
+  out.local = median_tries(&s, "local", 0);
+  out.informed = median_tries(&s, "local", count < FIRSTS ? count : FIRSTS);
   out.error = median(ratios, count);
-  free(ratios);
+  free(ratios), free(s.by_model);
   return out;
 }
 
 static void print_judgement(const char *config, const char *what, const struct verdicts *j) {
-  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.0f %7.0f %7.2f\n", config, what, j->count, j->rho, j->regret, j->tried,
-         j->tried_random, j->error);
+  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.2f %7.1f %7.1f %7.1f %7.1f\n", config, what, j->count, j->rho, j->regret,
+         j->error, j->model, j->random, j->local, j->informed);
   fflush(stdout);
 }
 
@@ -209,39 +318,49 @@ static void write_lines(const struct work *w) {
 
 /* ---- One problem -------------------------------------------------------------------------------------------------- */
 
-static bool add_row(cugen_kernel *k, const struct cache_record *record, struct row *out) {
+/* exact: only with the very source. */
+static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exact, struct row *out) {
   struct variant variant;
   uint64_t index;
   cugen_error err;
-  *out = (struct row){.measured = record->seconds};
+  *out = (struct row){.measured = record->seconds, .registers = record->resources.registers};
   if (record->outcome != CUGEN_OUTCOME_OK || space_find(k->space, record->variant, &index, &err)) return false;
   space_variant(k->space, index, &variant, k->values);
-  return expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &out->spec, &err) ==
-         CUGEN_OK;
+  out->place = index;
+  if (expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &out->spec, &err)) return false;
+  if (!exact || strcmp(out->spec.source_hash.hex, record->source_hash.hex) == 0) return true;
+  kernel_spec_free(&out->spec);
+  return false;
 }
 
-static struct verdicts look_at(cugen_kernel *k, struct cache *cache, const struct cache_space *space,
-                               const char *folder) {
+/* The records of one problem, and what became of them. */
+struct recorded {
+  const char *database, *folder; /* folder: NULL: nothing is kept */
+  const struct cache_space *space;
   struct cache_record *records;
-  struct verdicts out = {0};
-  size_t count;
-  cugen_error err;
-  const struct cache_key key = {space->device, space->config, space->problem, space->options};
-  require(cache_load(cache, &key, &records, &count, &err), &err);
-  struct work w = {.kernel = k, .folder = folder, .rows = require_memory(calloc(count + 1, sizeof *w.rows))};
-  for (size_t i = 0; i < count; i++) w.count += add_row(k, &records[i], &w.rows[w.count]);
-  predict_all(&w);
+  bool *taken;
+  size_t count, kept;
+  struct row *rows;
+};
+
+/* Those records whose source this kernel's config has. */
+static void predict_some(cugen_kernel *k, struct recorded *r, bool exact) {
+  struct work w = {.kernel = k, .folder = r->folder, .rows = r->rows + r->kept};
   size_t kept = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    if (r->taken[i]) continue;
+    r->taken[i] = add_row(k, &r->records[i], exact, &w.rows[w.count]);
+    w.count += r->taken[i];
+  }
+  predict_all(&w);
   for (size_t i = 0; i < w.count; i++)
-    if (w.rows[i].predicted > 0) w.rows[kept++] = w.rows[i];
+    if (w.rows[i].predicted > 0)
+      w.rows[kept++] = w.rows[i];
+    else
+      kernel_spec_free(&w.rows[i].spec);
   w.count = kept;
-  if (folder) write_lines(&w);
-  if (kept >= FEWEST) out = judge(w.rows, kept);
-  for (size_t i = 0; i < kept; i++) kernel_spec_free(&w.rows[i].spec);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(w.rows);
-  free(records);
-  return out;
+  if (r->folder) write_lines(&w);
+  r->kept += kept;
 }
 
 /* The settings of a problem's text: "M=4 N=8" in place, cut at the spaces. */
@@ -251,64 +370,181 @@ static size_t cut_settings(char *text, const char **out, size_t most) {
   return count;
 }
 
-static struct verdicts open_and_look(const char *database, const struct cache_space *space, struct cache *cache,
-                                     const char *folder) {
+/* With the config and the templates of a tree, NULL: what ships. A config that cannot be opened has none. */
+static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   const char *settings[KERNEL_MAX_ARGUMENTS];
-  struct verdicts out = {0};
+  struct text templates = {0}, config = {0};
   cugen_error err;
   cugen *lib;
   cugen_kernel *k;
-  options.device = space->device, options.cache = database;
-  char *text = require_memory(strdup(space->problem));
-  size_t count = cut_settings(text, settings, KERNEL_MAX_ARGUMENTS);
+  text_addf(&templates, "%s/templates", tree ? tree : "");
+  text_addf(&config, tree ? "%s/configs/%s.lua" : "%s%s", tree ? tree : "", r->space->config);
+  options.device = r->space->device, options.cache = r->database;
+  if (tree) options.template_dir = text_get(&templates);
+  char *text = require_memory(strdup(r->space->problem));
+  size_t setting_count = cut_settings(text, settings, KERNEL_MAX_ARGUMENTS);
   require(cugen_open(&options, &lib, &err), &err);
-  if (cugen_kernel_open(lib, space->config, settings, count, &k, &err) == CUGEN_OK) {
+  if (cugen_kernel_open(lib, text_get(&config), settings, setting_count, &k, &err) == CUGEN_OK) {
     int status = cugen_kernel_use_predictions(k, &err);
     if (!status) status = api_space(k, &err);
     if (!status) status = api_expander(k, &err);
-    if (!status) out = look_at(k, cache, space, folder);
+    if (!status) predict_some(k, r, exact);
     cugen_kernel_close(k);
   }
   cugen_close(lib);
   free(text);
+  text_free(&templates), text_free(&config);
+}
+
+static struct verdicts look_at(const char *database, const struct cache_space *space, struct cache *cache,
+                               const char *trees, const char *folder) {
+  struct recorded r = {.database = database, .folder = folder, .space = space};
+  struct verdicts out = {0};
+  struct text tree = {0};
+  cugen_error err;
+  const struct cache_key key = {space->device, space->config, space->problem, space->options};
+  require(cache_load(cache, &key, &r.records, &r.count, &err), &err);
+  r.rows = require_memory(calloc(r.count + 1, sizeof *r.rows));
+  r.taken = require_memory(calloc(r.count + 1, sizeof *r.taken));
+  open_and_predict(&r, NULL, true);
+  for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {
+    size_t before = r.kept;
+    text_clear(&tree);
+    text_addf(&tree, "%s/%s", trees, revisions[i]);
+    if (file_exists(text_get(&tree))) open_and_predict(&r, text_get(&tree), true);
+    for (size_t row = before; row < r.kept; row++) r.rows[row].place += (i + 1) << 48;
+  }
+  open_and_predict(&r, NULL, false);
+  if (r.kept >= FEWEST) out = judge(r.rows, r.kept);
+  out.left_out = r.count - r.kept;
+  for (size_t i = 0; i < r.kept; i++) kernel_spec_free(&r.rows[i].spec);
+  for (size_t i = 0; i < r.count; i++) cache_record_free(&r.records[i]);
+  text_free(&tree);
+  free(r.taken), free(r.rows), free(r.records);
   return out;
 }
 
 /* Of a family's problems: means weighted by their variants; the worst regret. */
 static void add_up(struct verdicts *sum, const struct verdicts *one) {
   double before = (double)sum->count, now = (double)one->count, all = before + now;
-  sum->rho = (sum->rho * before + one->rho * now) / all;
-  sum->tried = (sum->tried * before + one->tried * now) / all;
-  sum->tried_random = (sum->tried_random * before + one->tried_random * now) / all;
-  sum->error = (sum->error * before + one->error * now) / all;
+  const double from[] = {one->rho, one->error, one->model, one->random, one->local, one->informed};
+  double *const to[] = {&sum->rho, &sum->error, &sum->model, &sum->random, &sum->local, &sum->informed};
+  for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] = (*to[i] * before + from[i] * now) / all;
   sum->regret = fmax(sum->regret, one->regret);
   sum->count += one->count;
 }
 
-int main(int argc, char **argv) {
-  if (argc < 2) return fprintf(stderr, "bench_model DATABASE [FOLDER [CONFIG]]\n"), 2;
+/* matmul by the type of its operands: other units, other implementations. */
+static void name_family(const struct cache_space *space, struct text *out) {
+  const char *type = strcmp(space->config, "matmul") == 0 ? strstr(space->problem, "dtype=") : NULL;
+  text_clear(out);
+  text_add(out, space->config);
+  if (type) text_addf(out, " %.*s", (int)strcspn(type + 6, " "), type + 6);
+}
+
+static int by_family(const void *a, const void *b) {
+  struct text x = {0}, y = {0};
+  name_family(a, &x), name_family(b, &y);
+  int order = strcmp(text_get(&x), text_get(&y));
+  text_free(&x), text_free(&y);
+  return order ? order : strcmp(((const struct cache_space *)a)->problem, ((const struct cache_space *)b)->problem);
+}
+
+static void look_at_all(const char *database, const char *trees, const char *folder, const char *config) {
   struct cache *cache;
   struct cache_space *spaces;
-  size_t count;
-  cugen_error err;
   struct verdicts family = {0};
-  const char *folder = argc > 2 ? argv[2] : NULL;
-  require(cache_open(argv[1], &cache, NULL, &err), &err);
+  struct text name = {0}, next = {0};
+  size_t count, left_out = 0;
+  cugen_error err;
+  require(cache_open(database, &cache, NULL, &err), &err);
   require(cache_spaces(cache, &spaces, &count, &err), &err);
-  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho", "regret", "tried", "random",
-         "ratio");
+  if (count) qsort(spaces, count, sizeof *spaces, by_family);
+  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho", "regret", "ratio", "model",
+         "random", "local", "both");
   for (size_t i = 0; i < count; i++) {
-    bool wanted = argc < 4 || strcmp(argv[3], spaces[i].config) == 0;
+    bool wanted = !config || strcmp(config, spaces[i].config) == 0;
+    name_family(&spaces[i], &name);
     if (wanted && spaces[i].records >= FEWEST && strncmp(spaces[i].options, "arch ", 5) == 0) {
-      struct verdicts one = open_and_look(argv[1], &spaces[i], cache, folder);
+      struct verdicts one = look_at(database, &spaces[i], cache, trees, folder);
       if (one.count) print_judgement(spaces[i].config, spaces[i].problem, &one), add_up(&family, &one);
+      left_out += one.left_out;
     }
-    if (i + 1 < count && strcmp(spaces[i].config, spaces[i + 1].config) == 0) continue;
-    if (family.count) print_judgement(spaces[i].config, "all of them; the worst regret", &family);
+    if (i + 1 < count) name_family(&spaces[i + 1], &next);
+    if (i + 1 < count && strcmp(text_get(&name), text_get(&next)) == 0) continue;
+    if (family.count) print_judgement(text_get(&name), "all of them; the worst regret", &family);
     family = (struct verdicts){0};
   }
+  printf("%zu records were left out: their source is neither here nor in the revisions.\n", left_out);
   cache_spaces_free(spaces, count);
   cache_close(cache);
+  text_free(&name), text_free(&next);
+}
+
+/* ---- What was measured -------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *end) {
+  return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+static void read_wisdom(const char *path, struct text *out) {
+  struct text command = {0};
+  char part[65536];
+  text_addf(&command, ends_in(path, ".xz") ? "xz -dc '%s'" : "cat '%s'", path);
+  FILE *pipe = popen(text_get(&command), "r");
+  for (size_t n; pipe && (n = fread(part, 1, sizeof part, pipe)) > 0;) text_add_n(out, part, n);
+  if (!pipe || pclose(pipe) || out->failed) {
+    fprintf(stderr, "%s cannot be read\n", path);
+    exit(1);
+  }
+  text_free(&command);
+}
+
+/* Wisdom goes into a cache of its own, for this run. */
+static void import(const char *path, const char *database) {
+  struct text wisdom = {0};
+  struct cache_merged merged;
+  struct cache *cache;
+  cugen_error err;
+  read_wisdom(path, &wisdom);
+  require(cache_open(database, &cache, NULL, &err), &err);
+  require(wisdom_import(cache, path, text_get(&wisdom), wisdom.length, &merged, &err), &err);
+  cache_close(cache);
+  text_free(&wisdom);
+}
+
+/* The configs and templates of each revision, into trees/REVISION. */
+static void check_out(const char *trees) {
+  struct text command = {0};
+  for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {
+    text_clear(&command);
+    text_addf(&command, "mkdir '%s/%s' && git archive %s configs templates | tar x -C '%s/%s'", trees, revisions[i],
+              revisions[i], trees, revisions[i]);
+    if (system(text_get(&command))) fprintf(stderr, "revision %s is not here\n", revisions[i]);
+  }
+  text_free(&command);
+}
+
+static void remove_folder(const char *folder) {
+  struct text command = {0};
+  text_addf(&command, "rm -r '%s'", folder);
+  if (system(text_get(&command))) fprintf(stderr, "%s is left behind\n", folder);
+  text_free(&command);
+}
+
+int main(int argc, char **argv) {
+  const char *records = argc > 1 ? argv[1] : recorded, *folder = argc > 2 ? argv[2] : NULL;
+  char made[] = "/tmp/bench_model_XXXXXX";
+  struct text database = {0};
+  if (argc > 4) return fprintf(stderr, "bench_model [RECORDS [FOLDER [CONFIG]]]\n"), 2;
+  bool is_wisdom = ends_in(records, ".xz") || strstr(records, ".wisdom");
+  if (!mkdtemp(made)) return perror(made), 1;
+  text_addf(&database, is_wisdom ? "%s/records.db" : "%s", is_wisdom ? made : records);
+  if (is_wisdom) import(records, text_get(&database));
+  check_out(made);
+  look_at_all(text_get(&database), made, folder, argc > 3 ? argv[3] : NULL);
+  remove_folder(made);
+  text_free(&database);
   return 0;
 }

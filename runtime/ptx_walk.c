@@ -267,13 +267,15 @@ static double expected_bytes(const struct walk *walk, const struct warp *w, cons
   return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
 }
 
-/* By a tensor's map: the first of several counts what all will bring. */
+/* By a tensor's map: the first of several counts what all will bring. Where warps are specialised one of four asks, and
+   goes on as long as there is room; what it brings other blocks want, too, at about the same time, and L2 is asked about
+   half as often: by multicast to a cluster, or since requests are put together on the way (Nsight Compute's unit "lrc"). */
 static void load_tensor(const struct walk *walk, struct warp *w, const double begin[PTX_SCENARIOS]) {
-  const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory};
+  const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory}, shared = 0.5;
   double done[PTX_SCENARIOS];
   for (int s = 0; s < PTX_SCENARIOS; s++) done[s] = begin[s] + latency[s] + w->expected / 64;
-  if (w->expected > 0) push(&w->bulk, done);
-  count_bulk(w, w->expected / (walk->wgmma ? walk->alike : 1), true); /* one of four warps asks */
+  if (w->expected > 0 && !walk->wgmma) push(&w->bulk, done);
+  count_bulk(w, w->expected * (walk->wgmma ? shared / walk->alike : 1), true);
   w->expected = 0;
 }
 
@@ -496,6 +498,16 @@ static void add_counts(const struct ptx_counts *from, double factor, struct ptx_
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
 
+/* Groups of warps share the units, and begin when the first tiles are there. */
+static void join_groups(struct walk *walk) {
+  const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory};
+  for (int s = 0; s < PTX_SCENARIOS; s++) {
+    for (int p = 0; p < PTX_PIPE_COUNT; p++)
+      walk->counts.alone[s] = larger(walk->counts.alone[s], walk->counts.pipe[p]);
+    walk->counts.alone[s] += latency[s];
+  }
+}
+
 static int walk_some(struct walk *walk, int count, cugen_error *err) {
   struct warp *warps = calloc((size_t)count, sizeof *warps);
   int status = warps ? CUGEN_OK : error_memory(err);
@@ -510,9 +522,7 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
     for (int s = 0; s < PTX_SCENARIOS; s++) walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
     warp_close(&warps[i]);
   }
-  for (int p = 0; p < PTX_PIPE_COUNT && walk->wgmma; p++) /* the groups share the units */
-    for (int s = 0; s < PTX_SCENARIOS; s++)
-      walk->counts.alone[s] = larger(walk->counts.alone[s], walk->counts.pipe[p]);
+  if (walk->wgmma) join_groups(walk);
   walk->counts.pages = (double)walk->memory.page_count * walk->warps / count;
   free(warps);
   ptx_memory_close(&walk->memory);
