@@ -111,6 +111,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.throttle = "";
+    p->info.record.predicted = p->choice.predicted;
     return;
   }
   api_publish(k, record, &p->info.record);

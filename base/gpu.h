@@ -13,7 +13,11 @@
   X(int32_lanes, "32-bit integer additions a cycle")                                                                 \
   X(special_lanes, "reciprocals, square roots and the like a cycle")                                                 \
   X(tensor_flops, "f16 operations a cycle of the tensor cores, dense; 0: none")                                      \
-  X(tensor_f64_flops, "f64 operations a cycle of the tensor cores; 0: none")                                         \
+  X(tensor_f64_flops, "the same with f64 operands")                                                                  \
+  X(tensor_tf32_flops, "the same with tf32 operands")                                                                \
+  X(tensor_bf16_flops, "the same with bf16 operands")                                                                \
+  X(tensor_fp8_flops, "the same with 8-bit floats")                                                                  \
+  X(tensor_i8_flops, "the same with 8-bit integers")                                                                 \
   X(l1_bytes, "bytes that L1 and shared memory have together")                                                       \
   X(l2_bytes_per_clock, "bytes a cycle that L2 gives to all multiprocessors together")                               \
   X(memory_gb_per_second, "bandwidth of the device memory, as published")                                            \

@@ -14,27 +14,11 @@ memory_gb_per_second (1555)
 -- Level 2 cache: the same.
 l2_bytes (40 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (80)
-max_threads_per_sm (2048)
-max_blocks_per_sm (32)
-registers_per_sm (65536)
-shared_per_sm (164 * 1024)
-shared_per_block_optin (163 * 1024)
 
--- L1 and shared memory: the same.
+-- L1 and shared memory: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" (11.0 for older ones).
 l1_bytes (192 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions".
-fp32_lanes (64)
-fp64_lanes (32)
-fp16_lanes (256)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 312 and 19.5 TFLOP/s, the same.
-tensor_flops (2048)
-tensor_f64_flops (128)
 
 -- L2 throughput: the same: "L2 cache read bandwidth 5120 bytes/clk".
 l2_bytes_per_clock (5120)

@@ -14,27 +14,11 @@ memory_gb_per_second (8000)
 -- Level 2 cache: chipsandcheese.com, as above.
 l2_bytes (126 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (100)
-max_threads_per_sm (2048)
-max_blocks_per_sm (32)
-registers_per_sm (65536)
-shared_per_sm (228 * 1024)
-shared_per_block_optin (227 * 1024)
 
 -- L1 and shared memory: chipsandcheese.com: as the H100's.
 l1_bytes (256 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions".
-fp32_lanes (128)
-fp64_lanes (64)
-fp16_lanes (256)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 2.25 PFLOP/s and 37 TFLOP/s: NVIDIA HGX B200 datasheet.
-tensor_flops (8192)
-tensor_f64_flops (128)
 
 -- L2 throughput: no figure is published: twice that of the H100, for two dies.
 l2_bytes_per_clock (8944)

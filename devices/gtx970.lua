@@ -14,24 +14,8 @@ memory_gb_per_second (224)
 -- Level 2 cache: the same.
 l2_bytes (1792 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" and, for what it has left out, 11.0.
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (52)
-max_threads_per_sm (2048)
-max_blocks_per_sm (32)
-registers_per_sm (65536)
-shared_per_sm (96 * 1024)
-shared_per_block_optin (48 * 1024)
 
 -- L1 and shared memory: CUDA C++ Programming Guide 11.0, compute capability 5.x: shared memory, and an L1 of its own.
 l1_bytes ((96 + 48) * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions" and 11.0.
-fp32_lanes (128)
-fp64_lanes (4)
-fp16_lanes (0)
-int32_lanes (128)
-special_lanes (32)
-
--- No tensor cores.
-tensor_flops (0)
-tensor_f64_flops (0)

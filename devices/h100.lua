@@ -14,27 +14,11 @@ memory_gb_per_second (3352)
 -- Level 2 cache: the same.
 l2_bytes (50 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (90)
-max_threads_per_sm (2048)
-max_blocks_per_sm (32)
-registers_per_sm (65536)
-shared_per_sm (228 * 1024)
-shared_per_block_optin (227 * 1024)
 
--- L1 and shared memory: the same.
+-- L1 and shared memory: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" (11.0 for older ones).
 l1_bytes (256 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions".
-fp32_lanes (128)
-fp64_lanes (64)
-fp16_lanes (256)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 4,096 and 256 operations a cycle: 989 and 67 TFLOP/s, the same.
-tensor_flops (4096)
-tensor_f64_flops (256)
 
 -- L2 throughput: Luo et al., Benchmarking and Dissecting the Nvidia Hopper GPU Architecture, 2024 (arXiv:2402.13499), L2 throughput.
 l2_bytes_per_clock (4472)

@@ -14,27 +14,11 @@ memory_gb_per_second (936)
 -- Level 2 cache: the same.
 l2_bytes (6 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (86)
-max_threads_per_sm (1536)
-max_blocks_per_sm (16)
-registers_per_sm (65536)
-shared_per_sm (100 * 1024)
-shared_per_block_optin (99 * 1024)
 
--- L1 and shared memory: the same.
+-- L1 and shared memory: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" (11.0 for older ones).
 l1_bytes (128 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions".
-fp32_lanes (128)
-fp64_lanes (2)
-fp16_lanes (128)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 71 TFLOP/s with f32 sums, the same.
-tensor_flops (512)
-tensor_f64_flops (0)
 
 -- L2 throughput: no figure is published: that of the RTX 4090.
 l2_bytes_per_clock (1622)

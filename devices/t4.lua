@@ -14,27 +14,11 @@ memory_gb_per_second (320)
 -- Level 2 cache: NVIDIA Turing GPU Architecture whitepaper: TU104 has 4 MB.
 l2_bytes (4 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (75)
-max_threads_per_sm (1024)
-max_blocks_per_sm (16)
-registers_per_sm (65536)
-shared_per_sm (64 * 1024)
-shared_per_block_optin (64 * 1024)
 
 -- L1 and shared memory: Turing whitepaper.
 l1_bytes (96 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions".
-fp32_lanes (64)
-fp64_lanes (2)
-fp16_lanes (128)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 65 TFLOP/s, the same.
-tensor_flops (1024)
-tensor_f64_flops (0)
 
 -- L2 throughput: 1,270 GB/s: Jia et al., Dissecting the NVidia Turing T4 GPU via Microbenchmarking, 2019.
 l2_bytes_per_clock (800)

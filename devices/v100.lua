@@ -14,24 +14,8 @@ memory_gb_per_second (900)
 -- Level 2 cache: the same.
 l2_bytes (6 * 1024 * 1024)
 
--- CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" and, for what it has left out, 11.0.
+-- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.
 compute_capability (70)
-max_threads_per_sm (2048)
-max_blocks_per_sm (32)
-registers_per_sm (65536)
-shared_per_sm (96 * 1024)
-shared_per_block_optin (96 * 1024)
 
--- L1 and shared memory: the same.
+-- L1 and shared memory: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability" (11.0 for older ones).
 l1_bytes (128 * 1024)
-
--- CUDA C++ Programming Guide 13.0, "Throughput of Native Arithmetic Instructions" and 11.0.
-fp32_lanes (64)
-fp64_lanes (32)
-fp16_lanes (128)
-int32_lanes (64)
-special_lanes (16)
-
--- Tensor cores, dense: 125 TFLOP/s, the same.
-tensor_flops (1024)
-tensor_f64_flops (0)

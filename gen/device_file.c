@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capability.h"
 #include "sandbox.h"
 
 /* Timing is needed for predictions only, which are made for what NVRTC has a target for. */
-enum figure_kind { FIGURE_FACT, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
+/* A LIMIT or a LANE may be left out: it is the compute capability's then. */
+enum figure_kind { FIGURE_FACT, FIGURE_LIMIT, FIGURE_LANE, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
 
 struct figure {
   const char *name;
@@ -22,6 +24,10 @@ struct figure {
 
 #define FACT(name, least)                                                                                            \
   { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least }
+#define LIMIT(name, least)                                                                                           \
+  { #name, FIGURE_LIMIT, offsetof(struct gpu_model, facts.name), least }
+#define LANE(name, least)                                                                                            \
+  { #name, FIGURE_LANE, offsetof(struct gpu_model, rates.name), least }
 #define TIMING(name)                                                                                                 \
   { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), 1 }
 #define RATE(name, least)                                                                                            \
@@ -37,18 +43,22 @@ static const struct figure figures[] = {
     FACT(memory_bus_bits, 1),
     FACT(memory_bytes, 1),
     FACT(l2_bytes, 1),
-    FACT(max_threads_per_sm, 32),
-    FACT(max_blocks_per_sm, 1),
-    FACT(registers_per_sm, 1),
-    FACT(shared_per_sm, 1),
-    FACT(shared_per_block_optin, 1),
-    RATE(fp32_lanes, 1),
-    RATE(fp64_lanes, 1),
-    RATE(fp16_lanes, 0),
-    RATE(int32_lanes, 1),
-    RATE(special_lanes, 1),
-    RATE(tensor_flops, 0),
-    RATE(tensor_f64_flops, 0),
+    LIMIT(max_threads_per_sm, 32),
+    LIMIT(max_blocks_per_sm, 1),
+    LIMIT(registers_per_sm, 1),
+    LIMIT(shared_per_sm, 1),
+    LIMIT(shared_per_block_optin, 1),
+    LANE(fp32_lanes, 1),
+    LANE(fp64_lanes, 1),
+    LANE(fp16_lanes, 0),
+    LANE(int32_lanes, 1),
+    LANE(special_lanes, 1),
+    LANE(tensor_flops, 0),
+    LANE(tensor_f64_flops, 0),
+    LANE(tensor_tf32_flops, 0),
+    LANE(tensor_bf16_flops, 0),
+    LANE(tensor_fp8_flops, 0),
+    LANE(tensor_i8_flops, 0),
     RATE(l1_bytes, 1),
     TIMING(l2_bytes_per_clock),
     RATE(memory_gb_per_second, 1),
@@ -96,7 +106,7 @@ static void take_number(lua_State *L, const struct figure *figure, struct gpu_mo
   double number = lua_tonumber(L, 1);
   if (!(number >= figure->least) || !(number <= most))
     luaL_error(L, "%s is %f, should be %d or more", figure->name, number, (int)figure->least);
-  if (figure->kind != FIGURE_FACT) {
+  if (figure->kind != FIGURE_FACT && figure->kind != FIGURE_LIMIT) {
     memcpy((char *)out + figure->offset, &number, sizeof number);
     return;
   }
@@ -161,6 +171,21 @@ static void add_common(struct gpu_model *out) {
   f->is_gpu = 1;
 }
 
+/* What was not said is as with every GPU of this compute capability. */
+static void add_capability(struct reader *reader) {
+  struct device_facts facts = {0};
+  struct gpu_rates rates = {0};
+  struct gpu_model *out = reader->out, usual;
+  bool known = capability_limits(out->facts.compute_capability, &facts);
+  known = known && capability_rates(out->facts.compute_capability, out->name, &rates) && rates.fp32_lanes > 0;
+  usual = (struct gpu_model){.facts = facts, .rates = rates};
+  for (int i = 0; i < FIGURES && known; i++) {
+    if (reader->lines[i] || (figures[i].kind != FIGURE_LIMIT && figures[i].kind != FIGURE_LANE)) continue;
+    memcpy((char *)out + figures[i].offset, (const char *)&usual + figures[i].offset, sizeof(double));
+    reader->lines[i] = 1;
+  }
+}
+
 static int check_complete(const struct reader *reader, const char *path, cugen_error *err) {
   bool predicted = reader->out->facts.compute_capability >= GPU_OLDEST_TARGET;
   for (int i = 0; i < FIGURES; i++)
@@ -187,6 +212,7 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   if (!status) status = sandbox_load(sandbox, path, content, length, 0, CUGEN_ERROR_CONFIG, err);
   if (!status) status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
   sandbox_close(sandbox);
+  if (!status) add_capability(&reader);
   if (!status) status = check_complete(&reader, path, err);
   if (!status) add_common(out);
   return status;

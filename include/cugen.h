@@ -750,7 +750,7 @@ typedef struct cugen_plan_info {
   cugen_plan_choice choice;
   const char *tuned_for; /* the problem that the record is of; NULL: default */
   double distance;       /* from this problem to that one */
-  cugen_record record;   /* as it was measured, for tuned_for; default: only variant, flops and bytes */
+  cugen_record record;   /* as it was measured, for tuned_for; default: only variant, flops, bytes and predicted */
   int64_t measured_at;   /* seconds since the epoch, with which driver and NVRTC; default: 0 */
   int driver_version;
   int nvrtc_version;

@@ -6,39 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
-static const struct {
-  int capability;
-  int threads_per_sm, blocks_per_sm;
-  int shared_per_sm, shared_per_block; /* KiB; the second on request */
-} table[] = {
-    {35, 2048, 16, 48, 48},    {70, 2048, 32, 96, 96},    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163},
-    {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},  {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227},
-    {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227}, {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99},
-    {121, 1536, 24, 100, 99},
-};
+#include "base/capability.h"
 
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
-  size_t i = 0, count = sizeof table / sizeof *table;
-  while (i < count && table[i].capability != capability) i++;
-  if (i == count) return false;
   *out = (struct device_facts){.compute_capability = capability,
                                .architecture_specific = capability >= 90,
                                .sm_count = sm_count,
                                .warp_size = 32,
                                .max_threads_per_block = 1024,
-                               .max_threads_per_sm = table[i].threads_per_sm,
-                               .max_blocks_per_sm = table[i].blocks_per_sm,
                                .registers_per_block = 65536,
-                               .registers_per_sm = 65536,
                                .shared_per_block = 49152,
-                               .shared_per_block_optin = 1024 * table[i].shared_per_block,
-                               .shared_per_sm = 1024 * table[i].shared_per_sm,
                                .shared_reserved_per_block = capability >= 80 ? 1024 : 0,
                                .constant_bytes = 65536,
                                .pitch_alignment = 512,
                                .is_gpu = 1};
-  return true;
+  return capability_limits(capability, out);
 }
 
 /* Whole numbers without a sign; *end is behind them. */

@@ -311,13 +311,18 @@ static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_in
   both(latency, walk->machine->latency_shared + access.wavefronts - 1);
 }
 
+static double tensor_rate(const struct ptx_machine *m, const struct ptx_instruction *in) {
+  double share = in->op == PTX_MMA ? m->tensor_sync_share : 1;
+  switch (in->operand_size) {
+  case 8: return share * m->tensor_f64_flops;
+  case 4: return share * m->tensor_tf32_flops;
+  case 1: return share * (in->is_float ? m->tensor_fp8_flops : m->tensor_i8_flops);
+  default: return share * m->tensor_flops;
+  }
+}
+
 static double tensor_cycles(const struct walk *walk, const struct ptx_instruction *in) {
-  const struct ptx_machine *m = walk->machine;
-  double flops = (double)in->immediate, rate = m->tensor_flops * (in->op == PTX_MMA ? m->tensor_sync_share : 1);
-  if (in->operand_size == 8) rate = m->tensor_f64_flops;
-  if (in->operand_size == 4) rate /= 2;
-  if (in->operand_size == 1) rate *= 2;
-  return rate > 0 ? flops / rate : 0;
+  return (double)in->immediate / tensor_rate(walk->machine, in);
 }
 
 /* Products queue for the tensor cores; all four warps of a group execute the instruction, which is one. */
@@ -459,6 +464,21 @@ static bool has(const struct ptx_kernel *kernel, enum ptx_op op) {
   return false;
 }
 
+static int check(const struct walk *walk, cugen_error *err) {
+  const struct ptx_kernel *kernel = walk->kernel;
+  if (walk->warps < 1 || walk->warps > 32)
+    return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
+  if (has(kernel, PTX_CALL))
+    return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+  for (size_t i = 0; i < kernel->count; i++) {
+    const struct ptx_instruction *in = &kernel->instructions[i];
+    if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "PTX line %d: how fast the device multiplies matrices of this type is not known", in->line);
+  }
+  return CUGEN_OK;
+}
+
 /* The steps of the first warp, at most PROBE_STEPS. */
 static int probe(const struct walk *walk, long *steps, cugen_error *err) {
   struct walk copy = *walk;
@@ -536,13 +556,12 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   long steps = 0;
   *out = (struct ptx_counts){0};
   walk.warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
-  if (walk.warps < 1 || walk.warps > 32) return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
-  if (has(kernel, PTX_CALL))
-    return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+  int status = check(&walk, err);
+  if (status) return status;
   walk.wgmma = has(kernel, PTX_WGMMA);
   walk.alike = walk.wgmma && walk.warps > 4 ? 4 : walk.warps;
   walk.patterns = calloc(kernel->count + 1, sizeof *walk.patterns);
-  int status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);
+  status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
   if (walk.wgmma) most = (walk.warps + 3) / 4;

@@ -13,9 +13,9 @@ struct ptx_machine {
       pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
   double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
-  double tensor_flops;      /* a cycle, with operands of 2 bytes */
-  double tensor_sync_share; /* of it, what mma.sync attains; wgmma attains all */
-  double tensor_f64_flops;
+  /* Of the tensor cores, operations a cycle by the type of the operands; 0: they do not do it, or it is not known. */
+  double tensor_flops, tensor_f64_flops, tensor_tf32_flops, tensor_fp8_flops, tensor_i8_flops;
+  double tensor_sync_share; /* what mma.sync attains; wgmma attains all */
 };
 
 struct ptx_launch {
@@ -45,7 +45,7 @@ struct ptx_counts {
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */
 };
 
-/* CUGEN_ERROR_COMPILE: it cannot be followed (calls), or does not end. */
+/* CUGEN_ERROR_COMPILE: it cannot be followed (calls), does not end, or has products whose rate is not known. */
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
              struct ptx_counts *out, cugen_error *err);
 

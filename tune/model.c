@@ -77,6 +77,9 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
       .tensor_f64_flops = r->tensor_f64_flops,
+      .tensor_tf32_flops = r->tensor_tf32_flops,
+      .tensor_fp8_flops = r->tensor_fp8_flops,
+      .tensor_i8_flops = r->tensor_i8_flops,
   };
 }
 

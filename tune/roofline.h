@@ -8,8 +8,6 @@
 #include "base/value.h"
 #include "runtime/device.h"
 
-/* FLOP/s of fused multiply-adds of that dtype without tensor cores; 0: not known. */
-double roofline_flops(const struct device_facts *facts, const struct dtype *dtype);
 /* FLOP/s of the device's tensor cores, dense, for products of matrices of that type ("tf32" and "fp8", too) with sums in
    f32, f64 or i32; 0: they do none, or it is not known. */
 double roofline_tensor_flops(const struct device_description *device, const char *type);

@@ -107,9 +107,10 @@ static cugen_kernel *open_kernel(const char *size) {
   return open_any(config, &size, 1);
 }
 
-/* Remembers the variant as the device would after measuring it; stale: of another source. */
-static void remember(const char *size, const char *text, double seconds, bool stale) {
+/* Remembers the variant as the device would after measuring it, or as the model predicts it; stale: of another source. */
+static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
   cugen_kernel *k = open_kernel(size);
+  cugen_kernel model = {.device = k->device};
   struct variant variant;
   struct kernel_spec spec;
   struct cache *cache;
@@ -126,12 +127,19 @@ static void remember(const char *size, const char *text, double seconds, bool st
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
                                 .measured_at = 1234567};
-  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&k->problem_text),
-                                text_get(&k->key_options)};
+  assert_int_equal(api_key_predictions(&model, k->arch, NULL), CUGEN_OK);
+  const struct cache_key key = {predicted ? text_get(&model.predicted_device) : k->device.fingerprint,
+                                k->config->name, text_get(&k->problem_text),
+                                text_get(predicted ? &model.predicted_options : &k->key_options)};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+  text_free(&model.predicted_device), text_free(&model.predicted_options);
   kernel_spec_free(&spec);
   cugen_kernel_close(k);
+}
+
+static void remember(const char *size, const char *text, double seconds, bool stale) {
+  store(size, text, seconds, stale, false);
 }
 
 /* The kernel is closed again: a plan does not need it. */
@@ -227,6 +235,49 @@ static void test_tie(void **state) {
   remember("n=1000", other, 1.004e-3, false);
   remember("n=1000", first, 1.010e-3, false);
   expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
+}
+
+/* What was never measured starts from the model's choice for this GPU, not from the first variant; a prediction never
+   stands in front of what was measured, here or nearby, and one of another source is none. */
+static void test_predicted(void **state) {
+  (void)state;
+  cugen_plan *plan;
+  cugen_error err;
+  store("n=1000", other, 1e-5, true, true);
+  expect("n=1000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  store("n=1000", first, 2e-5, false, true);
+  store("n=1000", best, 1e-5, false, true);
+  expect("n=1000", 0, CUGEN_PLAN_DEFAULT, best, NULL);
+  plan = must_open("n=1000", 0);
+  assert_true(cugen_plan_about(plan)->record.predicted && cugen_plan_about(plan)->record.seconds == 0);
+  cugen_plan_close(plan);
+  plan = must_open("n=2000", 0);
+  assert_false(cugen_plan_about(plan)->record.predicted);
+  cugen_plan_close(plan);
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  expect("n=2000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  remember("n=2000", first, 1e-3, false);
+  expect("n=1000", 1, CUGEN_PLAN_NEAR, first, "n=2000");
+  remember("n=1000", other, 1e-3, false);
+  expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
+}
+
+/* The order in which tuning begins: the model's, where nothing near was measured. */
+static void test_predicted_leaders(void **state) {
+  (void)state;
+  struct cache *cache;
+  uint64_t leaders[4], wanted[2];
+  size_t count = 0;
+  store("n=1000", first, 2e-5, false, true);
+  store("n=1000", best, 1e-5, false, true);
+  cugen_kernel *k = open_kernel("n=1000");
+  assert_int_equal(api_find_variant(k, best, &wanted[0], NULL), CUGEN_OK);
+  assert_int_equal(api_find_variant(k, first, &wanted[1], NULL), CUGEN_OK);
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  assert_int_equal(api_near_leaders(k, cache, leaders, 4, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+  assert_memory_equal(leaders, wanted, sizeof wanted);
+  cugen_kernel_close(k);
 }
 
 static void test_near(void **state) {
@@ -564,11 +615,11 @@ static void test_faults(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_default),        TEST(test_tuned_only),     TEST(test_exact),          TEST(test_tie),
-      TEST(test_near),           TEST(test_policy_nearest), TEST(test_policy_buckets), TEST(test_lent_variants),
-      TEST(test_policy_refuses), TEST(test_choose),         TEST(test_image),          TEST(test_options),
-      TEST(test_contexts),       TEST(test_launch),         TEST(test_bind_refuses),   TEST(test_scalars),
-      TEST(test_compiled_in),    TEST(test_faults),
+      TEST(test_default),        TEST(test_tuned_only),        TEST(test_exact),          TEST(test_tie),
+      TEST(test_predicted),      TEST(test_predicted_leaders), TEST(test_near),           TEST(test_policy_nearest),
+      TEST(test_policy_buckets), TEST(test_lent_variants),     TEST(test_policy_refuses), TEST(test_choose),
+      TEST(test_image),          TEST(test_options),           TEST(test_contexts),       TEST(test_launch),
+      TEST(test_bind_refuses),   TEST(test_scalars),           TEST(test_compiled_in),    TEST(test_faults),
   };
   fake = fake_find();
   return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

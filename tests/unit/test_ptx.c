@@ -188,7 +188,14 @@ static void test_products(void **state) {
       "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
       "\twgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tret;\n";
   assert_true(counts_of(mma, 128, 0).pipe[PTX_PIPE_TENSOR] == 4 * 4096 / 512.0);
-  struct ptx_counts counts = counts_of(wgmma, 128, 0);
+  struct ptx_counts counts;
+  cugen_error err;
+  const char *bytes =
+      "\tmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r3, %r4, %r5, %r6}, {%r3, %r4, %r5, %r6}, {%r7, "
+      "%r8}, {%r3, %r4, %r5, %r6};\n\tret;\n";
+  assert_int_equal(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE); /* the machine has no rate for it */
+  if (!strstr(err.message, "multiplies matrices of this type is not known")) fail_msg("%s", err.message);
+  counts = counts_of(wgmma, 128, 0);
   assert_true(counts.pipe[PTX_PIPE_TENSOR] == 2 * 16384 / 1024.0);
   assert_true(counts.alone[PTX_FROM_L2] >= 2 * 16384 / 1024.0);
 }

@@ -1,0 +1,17 @@
+/* What every GPU of a compute capability has in common: limits, and rates a multiprocessor. The one place for these figures;
+   descriptions (devices/) state only what is different. */
+#ifndef BASE_CAPABILITY_H
+#define BASE_CAPABILITY_H
+
+#include <stdbool.h>
+
+#include "gpu.h"
+
+/* Fills max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_per_sm and shared_per_block_optin. False: not
+   known. */
+bool capability_limits(int64_t compute_capability, struct device_facts *out);
+
+/* Fills the lanes and the tensor cores' rates, of the GPU with that name; 0: it has none, or it is not known. */
+bool capability_rates(int64_t compute_capability, const char *name, struct gpu_rates *out);
+
+#endif
