@@ -312,9 +312,10 @@ static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_in
 }
 
 static double tensor_rate(const struct ptx_machine *m, const struct ptx_instruction *in) {
+  const int64_t smallest = INT64_C(2) * 8 * 8 * 4;
   double share = in->op == PTX_MMA ? m->tensor_sync_share : 1;
   switch (in->operand_size) {
-  case 8: return share * m->tensor_f64_flops;
+  case 8: return m->tensor_f64_flops * (in->immediate <= smallest ? m->tensor_small_share : 1);
   case 4: return share * m->tensor_tf32_flops;
   case 1: return share * (in->is_float ? m->tensor_fp8_flops : m->tensor_i8_flops);
   default: return share * m->tensor_flops;

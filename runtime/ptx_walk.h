@@ -15,7 +15,8 @@ struct ptx_machine {
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
   /* Of the tensor cores, operations a cycle by the type of the operands; 0: they do not do it, or it is not known. */
   double tensor_flops, tensor_f64_flops, tensor_tf32_flops, tensor_fp8_flops, tensor_i8_flops;
-  double tensor_sync_share; /* what mma.sync attains; wgmma attains all */
+  double tensor_sync_share;  /* what mma.sync attains; wgmma and f64 attain all */
+  double tensor_small_share; /* what f64 products of 8 x 8 x 4 attain */
 };
 
 struct ptx_launch {

@@ -76,6 +76,8 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .latency_barrier = barrier_latency,
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
+      .tensor_small_share =
+          device->facts.architecture_specific ? 0.5 : 1, /* Ampere's shape, as an H200 was seen to do it */
       .tensor_f64_flops = r->tensor_f64_flops,
       .tensor_tf32_flops = r->tensor_tf32_flops,
       .tensor_fp8_flops = r->tensor_fp8_flops,

@@ -19,7 +19,9 @@ static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 
                                            .latency_memory = 800,
                                            .latency_barrier = 25,
                                            .tensor_flops = 1024,
-                                           .tensor_sync_share = 0.5};
+                                           .tensor_f64_flops = 256,
+                                           .tensor_sync_share = 0.5,
+                                           .tensor_small_share = 0.25};
 
 static const char *const head =
     ".version 9.0\n.target sm_80\n.address_size 64\n"
@@ -188,6 +190,9 @@ static void test_products(void **state) {
       "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
       "\twgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tret;\n";
   assert_true(counts_of(mma, 128, 0).pipe[PTX_PIPE_TENSOR] == 4 * 4096 / 512.0);
+  const char *f64 =
+      "\tmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd3, %rd4}, {%rd5}, {%rd6}, {%rd3, %rd4};\n\tret;\n";
+  assert_true(counts_of(f64, 32, 0).pipe[PTX_PIPE_TENSOR] == 512 / 64.0);
   struct ptx_counts counts;
   cugen_error err;
   const char *bytes =
