@@ -238,6 +238,7 @@ int command_tune(struct cli *cli) {
   if (!status) status = tune(cli, &options, &space, top, instead);
   free(instead);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
-  cli_remark(cli, "interrupted; everything measured is kept");
+  cli_remark(cli, "interrupted; everything %s is kept",
+             cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");
   return stop_exit_code();
 }

@@ -244,8 +244,12 @@ static int unknown_model(const char *name, cugen_error *err) {
   enum { MOST = 64 };
   struct gpu_model *all = calloc(MOST, sizeof *all);
   if (!all) return error_memory(err);
+  const char *names[MOST];
   size_t count = device_files(all, MOST);
-  error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'; described are", name);
+  for (size_t i = 0; i < count && i < MOST; i++) names[i] = all[i].id + strlen("model:");
+  const char *nearest = text_nearest(name, names, count < MOST ? count : MOST);
+  error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'%s%s%s; described are", name, nearest ? " (nearest '" : "",
+            nearest ? nearest : "", nearest ? "')" : "");
   for (size_t i = 0; i < count && i < MOST; i++) error_append(err, "%s%s", i ? ", " : " ", all[i].id);
   error_append(err, ", and a file of yours: model:./mygpu.lua");
   free(all);

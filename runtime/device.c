@@ -14,8 +14,9 @@ static int unknown_device(const char *id, cugen_error *err) {
   struct text kind = {0};
   text_add_n(&kind, id, strcspn(id, ":"));
   const char *nearest = text_nearest(text_get(&kind), kinds, ROW_COUNT);
-  error_set(err, CUGEN_ERROR_USAGE, "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, and cpu", id,
-            nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+  error_set(err, CUGEN_ERROR_USAGE,
+            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones such as model:H200",
+            id, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
   text_free(&kind);
   return CUGEN_ERROR_USAGE;
 }

@@ -236,12 +236,24 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
+/* What lies in the host's memory is reached over a bus of which no description says anything. */
+static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (a->kind != CUGEN_ARGUMENT_SCALAR && (a->memory == MEMORY_PINNED || a->memory == MEMORY_MAPPED))
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "'%s' lies in the host's memory (%s), and no description says how fast that is", a->name,
+                       memory_kind_names[a->memory]);
+  }
+  return CUGEN_OK;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
-  int status = CUGEN_OK;
+  int status = check_memory(spec, err);
   *out = (struct model_prediction){.launch_count = spec->launch_count};
   for (size_t i = 0; i < spec->launch_count && !status; i++) {
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);

@@ -632,12 +632,15 @@ static void test_device_ids(void **state) {
   assert_device("cuda:12", &cuda_device_ops, 12);
   assert_device("cuda", &cuda_device_ops, 0);
   assert_device("cpu", &cpu_device_ops, 0);
-  assert_no_device("coda:0",
-                   "no device 'coda:0' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
-  assert_no_device("cuda:-1",
-                   "no device 'cuda:-1' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
-  assert_no_device("cuda:", "no device 'cuda:' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, and cpu");
-  assert_no_device("tpu_device", "no device 'tpu_device': there are cuda:0, cuda:1 and so on, and cpu");
+  assert_no_device("coda:0", "no device 'coda:0' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
+                             "and described ones such as model:H200");
+  assert_no_device("cuda:-1", "no device 'cuda:-1' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
+                              "and described ones such as model:H200");
+  assert_no_device("cuda:", "no device 'cuda:' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, and "
+                            "described ones such as model:H200");
+  assert_no_device(
+      "tpu_device",
+      "no device 'tpu_device': there are cuda:0, cuda:1 and so on, cpu, and described ones such as model:H200");
 }
 
 int main(void) {
