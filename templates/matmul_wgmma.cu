@@ -153,14 +153,20 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+//@ if not stream then
   const int most_steps = (all_steps + split_k - 1) / split_k;
   const int first_step = in_k * most_steps;
   const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+//@ elseif deferred then
+  const int steps = all_steps;
+//@ end
   const int tiles_x = static_cast<int>((${rows} + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((${columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y;
   const int first_tile = blockIdx.x / cluster_size;
+//@ if not stream or deferred then
   const int clusters = gridDim.x / cluster_size;
+//@ end
 //@ if stream then
   const sharing shares(tiles, all_steps);
 //@ end
@@ -301,6 +307,18 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 //@ end
 
+//@ if stream then
+    const auto keep_part = [&](int tile) {
+#pragma unroll
+      for (int i = 0; i < parts; ++i) {
+#pragma unroll
+        for (int q = 0; q < BN / 8; ++q) {
+          *partial(workspace, first_tile, tile, rank, consumer * parts + i, q) =
+              make_float4(sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2], sum[i][4 * q + 3]);
+        }
+      }
+    };
+//@ end
 //@ if pingpong then
     const auto skip_steps = [&](int count) {
       phase ^= (stage + count) / stages % 2;
@@ -313,7 +331,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
 //@ else
-//@ if stream then
+//@ if stream and deferred then
     // The cluster's parts of tiles that are shared.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
@@ -321,14 +339,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int step = 0; step < next.steps; ++step) multiply(step == 0);
       wgmma_wait<0>();
       release(last);
-#pragma unroll
-      for (int i = 0; i < parts; ++i) {
-#pragma unroll
-        for (int q = 0; q < BN / 8; ++q) {
-          *partial(workspace, first_tile, next.tile, rank, consumer * parts + i, q) =
-              make_float4(sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2], sum[i][4 * q + 3]);
-        }
-      }
+      keep_part(next.tile);
     }
 //@ end
 //@ if deferred then
@@ -342,8 +353,15 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     };
     bool wait = false;
 //@ end
+//@ if stream and not deferred then
+    // Parts of shared tiles, then whole ones: all in one place, or ptxas would take the sums from one to the other while
+    // products are under way, and make these serial.
+    for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
+      const int index = next.tile, steps = next.steps;
+//@ else
 //@ local from = stream and "shares.tiles + first_tile" or "first_tile"
     for (int index = ${from}; index < tiles; index += clusters) {
+//@ end
 //@ end
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
@@ -389,6 +407,12 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       release(last);
 //@ end
 
+//@ if stream and not deferred then
+      if (index < shares.tiles) {
+        keep_part(index);
+        continue;
+      }
+//@ end
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
 //@ local function words_of(sums, part, w, line, column)
 //@   if sizeof(result) == 4 then

@@ -526,14 +526,20 @@ __global__ void __launch_bounds__(threads, 1)
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+
   const int most_steps = (all_steps + split_k - 1) / split_k;
   const int first_step = in_k * most_steps;
   const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+
+
+
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((N + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y;
   const int first_tile = blockIdx.x / cluster_size;
+
   const int clusters = gridDim.x / cluster_size;
+
 
 
 
@@ -627,7 +633,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 264 "templates/matmul_wgmma.cu"
+#line 270 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -639,13 +645,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 282 "templates/matmul_wgmma.cu"
+#line 288 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
                     word(w + 1));
       }
-#line 294 "templates/matmul_wgmma.cu"
+#line 300 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -656,21 +662,23 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 346 "templates/matmul_wgmma.cu"
+#line 363 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
+
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 376 "templates/matmul_wgmma.cu"
+#line 394 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 388 "templates/matmul_wgmma.cu"
+#line 406 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
+#line 416 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 449 "templates/matmul_wgmma.cu"
+#line 473 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -681,7 +689,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 465 "templates/matmul_wgmma.cu"
+#line 489 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
