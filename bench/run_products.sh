@@ -3,7 +3,8 @@
 # toolkit. BUILD (default: build) holds cugen and libcugen.so.
 #
 # table: every shape, type and layout beside the best of cuBLASLt's heuristics, in turns, bursts and sustained, the geometric mean at
-#   the end, in at most SECONDS (default: 340); what it tunes stays in BUILD/products.db. Options of `families` may follow.
+#   the end, in at most SECONDS (default: 340); what it tunes stays in BUILD/products.db. Options of `families` may follow:
+#   `--only fused` races a bias and GELU in the same pass beside cuBLASLt's own epilogue and beside cuBLASLt and a kernel after it.
 # tune: how soon 60 s of tuning from nothing come how near to their own best, for five problems SECONDS (default: 60) for
 #   the first and 15 for the others, then ncu on three variants: what the tensor cores and the warps do. Under 3 minutes.
 # What it prints goes to bench/results/DATE-GPU-products-{table,tune}.txt too.

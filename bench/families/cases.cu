@@ -4,8 +4,8 @@
 #include <cstring>
 #include <deque>
 
-const char *const peer_names[PEER_KINDS] = {"cudaMemcpyAsync", "cugen's copy", "cuBLAS geam", "CUB",
-                                            "cuBLASLt",        "layouts"};
+const char *const peer_names[PEER_KINDS] = {"cudaMemcpyAsync", "cugen's copy",    "cuBLAS geam",       "CUB",
+                                            "cuBLASLt",        "cuBLASLt, fused", "cuBLASLt + kernel", "layouts"};
 
 static const char *keep(const std::string &text) {
   static std::deque<std::string> kept; // strings stay where they are
@@ -77,6 +77,17 @@ static Case hopper(const Product &p, const char *layout_b, double m, double n, d
   return c;
 }
 
+// With a bias for each column and GELU in the same pass.
+static Case fused(const Product &p, Peer peer, double m, double n, double k) {
+  Case c = hopper(p, "col", m, n, k, 3);
+  c.family = "fused";
+  c.peer = peer;
+  c.tolerance += 0.002; // tanh may be the fast one
+  c.settings.push_back("biased=true");
+  c.settings.push_back("activation=gelu");
+  return c;
+}
+
 std::vector<Case> hopper_cases() {
   std::vector<Case> cases;
   static const struct {
@@ -91,6 +102,12 @@ std::vector<Case> hopper_cases() {
   for (double n : {4096.0, 8192.0}) {
     cases.push_back(hopper(products[5], "col", n, n, n, 3));
     cases.push_back(hopper(products[4], "col", n, n, n, 3));
+  }
+  for (Peer peer : {LT_FUSED, LT_AFTER}) {
+    for (double n : {4096.0, 8192.0}) cases.push_back(fused(products[2], peer, n, n, n));
+    cases.push_back(fused(products[2], peer, 8192, 16384, 4096));
+    cases.push_back(fused(products[2], peer, 4096, 24576, 1536));
+    cases.push_back(fused(products[3], peer, 4096, 4096, 4096));
   }
   cases.push_back(hopper(products[5], "col", 128, 4096, 7168));
   cases.push_back(hopper(products[1], "row", 4096, 4096, 4096, 3));

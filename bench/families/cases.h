@@ -10,6 +10,8 @@ enum Peer {
   GEAM,     // cuBLAS, transposing
   CUB,      // its one-call reduction with the same accumulator
   CUBLASLT, // the best algorithm that its heuristics offer
+  LT_FUSED, // the same with its own epilogue: a bias, then GELU
+  LT_AFTER, // the same without, and a kernel that does this to C
   LAYOUTS,  // no peer: cugen's own best of each layout
   PEER_KINDS
 };

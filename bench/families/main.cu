@@ -80,7 +80,8 @@ static int usage(const char *program) {
   std::fprintf(
       stderr,
       "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [-o FILE]\n"
-      "families: copy transpose reduce matmul tensor hopper filter particles (tensor: products in bf16, f16, tf32; "
+      "families: copy transpose reduce matmul tensor hopper fused filter particles (tensor: products in bf16, f16, tf32; "
+      "fused: with a bias and GELU; "
       "hopper: those of "
       "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"

@@ -1,5 +1,7 @@
 // cuBLASLt: the algorithms that its heuristics offer, tried on the same data, and the best of them raced.
 #include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <algorithm>
 #include <cstring>
@@ -33,10 +35,28 @@ static const LtType &lt_type(const Case &c) {
   return lt_types[0];
 }
 
+// What cuBLASLt's epilogue does, in a launch of its own: eight elements of a row at a time.
+template <typename T>
+__global__ void __launch_bounds__(256) bias_gelu(T *c, const T *bias, size_t packs, int columns) {
+  const size_t pack = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (pack >= packs) return;
+  uint4 own = reinterpret_cast<uint4 *>(c)[pack];
+  const uint4 add = reinterpret_cast<const uint4 *>(bias)[pack % (columns / 8)];
+  T *const at = reinterpret_cast<T *>(&own);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const float x = static_cast<float>(at[i]) + static_cast<float>(reinterpret_cast<const T *>(&add)[i]);
+    at[i] = static_cast<T>(__fdividef(x, 1 + __expf(-1.5957691f * (x + 0.044715f * x * x * x))));
+  }
+  reinterpret_cast<uint4 *>(c)[pack] = own;
+}
+
 struct BestOfLt : Rival {
   Ours &ours;
   const LtType &type;
   bool wide;
+  Peer peer;
+  int columns; // of C
   cublasLtHandle_t lt;
   cublasLtMatmulDesc_t desc;
   cublasLtMatrixLayout_t a, b, c;
@@ -45,10 +65,12 @@ struct BestOfLt : Rival {
   cublasLtMatmulHeuristicResult_t found[64];
   int offered = 0, best = -1;
 
-  BestOfLt(const Case &of, Ours &o, Stopwatch &watch) : ours(o), type(lt_type(of)), wide(type.operand == CUDA_R_64F) {
+  BestOfLt(const Case &of, Ours &o, Stopwatch &watch)
+      : ours(o), type(lt_type(of)), wide(type.operand == CUDA_R_64F), peer(of.peer) {
     cugen_argument_info left = ours.input(0), out = ours.argument(ours.output);
     uint64_t m = out.shape[out.rank - 2], n = out.shape[out.rank - 1], k = left.shape[left.rank - 1];
     for (size_t s = 0; s < ours.sets.size(); s++) to.emplace_back((size_t)out.bytes);
+    columns = (int)n;
     CHECK(cublasLtCreate(&lt));
     CHECK(cublasLtMatmulDescCreate(&desc, type.compute, wide ? CUDA_R_64F : CUDA_R_32F));
     // Row-major C = A B is column-major C' = B' A'.
@@ -58,8 +80,29 @@ struct BestOfLt : Rival {
     const int8_t fast = 1; // sums as the tensor cores make them
     if (type.operand == CUDA_R_8F_E4M3)
       CHECK(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
+    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_GELU_BIAS;
+    if (peer == LT_FUSED) {
+      CHECK(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+      set_bias(0);
+    }
     ask();
     choose(watch);
+  }
+  // The description has its address.
+  void set_bias(size_t s) {
+    const void *bias = ours.sets[s][ours.inputs[2]].at;
+    CHECK(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+  }
+  void run_after(size_t s, cudaStream_t stream) {
+    const size_t packs = to[s].bytes / 16;
+    const unsigned blocks = (unsigned)((packs + 255) / 256);
+    void *c = to[s].at;
+    const void *bias = ours.sets[s][ours.inputs[2]].at;
+    if (type.result == CUDA_R_16F)
+      bias_gelu<<<blocks, 256, 0, stream>>>((__half *)c, (const __half *)bias, packs, columns);
+    else
+      bias_gelu<<<blocks, 256, 0, stream>>>((__nv_bfloat16 *)c, (const __nv_bfloat16 *)bias, packs, columns);
+    CHECK(cudaGetLastError());
   }
   ~BestOfLt() override {
     cublasLtMatrixLayoutDestroy(a), cublasLtMatrixLayoutDestroy(b), cublasLtMatrixLayoutDestroy(c);
@@ -100,8 +143,10 @@ struct BestOfLt : Rival {
     const float one32 = 1, zero32 = 0;
     const void *one = wide ? (const void *)&one64 : &one32, *zero = wide ? (const void *)&zero64 : &zero32;
     void *out = to[s].at;
+    if (peer == LT_FUSED) set_bias(s);
     CHECK(cublasLtMatmul(lt, desc, one, ours.sets[s][ours.inputs[1]].at, a, ours.sets[s][ours.inputs[0]].at, b, zero,
                          out, c, out, c, &found[algorithm].algo, workspace.at, workspace.bytes, stream));
+    if (peer == LT_AFTER) run_after(s, stream);
   }
   void run(size_t s, cudaStream_t stream) override {
     run_with(best, s, stream);

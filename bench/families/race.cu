@@ -74,7 +74,9 @@ static std::unique_ptr<Rival> make_rival(Program &program, const Case &c, Ours &
   case OWN_COPY: return make_own_copy(program, c, ours);
   case GEAM: return make_geam(ours);
   case CUB: return make_cub(c, ours);
-  case CUBLASLT: return make_lt(c, ours, watch);
+  case CUBLASLT:
+  case LT_FUSED:
+  case LT_AFTER: return make_lt(c, ours, watch);
   default: throw std::string("no peer");
   }
 }
