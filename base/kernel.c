@@ -17,6 +17,23 @@ void kernel_spec_free(struct kernel_spec *spec) {
   *spec = (struct kernel_spec){0};
 }
 
+struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument) {
+  struct tensor_extent out = {.rank = argument->rank};
+  for (int i = 0; i < argument->rank; i++) {
+    int at = argument->column_major ? i : argument->rank - 1 - i;
+    out.shape[i] = argument->shape[at];
+    out.stride[i] = argument->stride[at] * argument->dtype->bytes;
+    out.box[i] = argument->box[at];
+  }
+  if (argument->parts <= 1) return out;
+  int last = out.rank++;
+  out.shape[last - 1] /= argument->parts;
+  out.shape[last] = argument->parts;
+  out.stride[last] = out.stride[last - 1] * out.shape[last - 1];
+  out.box[last] = 1;
+  return out;
+}
+
 int64_t kernel_argument_bytes(const struct kernel_argument *argument) {
   return argument->rank ? argument->elements * argument->dtype->bytes : argument->dtype->bytes;
 }

@@ -44,7 +44,9 @@ struct kernel_argument {
   enum access_kind access;
   enum address_kind address; /* of textures */
   int box[KERNEL_MAX_RANK];  /* of tensor maps: elements that one copy moves, as shape */
-  int swizzle; /* of tensor maps: bytes over which 16-byte parts are exchanged, 32, 64 or 128; 0: none */
+  int swizzle;   /* of tensor maps: bytes over which 16-byte parts are exchanged, 32, 64 or 128; 0: none */
+  int64_t parts; /* of tensor maps: so many equal ones side by side along the outermost dimension, a dimension of
+                    their own; 0 or 1: none */
   enum fill_kind fill;
   double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
   double norm;        /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
@@ -87,6 +89,15 @@ struct kernel_spec {
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
+
+/* An argument as a tensor map counts: the contiguous dimension first, the parts last. */
+struct tensor_extent {
+  int rank;
+  int64_t shape[KERNEL_MAX_RANK + 1];
+  int64_t stride[KERNEL_MAX_RANK + 1]; /* in bytes */
+  int box[KERNEL_MAX_RANK + 1];
+};
+struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
 
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
 

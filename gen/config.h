@@ -101,6 +101,7 @@ struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
   int line;
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
+  const struct expr *parts;   /* NULL: 1 */
 };
 
 struct config_implementation {

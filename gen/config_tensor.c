@@ -31,15 +31,24 @@ static int check_argument(struct build *build, const struct config_implementatio
   return CUGEN_OK;
 }
 
+static int read_optional(struct build *build, int table, const char *name, int line, const char *what,
+                         const struct expr **out) {
+  if (!push_field(build, table, name)) return CUGEN_OK;
+  int status = read_expr(build, line, what, out);
+  lua_pop(build->L, 1);
+  return status;
+}
+
 static int read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
                        struct config_tensor *out) {
-  static const char *const known[] = {"box", "swizzle"};
+  static const char *const known[] = {"box", "swizzle", "parts"};
   int count = 0;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
                       config_keywords[KEYWORD_tensor].example);
-  const char *odd = unknown_key(build, table, known, 2);
-  if (odd) return build_fail(build, out->line, "unknown attribute '%s' of %s: it has box and swizzle", odd, what);
+  const char *odd = unknown_key(build, table, known, 3);
+  if (odd)
+    return build_fail(build, out->line, "unknown attribute '%s' of %s: it has box, swizzle and parts", odd, what);
   if (!push_field(build, table, "box"))
     return build_fail(build, out->line, "%s has no box: %s", what, config_keywords[KEYWORD_tensor].example);
   int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
@@ -47,10 +56,8 @@ static int read_fields(struct build *build, int table, const char *what, const s
   if (!status && count != argument->rank)
     status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d", what, count,
                         argument->rank);
-  if (status || !push_field(build, table, "swizzle")) return status;
-  status = read_expr(build, out->line, what, &out->swizzle);
-  lua_pop(build->L, 1);
-  return status;
+  if (!status) status = read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
+  return status ? status : read_optional(build, table, "parts", out->line, what, &out->parts);
 }
 
 static int read_tensor(struct build *build, const struct item *item,
@@ -127,6 +134,19 @@ static int evaluate_swizzle(const struct tensor_evaluation *e, const struct valu
   return CUGEN_OK;
 }
 
+/* The outermost dimension is cut into equal parts. */
+static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
+  int64_t parts = 1;
+  int status = evaluate(e, e->tensor->parts, slots, &parts);
+  int outermost = e->argument->column_major ? e->argument->rank - 1 : 0;
+  if (status) return status;
+  if (parts < 1 || e->argument->shape[outermost] % parts)
+    return fail(e, "parts are", parts, "1 or more, all equally long");
+  if (parts > 1 && e->argument->rank == 1) return fail(e, "parts are", parts, "1 where there is one dimension");
+  e->argument->parts = parts;
+  return CUGEN_OK;
+}
+
 static int check_bytes(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   int contiguous = argument->column_major ? 0 : argument->rank - 1;
@@ -135,12 +155,13 @@ static int check_bytes(const struct tensor_evaluation *e) {
     return fail(e, "the box's bytes along the contiguous dimension are", inner, "a multiple of 16");
   if (argument->swizzle && inner > argument->swizzle)
     return fail(e, "the box's bytes along the contiguous dimension are", inner, "at most the swizzle's");
-  for (int i = 0; i < argument->rank; i++) {
-    int64_t stride = argument->stride[i] * argument->dtype->bytes;
-    if (i != contiguous && stride % GRANULE)
-      return fail(e, "its rows' distance in bytes is", stride, "a multiple of 16");
-    if (stride >= (int64_t)1 << 40) return fail(e, "its rows' distance in bytes is", stride, "below 2^40");
-    if (argument->shape[i] > (int64_t)1 << 32) return fail(e, "an extent is", argument->shape[i], "2^32 at most");
+  const struct tensor_extent extent = kernel_argument_tensor(argument);
+  for (int i = 0; i < extent.rank; i++) {
+    if (i && extent.stride[i] % GRANULE)
+      return fail(e, "its rows' distance in bytes is", extent.stride[i], "a multiple of 16");
+    if (extent.stride[i] >= (int64_t)1 << 40)
+      return fail(e, "its rows' distance in bytes is", extent.stride[i], "below 2^40");
+    if (extent.shape[i] > (int64_t)1 << 32) return fail(e, "an extent is", extent.shape[i], "2^32 at most");
   }
   return CUGEN_OK;
 }
@@ -149,6 +170,7 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (e->argument->absent) return CUGEN_OK;
   int status = evaluate_box(e, slots);
   if (!status) status = evaluate_swizzle(e, slots);
+  if (!status) status = evaluate_parts(e, slots);
   if (!status) status = check_bytes(e);
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)

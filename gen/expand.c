@@ -450,6 +450,7 @@ static void describe_launch(const struct kernel_launch *launch, struct text *out
 
 static void describe_tensor(const struct kernel_argument *argument, struct text *out) {
   text_addf(out, " tensor %d", argument->swizzle);
+  if (argument->parts > 1) text_addf(out, " parts %" PRId64, argument->parts);
   for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64 " %d", argument->shape[i], argument->box[i]);
 }
 

@@ -33,19 +33,18 @@ static CUtensorMapSwizzle swizzle_mode(int bytes) {
   }
 }
 
-/* As the driver counts: the contiguous dimension first, distances in bytes and from the second one on. */
-struct tensor_extent {
-  cuuint64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK];
-  cuuint32_t box[KERNEL_MAX_RANK], step[KERNEL_MAX_RANK];
+/* As the driver takes it: distances from the second dimension on, every element. */
+struct driver_extent {
+  cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
+  cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];
 };
 
-static struct tensor_extent tensor_extent(const struct kernel_argument *argument) {
-  struct tensor_extent out = {{0}, {0}, {0}, {0}};
-  for (int i = 0; i < argument->rank; i++) {
-    int at = argument->column_major ? i : argument->rank - 1 - i;
-    out.shape[i] = (cuuint64_t)argument->shape[at];
-    if (i) out.stride[i - 1] = (cuuint64_t)(argument->stride[at] * argument->dtype->bytes);
-    out.box[i] = (cuuint32_t)argument->box[at];
+static struct driver_extent driver_extent(const struct tensor_extent *extent) {
+  struct driver_extent out = {{0}, {0}, {0}, {0}};
+  for (int i = 0; i < extent->rank; i++) {
+    out.shape[i] = (cuuint64_t)extent->shape[i];
+    if (i) out.stride[i - 1] = (cuuint64_t)extent->stride[i];
+    out.box[i] = (cuuint32_t)extent->box[i];
     out.step[i] = 1;
   }
   return out;
@@ -53,7 +52,8 @@ static struct tensor_extent tensor_extent(const struct kernel_argument *argument
 
 int tensor_encode(const struct driver *driver, const struct kernel_argument *argument, void *buffer,
                   struct tensor_map *out, cugen_error *err) {
-  struct tensor_extent extent = tensor_extent(argument);
+  const struct tensor_extent tensor = kernel_argument_tensor(argument);
+  struct driver_extent extent = driver_extent(&tensor);
   if (!driver->tensor_encode)
     return error_set(err, CUGEN_ERROR_DEVICE,
                      "argument '%s' is reached through a tensor map, and this driver makes none: it supports CUDA "
@@ -64,10 +64,10 @@ int tensor_encode(const struct driver *driver, const struct kernel_argument *arg
                      "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
                      argument->name);
   int status = DRIVER_CALL(driver, err, tensor_encode,
-                           ((CUtensorMap *)(void *)out, data_type(argument->dtype), (cuuint32_t)argument->rank,
-                            buffer, extent.shape, extent.stride, extent.box, extent.step,
-                            CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
-                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+                           ((CUtensorMap *)(void *)out, data_type(argument->dtype), (cuuint32_t)tensor.rank, buffer,
+                            extent.shape, extent.stride, extent.box, extent.step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                            swizzle_mode(argument->swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   if (status) error_prefix(err, "tensor map of '%s'", argument->name);
   return status;
 }

@@ -287,7 +287,8 @@ static void add_argument(struct text *out, const struct kernel_argument *a) {
   for (int i = 0; i < a->rank; i++) text_addf(out, " %lld/%lld", (long long)a->shape[i], (long long)a->stride[i]);
   value_print(a->value, out);
   text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
-  for (int i = 0; i < a->rank && a->access == ACCESS_TENSOR; i++) text_addf(out, " %d/%d", a->box[i], a->swizzle);
+  for (int i = 0; i < a->rank && a->access == ACCESS_TENSOR; i++)
+    text_addf(out, " %d/%d/%lld", a->box[i], a->swizzle, (long long)a->parts);
 }
 
 struct hash candidate_image(const struct candidate *c) {

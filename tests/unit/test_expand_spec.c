@@ -223,14 +223,33 @@ static void test_tensor(void **state) {
   expanding_close(bench);
 }
 
-/* Another box, or another swizzle, is another launch of the same source. */
+/* Three matrices below each other: a dimension of their own, the last one. */
+static void test_parts_of_a_tensor(void **state) {
+  (void)state;
+  static const int64_t shape[] = {40, 32, 3}, stride[] = {2, 96, 96 * 32}, box[] = {32, 16, 1};
+  struct expanding *bench = expanding_open(TENSOR(", pitch = 48", "box = { 16, 32 }, parts = 3"), NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  struct tensor_extent extent = kernel_argument_tensor(&spec.arguments[0]);
+  assert_int_equal(extent.rank, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(extent.shape[i], shape[i]);
+    assert_int_equal(extent.stride[i], stride[i]);
+    assert_int_equal(extent.box[i], box[i]);
+  }
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* Another box, another swizzle, or other parts are another launch of the same source. */
 static void test_a_tensor_is_part_of_the_launch(void **state) {
   (void)state;
   static const char *const bodies[] = {
       TENSOR("", "box = { 'bm', 64 }, swizzle = 128"), TENSOR("", "box = { 32, 64 }, swizzle = 128"),
-      TENSOR("", "box = { 'bm', 64 }"), TENSOR("", "box = { 'bm', 32 }, swizzle = 128")};
-  struct hash seen[4];
-  for (int i = 0; i < 4; i++) {
+      TENSOR("", "box = { 'bm', 64 }"), TENSOR("", "box = { 'bm', 32 }, swizzle = 128"),
+      TENSOR("", "box = { 'bm', 64 }, parts = 2")};
+  struct hash seen[5];
+  for (int i = 0; i < 5; i++) {
     struct expanding *bench = expanding_open(bodies[i], NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
     struct kernel_spec spec = expanding_one(bench, 0);
@@ -253,6 +272,8 @@ static void test_tensor_errors(void **state) {
        "the box's bytes along the contiguous dimension are 8: it must be a multiple of 16"},
       {TENSOR("", "box = { 'bm', 128 }, swizzle = 128"),
        "the box's bytes along the contiguous dimension are 256: it must be at most the swizzle's"},
+      {TENSOR("", "box = { 'bm', 64 }, parts = 5"), "parts are 5: it must be 1 or more, all equally long"},
+      {TENSOR("", "box = { 'bm', 64 }, parts = 0"), "parts are 0: it must be 1 or more, all equally long"},
       {TENSOR(", pitch = 44", "box = { 'bm', 64 }"),
        "its rows' distance in bytes is 88: it must be a multiple of 16"},
       {TENSOR(", layout = 'col', pitch = 100", "box = { 'bm', 64 }"),
@@ -348,6 +369,7 @@ int main(void) {
       cmocka_unit_test(test_hashes),
       cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
       cmocka_unit_test(test_tensor),
+      cmocka_unit_test(test_parts_of_a_tensor),
       cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
       cmocka_unit_test(test_tensor_errors),
       cmocka_unit_test(test_reference),

@@ -188,6 +188,7 @@
 ---@class cugen.tensor_attributes
 ---@field box cugen.expression[] what one copy moves: an extent for each dimension of the argument, 1 to 256
 ---@field swizzle? cugen.expression 0, the default, 32, 64 or 128 bytes
+---@field parts? cugen.expression equal parts along the outermost dimension, which become a dimension of their own; 1 by default
 
 ---The parts of a launch; they may also stand as declarations.
 ---@class cugen.launch_attributes
