@@ -381,7 +381,6 @@ kernel "matmul" {
     template "matmul_wgmma.cu",
     requires "hopper",
     requires "dtype ~= 'f32' and dtype ~= 'f64'",
-    requires "batch == 1",
     -- Only 2-byte elements can be multiplied across their lines.
     requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
     -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
@@ -439,7 +438,7 @@ kernel "matmul" {
     -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
     derive "stages"       "min(swap and 24 or 12, (shared_most - 1024 - consumers * store_buffers * 64 * store_bytes) \
                                    // (128 * (BM + BN)))",
-    derive "cluster_tiles"        "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
+    derive "cluster_tiles"        "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y) * batch",
     derive "k_steps"        "ceil_div(K * sizeof(operand), 128)",
 
     where "rows % 64 == 0 and BM % rows == 0",
@@ -476,21 +475,21 @@ kernel "matmul" {
     where "order == 'down' or cluster_tiles > 16",
 
     tensor "A" {
-      swizzle = 128,
+      swizzle = 128, parts = "batch",
       box = {
         "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
         "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
       },
     },
     tensor "B" {
-      swizzle = 128,
+      swizzle = 128, parts = "batch",
       box = {
         "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
         "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
       },
     },
     tensor "C" {
-      swizzle = "swap and 128 or store_bytes",
+      swizzle = "swap and 128 or store_bytes", parts = "batch",
       box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
     },
 

@@ -309,8 +309,9 @@ static int check_map(const struct kernel_argument *argument, const struct cpu_te
 static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
                            struct tensor_map *out, cugen_error *err) {
   (void)device;
+  const struct tensor_extent extent = kernel_argument_tensor(argument);
   struct cpu_tensor map = {.base = buffer,
-                           .rank = (unsigned char)argument->rank,
+                           .rank = (unsigned char)extent.rank,
                            .element = (unsigned char)argument->dtype->bytes,
                            .swizzle = (unsigned char)argument->swizzle};
   _Static_assert(sizeof map <= sizeof *out, "a map is passed by value");
@@ -318,11 +319,10 @@ static int cpu_tensor_make(struct device *device, const struct kernel_argument *
     return error_set(err, CUGEN_ERROR_USAGE,
                      "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
                      argument->name);
-  for (int i = 0; i < argument->rank; i++) {
-    int at = argument->column_major ? i : argument->rank - 1 - i;
-    map.shape[i] = (unsigned)argument->shape[at];
-    map.stride[i] = argument->stride[at] * argument->dtype->bytes;
-    map.box[i] = (unsigned short)argument->box[at];
+  for (int i = 0; i < extent.rank; i++) {
+    map.shape[i] = (unsigned)extent.shape[i];
+    map.stride[i] = extent.stride[i];
+    map.box[i] = (unsigned short)extent.box[i];
   }
   memset(out, 0, sizeof *out);
   memcpy(out, &map, sizeof map);

@@ -80,7 +80,7 @@ __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, 
 
 //@ end
 struct place {
-  int x, y;
+  int x, y${batch > 1 and ", z" or ""};
 };
 
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
@@ -88,21 +88,25 @@ struct place {
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
 //@ local along, across = "tiles_x", "tiles_y"
 //@ if order == "right" then along, across = across, along end
+//@ if batch > 1 then
+  const int product = index / (tiles_x * tiles_y); // one after the other
+  index -= product * (tiles_x * tiles_y);
+//@ end
   const int all = group * ${across};
   const int first = index / all * group;
   const int lines = ${along} - first < group ? ${along} - first : group;
   const int within = index % all;
 //@ if order == "right" then
-  return {within / lines, first + within % lines};
+  return {within / lines, first + within % lines${batch > 1 and ", product" or ""}};
 //@ else
-  return {first + within % lines, within / lines};
+  return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
 //@ end
 }
 
 // Brings a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
 template <bool AlongK, int Rows, int Shares>
 __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, unsigned barrier, int k, int first,
-                                          int share, unsigned short mask) {
+                                          int share, ${batch > 1 and "int z, " or ""}unsigned short mask) {
   constexpr int boxes = AlongK ? 1 : Rows / 64;
 #pragma unroll
   for (int box = 0; box < boxes; ++box) {
@@ -110,9 +114,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
     const int x = AlongK ? k : first + box * 64;
     const int y = AlongK ? first + share * (Rows / Shares) : k + share * (BK / Shares);
     if (Shares == 1) {
-      tensor_load(at, map, barrier, x, y);
+      tensor_load(at, map, barrier, x, y${batch > 1 and ", z" or ""});
     } else {
-      tensor_multicast(at, map, barrier, x, y, mask);
+      tensor_multicast(at, map, barrier, x, y, ${batch > 1 and "z, " or ""}mask);
     }
   }
 }
@@ -162,7 +166,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
   const int tiles_x = static_cast<int>((${rows} + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((${columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
-  const int tiles = tiles_x * tiles_y;
+  const int tiles = tiles_x * tiles_y${batch > 1 and " * batch" or ""};
   const int first_tile = blockIdx.x / cluster_size;
 //@ if not stream or deferred then
   const int clusters = gridDim.x / cluster_size;
@@ -210,8 +214,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
           barrier_expect(barrier, stage_bytes);
-          load_tile<${x_along_k}, BM, cluster_y>(to, ${X}, barrier, step * BK, x0, in_y, mask_x);
-          load_tile<${y_along_k}, BN, cluster_x>(to + tile_x_bytes, ${Y}, barrier, step * BK, y0, in_x, mask_y);
+          load_tile<${x_along_k}, BM, cluster_y>(to, ${X}, barrier, step * BK, x0, in_y, ${batch > 1 and "tile.z, " or ""}mask_x);
+          load_tile<${y_along_k}, BN, cluster_x>(to + tile_x_bytes, ${Y}, barrier, step * BK, y0, in_x, ${batch > 1 and "tile.z, " or ""}mask_y);
           if (++stage == stages) {
             stage = 0;
             phase ^= 1;
@@ -265,7 +269,13 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@   if accumulator == "i32" and result ~= "i32" then acc = "static_cast<float>(" .. acc .. ")" end
 //@   line = "min(" .. line .. ", static_cast<int>(" .. rows .. ") - 1)"
 //@   column = "min(" .. column .. ", static_cast<int>(" .. columns .. ") - 1)"
-//@   return epilogue(acc, by_rows and line or column, by_rows and column or line)
+//@   local row, col = by_rows and line or column, by_rows and column or line
+//@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(z) * M + " .. row end
+//@   if batch > 1 and C_layout == "col" then col = "static_cast<index_t>(z) * N + " .. col end
+//@   return epilogue(acc, row, col)
+//@ end
+//@ if batch > 1 then
+    int z = 0; // of the product that is stored
 //@ end
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](${wgmma_sum} acc, int line, int column, int e) {
@@ -300,7 +310,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       tensor_fence();
       named_sync(6 + consumer, 128);
 //@ local across, down = swap and "line" or "column", swap and "column" or "line"
-      if (thread == 0) tensor_store(C, to, ${across}, ${down});
+      if (thread == 0) tensor_store(C, to, ${across}, ${down}${batch > 1 and ", z" or ""});
       if (++buffer == store_buffers) buffer = 0;
     };
 //@ if split_k == 1 then
@@ -405,6 +415,9 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ else
       wgmma_wait<0>();
       release(last);
+//@ end
+//@ if batch > 1 then
+      z = tile.z;
 //@ end
 
 //@ if stream and not deferred then

@@ -8,7 +8,11 @@
 //
 // On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
+// Of a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
+
 //@ include "lib/barrier.cuh"
+//@ local dimensions, and_z, int_z, z_mask = "2d", "", "", ""
+//@ if batch > 1 then dimensions, and_z, int_z, z_mask = "3d", ", z", ", int z", "int z, " end
 
 #ifdef __CUGEN_CPU__
 
@@ -57,14 +61,14 @@ __device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
 
 __device__ __forceinline__ void tensor_prefetch(const tensor_map &) {}
 
-__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y) {
-  const int at[] = {x, y};
+__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y${int_z}) {
+  const int at[] = {x, y${and_z}};
   cugen_own_hooks->async->tensor_load(to, &map, barrier, at, 0);
 }
 
 __device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
-                                                 unsigned short mask) {
-  const int at[] = {x, y};
+                                                 ${z_mask}unsigned short mask) {
+  const int at[] = {x, y${and_z}};
   cugen_own_hooks->async->tensor_load(to, &map, barrier, at, mask);
 }
 
@@ -72,8 +76,8 @@ __device__ __forceinline__ void tensor_fence() {
   cugen_own_hooks->async->fence(CPU_FENCE_PROXY);
 }
 
-__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y) {
-  const int at[] = {x, y};
+__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y${int_z}) {
+  const int at[] = {x, y${and_z}};
   cugen_own_hooks->async->tensor_store(&map, from, at);
   cugen_own_hooks->async->bulk_commit();
 }
@@ -185,19 +189,19 @@ __device__ __forceinline__ void tensor_prefetch(const tensor_map &map) {
 }
 
 // The box that begins at (x, y), x along the contiguous dimension. The barrier counts its bytes.
-__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(x), "r"(y)
+__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y${int_z}) {
+  asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4${batch > 1 and ", %5" or ""}}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(x), "r"(y)${batch > 1 and ', "r"(z)' or ""}
                : "memory");
 }
 
 // To the same place in all blocks of the mask, each of whose barriers counts the bytes.
 __device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
-                                                 unsigned short mask) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(mask)
+                                                 ${z_mask}unsigned short mask) {
+  asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4${batch > 1 and ", %6" or ""}}], [%2], %5;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(mask)${batch > 1 and ', "r"(z)' or ""}
                : "memory");
 }
 
@@ -206,9 +210,9 @@ __device__ __forceinline__ void tensor_fence() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-               "r"(from), "r"(x), "r"(y)
+__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y${int_z}) {
+  asm volatile("cp.async.bulk.tensor.${dimensions}.global.shared::cta.tile.bulk_group [%0, {%2, %3${batch > 1 and ", %4" or ""}}], [%1];" ::"l"(&map),
+               "r"(from), "r"(x), "r"(y)${batch > 1 and ', "r"(z)' or ""}
                : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

@@ -95,12 +95,52 @@ static void test_streams(void **state) {
   RUN_ALL(runs);
 }
 
+/* A bias, D and an activation, in every way a result takes to C. */
+static void test_epilogue(void **state) {
+  static const struct run runs[] = {
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
+       {"dtype=bf16", "layout_b=col", "M=264", "N=392", "K=264", "biased=true", "activation=gelu"}},
+      {"wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1",
+       {"dtype=f16", "layout_c=col", "M=200", "N=136", "K=136", "biased=true", "scaled=true", "activation=relu"}},
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
+       {"dtype=bf16", "M=72", "N=120", "K=520", "scaled=true", "biased=true", "activation=gelu", "pitched=true"}},
+      {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200", "scaled=true", "biased=true"}},
+      {"wgmma_stream",
+       {"dtype=bf16", "layout_b=col", "M=1160", "N=520", "K=264", "scaled=true", "biased=true", "activation=gelu"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=false promote=1",
+       {"dtype=e4m3", "layout_b=col", "M=131", "N=200", "K=272", "scaled=true", "activation=gelu"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1",
+       {"dtype=i8", "dtype_c=f32", "layout_b=col", "M=131", "N=204", "K=272", "biased=true", "activation=gelu"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1",
+       {"dtype=tf32", "layout_b=col", "M=131", "N=204", "K=68", "scaled=true", "biased=true"}},
+  };
+  RUN_ALL(runs);
+}
+
+/* Tiles that end with each matrix of a batch, along C's lines, its columns and k. */
+static void test_batch(void **state) {
+  static const struct run runs[] = {
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=2 deferred=false",
+       {"dtype=bf16", "M=200", "N=264", "K=200", "batch=3"}},
+      {"wgmma BM=128 BN=64 consumers=2 cluster_x=1 cluster_y=2 deferred=false",
+       {"dtype=f16", "M=200", "N=264", "K=136", "batch=2", "layout_a=col", "layout_b=col", "layout_c=col"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
+       {"dtype=bf16", "M=136", "N=200", "K=264", "batch=5", "layout_a=col", "biased=true", "scaled=true"}},
+      {"wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1 order=right",
+       {"dtype=f16", "M=200", "N=264", "K=200", "batch=3", "layout_c=col", "biased=true", "pitched=true"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=2",
+       {"dtype=bf16", "layout_b=col", "M=56", "N=64", "K=400", "batch=2", "scaled=true"}},
+      {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=136", "K=200", "batch=2"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1",
+       {"dtype=e4m3", "layout_b=col", "M=131", "N=200", "K=272", "batch=2", "activation=relu"}},
+  };
+  RUN_ALL(runs);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_work),
-      cmocka_unit_test(test_streams),
+      cmocka_unit_test(test_types),   cmocka_unit_test(test_layouts),  cmocka_unit_test(test_work),
+      cmocka_unit_test(test_streams), cmocka_unit_test(test_epilogue), cmocka_unit_test(test_batch),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }
