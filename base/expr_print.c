@@ -14,12 +14,13 @@ static const struct {
 };
 
 /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error Linear Units), with
-   (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions. */
+   (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions, of doubles in a function of its own, since exp
+   of doubles takes the compiler seconds where it stands in an unrolled loop. */
 static const char gelu_pattern[] =
     "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * "
     "__x * __x); "
     "if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); "
-    "else return __x / (1 + exp(__y)); }(%a))";
+    "else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); }(__x, __y); }(%a))";
 
 /* In a formula, where these are other than in C. The least and the greatest of anything and NaN are NaN, on either side. */
 static const char *const formula_patterns[OP_COUNT] = {

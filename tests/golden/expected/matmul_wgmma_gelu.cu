@@ -655,7 +655,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
       column += lane % 4 * 2 + e % 2;
-      return static_cast<float>(([&](auto __v_acc, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); else return __x / (1 + exp(__y)); }(((__t(alpha) * __v_acc) + (__t(beta) * __t(D[__v_m * D_stride0 + __v_n * D_stride1]))) + __t(bias[__v_n]))); }((acc), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
+      return static_cast<float>(([&](auto __v_acc, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); }(__x, __y); }(((__t(alpha) * __v_acc) + (__t(beta) * __t(D[__v_m * D_stride0 + __v_n * D_stride1]))) + __t(bias[__v_n]))); }((acc), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
     };
     // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
     const auto store = [&](int line, int column, auto word) {
