@@ -106,7 +106,8 @@ static void test_bodies(void **state) {
       "gelu(a)", 64, "sum",
       "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * "
       "__x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + "
-      "__expf(__y))); else return __x / (1 + exp(__y)); }(__v_a))");
+      "__expf(__y))); else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); "
+      "}(__x, __y); }(__v_a))");
   expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
