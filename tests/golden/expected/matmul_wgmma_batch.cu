@@ -547,14 +547,20 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+
   const int most_steps = (all_steps + split_k - 1) / split_k;
   const int first_step = in_k * most_steps;
   const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+
+
+
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((N + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y * batch;
   const int first_tile = blockIdx.x / cluster_size;
+
   const int clusters = gridDim.x / cluster_size;
+
 
 
 
@@ -648,7 +654,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 272 "templates/matmul_wgmma.cu"
+#line 278 "templates/matmul_wgmma.cu"
     int z = 0; // of the product that is stored
 
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
@@ -662,7 +668,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 298 "templates/matmul_wgmma.cu"
+#line 304 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -679,7 +685,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 345 "templates/matmul_wgmma.cu"
+#line 356 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -689,9 +695,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
     };
     bool wait = false;
-
-
+#line 373 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
+
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
@@ -706,7 +712,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 398 "templates/matmul_wgmma.cu"
+#line 416 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -714,8 +720,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       z = tile.z;
 
 
+#line 429 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 450 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -727,7 +734,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 471 "templates/matmul_wgmma.cu"
+#line 495 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -546,14 +546,20 @@ __global__ void __launch_bounds__(threads, 1)
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+
   const int most_steps = (all_steps + split_k - 1) / split_k;
   const int first_step = in_k * most_steps;
   const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+
+
+
   const int tiles_x = static_cast<int>((N + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((M + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y * batch;
   const int first_tile = blockIdx.x / cluster_size;
+
   const int clusters = gridDim.x / cluster_size;
+
 
 
 
@@ -647,7 +653,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 272 "templates/matmul_wgmma.cu"
+#line 278 "templates/matmul_wgmma.cu"
     int z = 0; // of the product that is stored
 
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
@@ -661,7 +667,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 298 "templates/matmul_wgmma.cu"
+#line 304 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -678,7 +684,7 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-
+#line 333 "templates/matmul_wgmma.cu"
     const auto skip_steps = [&](int count) {
       phase ^= (stage + count) / stages % 2;
       stage = (stage + count) % stages;
@@ -689,12 +695,12 @@ __global__ void __launch_bounds__(threads, 1)
       named_arrive(1, 256);
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
-#line 358 "templates/matmul_wgmma.cu"
+#line 376 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 
       named_sync(1 + consumer, 256);
-#line 386 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
 
@@ -702,7 +708,7 @@ __global__ void __launch_bounds__(threads, 1)
 
       named_arrive(2 - consumer, 256);
       skip_steps(steps); // those of the other's tile
-#line 398 "templates/matmul_wgmma.cu"
+#line 416 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -710,8 +716,9 @@ __global__ void __launch_bounds__(threads, 1)
       z = tile.z;
 
 
+#line 429 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 462 "templates/matmul_wgmma.cu"
+#line 486 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -722,7 +729,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 478 "templates/matmul_wgmma.cu"
+#line 502 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

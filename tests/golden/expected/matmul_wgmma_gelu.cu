@@ -58,6 +58,8 @@ using tickets_t = unsigned int;
 //
 // On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
+// Of a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
+
 #line 1 "templates/lib/barrier.cuh"
 
 // Waiting at a barrier in shared memory that copies complete (compute capability 9.0). PTX ISA, "Parallel
@@ -85,7 +87,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
   } while (!done);
 #endif
 }
-#line 12 "templates/lib/tma.cuh"
+#line 16 "templates/lib/tma.cuh"
 
 #ifdef __CUGEN_CPU__
 
@@ -320,7 +322,7 @@ __device__ __forceinline__ void load_words(unsigned from, float &a, float &b, fl
                : "r"(from)
                : "memory");
 }
-#line 233 "templates/lib/tma.cuh"
+#line 237 "templates/lib/tma.cuh"
 __device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
   asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
@@ -481,8 +483,7 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-
-
+#line 95 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
@@ -525,7 +526,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 139 "templates/matmul_wgmma.cu"
+#line 143 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -650,7 +651,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 270 "templates/matmul_wgmma.cu"
+#line 280 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -662,7 +663,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 294 "templates/matmul_wgmma.cu"
+#line 304 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -679,7 +680,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 346 "templates/matmul_wgmma.cu"
+#line 356 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -689,7 +690,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
     };
     bool wait = false;
-#line 363 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
@@ -706,14 +707,17 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 406 "templates/matmul_wgmma.cu"
+#line 416 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-#line 416 "templates/matmul_wgmma.cu"
+
+
+
+#line 429 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 461 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -725,7 +729,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 482 "templates/matmul_wgmma.cu"
+#line 495 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -51,6 +51,8 @@ using tickets_t = unsigned int;
 //
 // On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
+// Of a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
+
 #line 1 "templates/lib/barrier.cuh"
 
 // Waiting at a barrier in shared memory that copies complete (compute capability 9.0). PTX ISA, "Parallel
@@ -78,7 +80,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
   } while (!done);
 #endif
 }
-#line 12 "templates/lib/tma.cuh"
+#line 16 "templates/lib/tma.cuh"
 
 #ifdef __CUGEN_CPU__
 
@@ -313,7 +315,7 @@ __device__ __forceinline__ void load_words(unsigned from, float &a, float &b, fl
                : "r"(from)
                : "memory");
 }
-#line 233 "templates/lib/tma.cuh"
+#line 237 "templates/lib/tma.cuh"
 __device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
   asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
@@ -474,8 +476,7 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-
-
+#line 95 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
@@ -505,9 +506,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 132 "templates/matmul_wgmma.cu"
+#line 136 "templates/matmul_wgmma.cu"
 
-#line 139 "templates/matmul_wgmma.cu"
+#line 143 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -632,7 +633,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 270 "templates/matmul_wgmma.cu"
+#line 280 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](int acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -644,13 +645,13 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 288 "templates/matmul_wgmma.cu"
+#line 298 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
                     word(w + 1));
       }
-#line 300 "templates/matmul_wgmma.cu"
+#line 310 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -661,23 +662,26 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 363 "templates/matmul_wgmma.cu"
+#line 373 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 394 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 406 "templates/matmul_wgmma.cu"
+#line 416 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
 
-#line 416 "templates/matmul_wgmma.cu"
+
+
+
+#line 429 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 427 "templates/matmul_wgmma.cu"
+#line 440 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -711,9 +715,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return static_cast<unsigned>(result_of(total[0][w], line, column + (w) / 4 * 8, (w) % 4)); });
       }
-#line 482 "templates/matmul_wgmma.cu"
+#line 495 "templates/matmul_wgmma.cu"
     }
-#line 489 "templates/matmul_wgmma.cu"
+#line 502 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
