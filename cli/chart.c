@@ -86,8 +86,8 @@ static bool is_alike(const char *a, const char *b) {
 
 /* Other problems' best are shown where there is room for another intensity. */
 static bool is_other(const struct findings *f, const cugen_cache_set *set) {
-  return is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 && set->flops > 0 &&
-         set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
+  return findings_is_kin(f, set) && is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 &&
+         set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
          (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
 }
 
@@ -381,7 +381,8 @@ static void draw_title(const struct svg *s) {
   fputs("</style>\n", s->out);
   fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", s->out);
   char title[256];
-  snprintf(title, sizeof title, "%s on %s", cugen_kernel_name(s->f->kernel), s->f->device->name);
+  snprintf(title, sizeof title, "%s on %s%s", cugen_kernel_name(s->f->kernel), s->f->device->name,
+           s->f->predicted ? ": predicted, not measured" : "");
   svg_text(s, "title", "start", MARGIN, 24, title);
   draw_rows(s, 42, cugen_kernel_problem(s->f->kernel));
 }
@@ -426,8 +427,9 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
   int whole = height + (int)legend_height(&s);
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
-          "aria-label=\"%s of every measured variant\">\n",
-          width, whole, width, whole, chart_has_roof(f) ? "Roofline" : "Rates");
+          "aria-label=\"%s of every %s variant\">\n",
+          width, whole, width, whole, chart_has_roof(f) ? "Roofline" : "Rates",
+          f->predicted ? "predicted" : "measured");
   if (alone) draw_title(&s);
   if (f->right_count) {
     s.range = find_ranges(f);
@@ -526,8 +528,8 @@ static void print_keys(const struct canvas *c, FILE *out) {
   for (size_t i = 0; i < f->rung_count; i++) {
     const cugen_record *best = f->rungs[i].best;
     if (!best) continue;
-    fprintf(out, "  %c %s: %s", i < 9 ? (char)('1' + (int)i) : '+', f->rungs[i].name,
-            print_seconds(best->seconds).text);
+    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->rungs[i].name,
+            print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
     if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
     fprintf(out, ", of %s\n", print_count(f->rungs[i].right).text);
   }

@@ -13,8 +13,13 @@ static bool is_cpu_set(const cugen_cache_set *set) {
   return strncmp(set->device, "cpu ", 4) == 0;
 }
 
+static bool is_predicted_set(const cugen_cache_set *set) {
+  return strncmp(set->device, "predicted ", 10) == 0;
+}
+
 static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
   if (is_cpu_set(a) != is_cpu_set(b)) return !is_cpu_set(a);
+  if (is_predicted_set(a) != is_predicted_set(b)) return !is_predicted_set(a);
   return a->measured_at > b->measured_at;
 }
 
@@ -380,6 +385,7 @@ static int fill(struct cli *cli, struct findings *f) {
   if (!status) status = load_records(cli, f);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
+  if (!status) f->predicted = cugen_kernel_predicted(cli->kernel);
   return status ? status : find_effects(cli, f);
 }
 
@@ -401,6 +407,10 @@ void findings_close(struct findings *f) {
 
 bool findings_on_cpu(const struct findings *f) {
   return strcmp(f->device->id, "cpu") == 0;
+}
+
+bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
+  return is_predicted_set(set) == f->predicted;
 }
 
 double findings_rate(const cugen_record *record) {

@@ -42,6 +42,7 @@ enum { OUTCOME_COUNT = CUGEN_OUTCOME_TIMEOUT + 1 };
 struct findings {
   cugen_kernel *kernel; /* cli's */
   const cugen_device_info *device;
+  bool predicted; /* the times are the model's: nothing ran */
   cugen_ceilings ceilings;
   cugen_space_info space;
   const cugen_record **right; /* the fastest first */
@@ -59,12 +60,14 @@ struct findings {
 };
 
 /* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: the config's own problem,
-   on the cpu device its check problem, with what is set; on a GPU before the cpu device, the latest measured first. An
-   error when nothing is remembered of it, which names what is. */
+   on the cpu device its check problem, with what is set; what a GPU measured before what is predicted, that before the
+   cpu device, the latest first. An error when nothing is remembered of it, which names what is. */
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 
 bool findings_on_cpu(const struct findings *findings);
+/* Whether the set is measured or predicted as these are. */
+bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
 /* The implementation's place; a variant's text begins with its name. */
 size_t findings_rung(const struct findings *findings, const char *variant);
 

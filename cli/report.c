@@ -20,6 +20,11 @@ static void put(const struct page *p, const char *text) {
   chart_escape(text, p->out);
 }
 
+/* What stands behind the name of whatever a model says. */
+static const char *predicted(const struct page *p, const char *text) {
+  return p->f->predicted ? text : "";
+}
+
 /* ---- Head ---- */
 
 static void write_style(const struct page *p, const char *name) {
@@ -47,11 +52,13 @@ static void write_title(const struct page *p) {
   write_kernel(p);
   fputs(" on ", p->out);
   put(p, p->f->device->name);
+  put(p, predicted(p, ": predicted, not measured, not proved"));
 }
 
 static void write_where(const struct page *p) {
   fputs("on ", p->out);
   put(p, p->f->device->name);
+  put(p, predicted(p, ": predicted, not measured, not proved"));
   if (findings_on_cpu(p->f)) fputs(", the cpu device: times are the CPU\u2019s own, not a GPU\u2019s", p->out);
 }
 
@@ -69,7 +76,7 @@ static void write_problem(const struct page *p) {
 }
 
 static void write_figure(const struct page *p, const char *name, const char *value, const char *more) {
-  fprintf(p->out, "<div><dt>%s</dt><dd>", name);
+  fprintf(p->out, "<div><dt>%s%s</dt><dd>", name, predicted(p, ", predicted"));
   put(p, value);
   if (*more) fputs("<small>", p->out), put(p, more), fputs("</small>", p->out);
   fputs("</dd></div>\n", p->out);
@@ -119,7 +126,8 @@ static void write_figures(const struct page *p) {
   snprintf(more, sizeof more, "of %s", print_count(f->space.valid).text);
   if (f->failed_count)
     snprintf(more + strlen(more), sizeof more - strlen(more), "; %s failed", print_count(f->failed_count).text);
-  write_figure(p, "Variants tried", print_count(f->right_count + f->failed_count).text, more);
+  write_figure(p, p->f->predicted ? "Variants" : "Variants tried", print_count(f->right_count + f->failed_count).text,
+               more);
   fputs("</dl>\n", p->out);
 }
 
@@ -139,6 +147,7 @@ static void write_caption(const struct page *p) {
   const cugen_ceilings *c = &p->f->ceilings;
   bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
   fputs("<figcaption>", p->out);
+  put(p, predicted(p, "Predicted: no variant ran. "));
   if (chart_has_roof(p->f)) write_bound(p);
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
@@ -158,8 +167,8 @@ static void write_caption(const struct page *p) {
 
 static void write_roofline(const struct page *p) {
   if (!p->f->right_count || findings_rate(p->f->right[0]) <= 0) return;
-  fprintf(p->out, "<section>\n<h2>%s</h2>\n<figure>\n<div class=\"wide\">",
-          chart_has_roof(p->f) ? "Roofline" : "Rates");
+  fprintf(p->out, "<section>\n<h2>%s%s</h2>\n<figure>\n<div class=\"wide\">",
+          chart_has_roof(p->f) ? "Roofline" : "Rates", predicted(p, ", predicted"));
   chart_svg(p->f, 860, 480, false, p->out);
   fputs("</div>\n<div class=\"narrow\">", p->out);
   chart_svg(p->f, 400, 420, false, p->out);
@@ -210,10 +219,11 @@ static void write_rung(const struct page *p, size_t i, const struct rung *before
 static void write_ladder(const struct page *p) {
   const struct rung *before = NULL, *first = NULL;
   if (!p->f->right_count) return;
-  fputs("<section>\n<h2>Ladder</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
-        "longer is "
-        "faster.</p>\n<ol class=\"ladder\">\n",
-        p->out);
+  fprintf(
+      p->out,
+      "<section>\n<h2>Ladder%s</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
+      "longer is faster.</p>\n<ol class=\"ladder\">\n",
+      predicted(p, ", predicted"));
   for (size_t i = 0; i < p->f->rung_count; i++) {
     write_rung(p, i, before, first);
     if (!p->f->rungs[i].best) continue;
@@ -274,12 +284,12 @@ static void write_rung_effects(const struct page *p, size_t rung) {
 
 static void write_effects(const struct page *p) {
   if (!p->f->effect_count) return;
-  fputs("<section>\n<h2>What each parameter does</h2>\n<p class=\"note\">For each value the best time with it (dot, "
-        "first "
-        "number) and the median (line, second), as multiples of the implementation\u2019s best. The one that matters "
-        "most "
-        "comes first: \u201cup to\u201d is the best time with its worst value over the best.</p>\n",
-        p->out);
+  fprintf(
+      p->out,
+      "<section>\n<h2>What each parameter does%s</h2>\n<p class=\"note\">For each value the best time with it (dot, "
+      "first number) and the median (line, second), as multiples of the implementation\u2019s best. The one that "
+      "matters most comes first: \u201cup to\u201d is the best time with its worst value over the best.</p>\n",
+      predicted(p, ", predicted"));
   for (size_t i = p->f->rung_count; i-- > 0;) write_rung_effects(p, i);
   fputs("</section>\n", p->out);
 }
@@ -316,6 +326,17 @@ static void choose_columns(const struct page *p, bool *chosen) {
       chosen[c] = chosen[c] || quantities[columns[c].quantity].has(p->f->right[i]);
 }
 
+/* What the compiler says, such as registers, is no prediction. */
+static const char *header_of(const struct page *p, size_t column) {
+  if (!p->f->predicted) return columns[column].header;
+  switch (columns[column].quantity) {
+  case QUANTITY_TIME: return "predicted time";
+  case QUANTITY_RATE: return "predicted rate";
+  case QUANTITY_ROOFLINE: return "predicted roofline";
+  default: return columns[column].header;
+  }
+}
+
 static void write_row(const struct page *p, const bool *chosen, size_t i) {
   const cugen_record *r = p->f->right[i];
   size_t count = 1;
@@ -324,7 +345,7 @@ static void write_row(const struct page *p, const bool *chosen, size_t i) {
     const struct quantity_row *row = &quantities[columns[c].quantity];
     if (!chosen[c]) continue;
     count++;
-    fprintf(p->out, "<td class=\"n\" data-label=\"%s\">", columns[c].header);
+    fprintf(p->out, "<td class=\"n\" data-label=\"%s\">", header_of(p, c));
     put(p, row->has(r) ? row->show(r).text : "\u2013");
     fputs("</td>", p->out);
   }
@@ -338,9 +359,10 @@ static void write_table(const struct page *p) {
   bool chosen[COLUMNS] = {false};
   if (!p->f->right_count) return;
   choose_columns(p, chosen);
-  fputs("<section>\n<h2>Best variants</h2>\n<table class=\"variants\">\n<thead><tr><th class=\"n\"></th>", p->out);
+  fprintf(p->out, "<section>\n<h2>Best variants%s</h2>\n<table class=\"variants\">\n<thead><tr><th class=\"n\"></th>",
+          predicted(p, ", predicted"));
   for (size_t c = 0; c < COLUMNS; c++)
-    if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", columns[c].header);
+    if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", header_of(p, c));
   fputs("</tr></thead>\n", p->out);
   for (size_t i = 0; i < p->f->right_count; i++)
     if (is_row(p, i)) write_row(p, chosen, i);
@@ -395,14 +417,16 @@ static void write_others(const struct page *p) {
   const char *own = cugen_kernel_problem(p->f->kernel);
   bool begun = false;
   for (size_t i = 0; i < p->f->set_count; i++) {
-    if (!p->f->sets[i].records || strcmp(p->f->sets[i].problem, own) == 0) continue;
+    if (!p->f->sets[i].records || !findings_is_kin(p->f, &p->f->sets[i]) || strcmp(p->f->sets[i].problem, own) == 0)
+      continue;
     if (!begun)
-      fputs("<section>\n<h2>Other problems</h2>\n<p class=\"note\">Remembered of this kernel on this "
-            "device.</p>\n<table>\n"
-            "<thead><tr><th class=\"n\">best time</th><th class=\"n\">rate</th><th "
-            "class=\"n\">variants</th><th>problem</th>"
-            "</tr></thead>\n<tbody>\n",
-            p->out);
+      fprintf(p->out,
+              "<section>\n<h2>Other problems%s</h2>\n<p class=\"note\">Remembered of this kernel on this "
+              "device.</p>\n<table>\n"
+              "<thead><tr><th class=\"n\">best time</th><th class=\"n\">rate</th><th "
+              "class=\"n\">variants</th><th>problem</th>"
+              "</tr></thead>\n<tbody>\n",
+              predicted(p, ", predicted"));
     begun = true;
     write_other(p, &p->f->sets[i]);
   }
@@ -466,15 +490,15 @@ static void write_machine(const struct page *p) {
   write_ceiling(p, name, print_flops(0), print_flops(c->tensor_flops_sheet));
   write_fact(p, "Driver", print_version(f->driver_version).text);
   if (!findings_on_cpu(f)) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
-  write_fact(p, "Measured", print_moment(f->measured_at).text);
+  write_fact(p, f->predicted ? "Predicted" : "Measured", print_moment(f->measured_at).text);
   fputs("</dl>\n</section>\n", p->out);
 }
 
 static void write_footer(const struct page *p) {
-  fprintf(p->out,
-          "Written by cugen %s from what it remembers. Every variant timed here was first proved right against the "
-          "config\u2019s reference; times are medians.",
-          CUGEN_VERSION);
+  fprintf(p->out, "Written by cugen %s from what it remembers. %s", CUGEN_VERSION,
+          p->f->predicted ? "Times are predicted by a model: no variant ran here, none was measured or proved right."
+                          : "Every variant timed here was first proved right against the config\u2019s reference; "
+                            "times are medians.");
   if (p->f->stale_count)
     fprintf(p->out, " %s records of earlier sources are left out.", print_count(p->f->stale_count).text);
 }
@@ -520,10 +544,10 @@ int command_report(struct cli *cli) {
   if (status) return status;
   status = cli_write(cli, write_page, &page);
   if (!status && options_given(cli, OPTION_OUTPUT))
-    cli_remark(cli, "%s: %s %s on %s, %s variant%s", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
+    cli_remark(cli, "%s: %s %s on %s, %s variant%s%s", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
                cugen_kernel_problem(cli->kernel), findings.device->name,
                print_count(findings.right_count + findings.failed_count).text,
-               findings.right_count + findings.failed_count == 1 ? "" : "s");
+               findings.right_count + findings.failed_count == 1 ? "" : "s", predicted(&page, ", predicted"));
   findings_close(&findings);
   return status;
 }

@@ -159,7 +159,9 @@ static int print_plot(struct cli *cli, const struct findings *f) {
   int width = columns ? atoi(columns) - 17 : 63;
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
-  puts(findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's" : "");
+  puts(f->predicted         ? ": predicted, nothing is measured"
+       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
+                            : "");
   int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
   if (chart_has_roof(f)) records_print_roofline(f->right[0], &f->ceilings);

@@ -47,11 +47,19 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
   return status ? status : closed;
 }
 
+/* Of predictions the cache says so in the device's place. */
+static bool is_predicted(const cugen_why_match *match) {
+  for (size_t i = 0; i < match->row_count; i++)
+    if (strcmp(match->rows[i].field, "device") == 0) return strncmp(match->rows[i].found, "predicted ", 10) == 0;
+  return false;
+}
+
 static int print_match(struct cli *cli, const cugen_why_match *match) {
   bool right = match->outcome == CUGEN_OUTCOME_OK;
   printf("\n%s: %s", match->variant,
          right ? print_seconds(match->seconds).text : cugen_outcome_text((int)match->outcome));
-  printf(", measured %s\n  %s", print_moment(match->measured_at).text, match->verdict);
+  printf(", %s %s\n  %s", is_predicted(match) ? "predicted" : "measured", print_moment(match->measured_at).text,
+         match->verdict);
   if (options_given(cli, OPTION_QUIET)) return putchar('\n'), CUGEN_OK;
   return print_rows(cli, match); /* whose empty headers end the line */
 }
