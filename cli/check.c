@@ -29,10 +29,17 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   return CUGEN_OK;
 }
 
+struct watch {
+  struct progress progress;
+  size_t planned; /* runs */
+};
+
 static int on_progress(const cugen_check_progress *state, void *context) {
+  struct watch *watch = context;
   const cugen_progress line = {
       .done = state->done, .planned = state->planned, .failed = state->findings, .remaining = -1};
-  progress_draw(context, &line);
+  watch->planned = state->planned;
+  progress_draw(&watch->progress, &line);
   return stop_asked();
 }
 
@@ -104,7 +111,13 @@ static void print_several(size_t number, const char *what, const char *end) {
   printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
 }
 
-static void print_result(struct cli *cli, const cugen_check *check, double seconds) {
+static void print_interrupted(const cugen_check *check, size_t planned) {
+  printf("\nInterrupted after %s of ", print_count(check->runs).text);
+  print_several(planned, "run", check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
+}
+
+/* interrupted_of: the runs that were planned; 0: it went to the end. */
+static void print_result(struct cli *cli, const cugen_check *check, double seconds, size_t interrupted_of) {
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
     printf("%s: %s of ", cugen_kernel_name(cli->kernel), print_count(check->variants).text);
@@ -116,7 +129,10 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
   print_skips(check);
   if (quiet) return;
   print_traffic(check);
-  if (!check->finding_count && check->runs) printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
+  if (interrupted_of)
+    print_interrupted(check, interrupted_of);
+  else if (!check->finding_count && check->runs)
+    printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
 }
 
 /* ---- As JSON ---- */
@@ -208,21 +224,22 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
 /* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   cugen_check check;
-  struct progress progress;
-  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  struct watch watch = {0};
+  progress_open(&watch.progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
-  options->context = &progress;
+  options->context = &watch;
   const double begin = progress_now();
   const int status = cugen_kernel_check(cli->kernel, options, &check, &cli->error);
   const double seconds = progress_now() - begin;
-  progress_close(&progress);
-  const bool told = status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_INTERRUPTED || check.skip_count;
+  progress_close(&watch.progress);
+  const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
+  const bool told = status == CUGEN_ERROR_WRONG || interrupted || check.skip_count;
   if (status && !told) return status;
   if (json)
-    *json = result_json(cli, &check, seconds, status == CUGEN_ERROR_INTERRUPTED);
+    *json = result_json(cli, &check, seconds, interrupted);
   else
-    print_result(cli, &check, seconds);
-  if (check.runs || status == CUGEN_ERROR_INTERRUPTED) return status;
+    print_result(cli, &check, seconds, interrupted ? watch.planned : 0);
+  if (check.runs || interrupted) return status;
   return cli_fail(cli, CUGEN_ERROR_EMPTY, "nothing was checked");
 }
 

@@ -3,19 +3,33 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "cpu/compile.h"
 
-/* One line of its answer, "/cugen/templates/copy.cu:12 (discriminator 3)". False: it is not a line of the kernel's source:
+/* The compiler puts the current folder before a relative name. */
+static const char *without_folder(const char *name) {
+  char *folder = getcwd(NULL, 0);
+  const size_t length = folder ? strlen(folder) : 0;
+  if (length && strncmp(name, folder, length) == 0) {
+    if (folder[length - 1] == '/')
+      name += length; /* the root */
+    else if (name[length] == '/')
+      name += length + 1;
+  }
+  free(folder);
+  return name;
+}
+
+/* One line of its answer, "/home/me/templates/copy.cu:12 (discriminator 3)". False: it is not a line of the kernel's source:
    unknown, or of the shim. */
 static bool read_place(const char *line, size_t length, char file[LINES_NAME], int *number) {
   const char *end = line + length, *colon = NULL;
   for (const char *at = line; at < end; at++)
     if (*at == ':' && at + 1 < end && at[1] >= '0' && at[1] <= '9') colon = at;
   if (!colon) return false;
-  size_t prefix = strlen(CPU_SOURCE_ROOT);
-  if (strncmp(line, CPU_SOURCE_ROOT, prefix) == 0) line += prefix;
+  line = without_folder(line);
   size_t name = (size_t)(colon - line);
   static const char unit[] = "/" CPU_UNIT_NAME;
   if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return false;

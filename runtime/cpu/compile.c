@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/system.h"
 
@@ -216,7 +215,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 /* ---- The compiler ---- */
 
 struct job {
-  struct text folder, source, object, symbols, root, log;
+  struct text folder, source, object, symbols, log;
 };
 
 static void job_free(struct job *job) {
@@ -225,7 +224,6 @@ static void job_free(struct job *job) {
   text_free(&job->source);
   text_free(&job->object);
   text_free(&job->symbols);
-  text_free(&job->root);
   text_free(&job->log);
 }
 
@@ -282,13 +280,6 @@ static int refuse(const struct job *job, cugen_error *err) {
   return status;
 }
 
-/* The compiler puts the current folder before a relative name. */
-static void add_root(struct job *job) {
-  char *here = getcwd(NULL, 0);
-  text_addf(&job->root, "-fdebug-prefix-map=%s=/cugen", here ? here : "");
-  free(here);
-}
-
 /* Its first line, as what toolkit_library keeps: a compiler is asked once. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
@@ -311,12 +302,10 @@ static bool is_clang(const struct toolkit *toolkit) {
 }
 
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + OWN_MOST + 10], *compiler = text_get(&request->toolkit->compiler);
+  const char *argv[FLAG_COUNT + OWN_MOST + 9], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
   argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
-  add_root(job);
-  if (request->watched) argv[n++] = text_get(&job->root);
   const bool clang = is_clang(request->toolkit);
   const char *const *const own = clang ? clang_flags : watched_flags;
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;

@@ -4,9 +4,7 @@
 
 #include "runtime/device.h"
 
-/* In the line tables of a watched image: what stands before the names that the source gives in #line, and the names of what
-   is not the source's own. */
-#define CPU_SOURCE_ROOT  "/cugen/"
+/* In the line tables of a watched image: the names of what is not the source's own. */
 #define CPU_UNIT_NAME    "kernel.cpp"
 #define CPU_ENTRIES_NAME "cugen entries" /* what follows the source */
 
