@@ -133,11 +133,6 @@ int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_er
   return CUGEN_OK;
 }
 
-int api_check_present(const cugen_kernel *k, cugen_error *err) {
-  if (!k->described) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE, "%s is described and not here: nothing can run on it", k->device.name);
-}
-
 /* ---- Predictions ---- */
 
 static int check_predictable(const cugen_kernel *k, cugen_error *err) {
@@ -161,6 +156,13 @@ static int check_predictable(const cugen_kernel *k, cugen_error *err) {
 bool api_predicts(const cugen_kernel *k) {
   cugen_error ignored;
   return k->described && !check_predictable(k, &ignored);
+}
+
+int api_check_present(const cugen_kernel *k, cugen_error *err) {
+  if (!k->described) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "%s is described and not here: nothing can run on it; %s--device cpu runs the variants here",
+                   k->device.name, api_predicts(k) ? "'cugen tune' predicts for it, " : "");
 }
 
 /* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it. */

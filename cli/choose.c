@@ -22,8 +22,8 @@ static enum tuning tuning_of(const struct cli *cli) {
 static void advise_tuning(const struct cli *cli, bool near) {
   enum tuning tuning = tuning_of(cli);
   if (tuning == REFUSES) return;
-  fprintf(stderr, "'cugen tune %s", cli->operand);
-  cli_print_same(cli, stderr);
+  fputc('\'', stderr);
+  cli_print_tune(cli, stderr);
   fprintf(stderr, "' %s %s, ", tuning == PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
 }
 

@@ -69,6 +69,9 @@ struct cli_option_row {
 };
 extern const struct cli_option_row cli_options[OPTION_COUNT];
 
+/* The GPU that is predicted for where there is none: the data centres' most common one. */
+#define CLI_USUAL_MODEL "model:A100"
+
 struct cli;
 
 /* A row of the table of commands in main.c. */
@@ -179,6 +182,10 @@ int cli_print_json(struct cli *cli, json_t *object);
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
 /* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */
 void cli_print_same(const struct cli *cli, FILE *out);
+/* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
+bool cli_fell_back(const struct cli *cli);
+/* "cugen tune CONFIG ...": what measures here where a measurement is missing. */
+void cli_print_tune(const struct cli *cli, FILE *out);
 
 /* ---- The commands ---- */
 

@@ -9,13 +9,35 @@ static void write_source(const void *source, FILE *out) {
   fputs(source, out);
 }
 
-static int refuse_best(struct cli *cli, const cugen_kernel *kernel) {
+/* Whether the usual model has predictions of this problem. */
+static bool is_predicted(const struct cli *cli) {
+  struct cli model = *cli;
+  cugen_choice choice = {0};
+  model.values[OPTION_DEVICE] = CLI_USUAL_MODEL;
+  model.lib = NULL, model.kernel = NULL;
+  int status = cli_open_kernel(&model);
+  if (!status) status = cugen_kernel_choose(model.kernel, 0, &choice, &model.error);
+  bool predicted = !status && choice.predicted;
+  cugen_kernel_close(model.kernel);
+  cugen_close(model.lib);
+  return predicted;
+}
+
+/* What can be done where nothing is measured. */
+static const char *way_out(const struct cli *cli, bool predicted) {
+  if (predicted) return "leave out --best for the model's choice, predicted";
+  if (!cli_fell_back(cli)) return "run 'cugen tune' first";
+  return is_predicted(cli) ? "run 'cugen tune --device cpu' first, take what is predicted (--device " CLI_USUAL_MODEL
+                             " without --best)"
+                           : "run 'cugen tune --device cpu' first";
+}
+
+static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {
   const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
-  return cli_fail(
-      cli, CUGEN_ERROR_USAGE,
-      "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache why %s' "
-      "explains)",
-      cugen_kernel_name(kernel), cugen_kernel_problem(kernel), device, cli->operand);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "nothing is %s for %s %s on %s; %s, or name a variant ('cugen cache why %s' explains)",
+                  predicted ? "measured" : "remembered", cugen_kernel_name(kernel), cugen_kernel_problem(kernel),
+                  device, way_out(cli, predicted), cli->operand);
 }
 
 /* On the cpu device what is remembered is of the check problem: its best variant is the one to print, for the problem
@@ -28,7 +50,7 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   if (!status && *check) status = cugen_kernel_use_check(*check, &cli->error);
   cugen_kernel *kernel = *check ? *check : cli->kernel;
   if (!status) status = cugen_kernel_choose(kernel, distance, choice, &cli->error);
-  if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel);
+  if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel, choice->predicted);
   if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
     status = cugen_kernel_choose(cli->kernel, distance, choice, &cli->error);
   return status;

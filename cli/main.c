@@ -360,6 +360,15 @@ void cli_print_same(const struct cli *cli, FILE *out) {
   }
 }
 
+bool cli_fell_back(const struct cli *cli) {
+  return cugen_kernel_fallback(cli->kernel) && !cli->values[OPTION_ARCH];
+}
+
+void cli_print_tune(const struct cli *cli, FILE *out) {
+  fprintf(out, "cugen tune %s%s", cli->operand, cli_fell_back(cli) ? " --device cpu" : "");
+  cli_print_same(cli, out);
+}
+
 /* ---- The program ---- */
 
 static int run_command(struct cli *cli, int argc, char **argv) {

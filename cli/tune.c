@@ -198,9 +198,6 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   return status;
 }
 
-/* The GPU that is predicted for where there is none: the data centres' most common one. */
-static const char usual_model[] = "model:A100";
-
 /* Without a GPU and without a word about devices, a model stands in, if there is a compiler for it: *instead (to be freed)
    says why. */
 static int stand_in(struct cli *cli, char **instead) {
@@ -213,7 +210,7 @@ static int stand_in(struct cli *cli, char **instead) {
   cugen_close(cli->lib);
   cli->kernel = NULL;
   cli->lib = NULL;
-  cli->values[OPTION_DEVICE] = usual_model;
+  cli->values[OPTION_DEVICE] = CLI_USUAL_MODEL;
   return cli_open_kernel(cli);
 }
 

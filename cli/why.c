@@ -72,8 +72,8 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   if (status || !*why->advice) return status;
   printf("\nTo do: %s", why->advice);
   if (strncmp(why->advice, "tune", 4) == 0) {
-    printf(": cugen tune %s", cli->operand);
-    cli_print_same(cli, stdout);
+    fputs(": ", stdout);
+    cli_print_tune(cli, stdout);
   }
   putchar('\n');
   return CUGEN_OK;
