@@ -315,6 +315,12 @@ int command_check(struct cli *cli) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
   int status = read_options(cli, &options);
   if (status) return status;
-  if (!cli->values[OPTION_DEVICE]) cli->values[OPTION_DEVICE] = "cpu";
+  const char *device = cli->values[OPTION_DEVICE];
+  if (device && strcmp(device, "cpu") != 0)
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--device %s: a check runs on the cpu device, where every access is watched, whatever GPU the "
+                    "kernel is for: leave --device out",
+                    device);
+  cli->values[OPTION_DEVICE] = "cpu";
   return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }

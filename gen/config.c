@@ -67,10 +67,20 @@ int config_parse(const char *path, const char *content, size_t length, struct co
   return status;
 }
 
+static bool is_kernel(const char *path) {
+  const size_t length = strlen(path);
+  return length > 3 && strcmp(path + length - 3, ".cu") == 0;
+}
+
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
   *out = NULL;
   struct text path = {0}, content = {0};
   int status = sources_config(sources, name, &path, &content, err);
+  if (!status && is_kernel(text_get(&path)))
+    status = error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
+                       "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
+                       text_get(&path));
   if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, out, err);
   text_free(&path);
   text_free(&content);

@@ -206,8 +206,9 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
 static int explain_missing(const struct search *search) {
   const struct space_implementation *one = &search->space->implementations[search->index];
   if (one->unmet)
-    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" needs what is not here: %s:%d: requires \"%s\"",
-                     search->text, search->space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+    return error_set(search->err, CUGEN_ERROR_USAGE,
+                     "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
+                     search->space->config->path, one->unmet->line, expr_text(one->unmet->expr));
   uint64_t *removed = calloc(search->implementation->restriction_count + 1, sizeof *removed);
   if (!removed) return error_memory(search->err);
   int status = domain_walk(&search->space->domains[search->index], search->fixed, NULL, removed, search->err);

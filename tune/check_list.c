@@ -146,9 +146,37 @@ int check_list_variant(struct check_list *list, uint64_t index, size_t only, cug
   return status;
 }
 
-static int add_named(struct check_list *list, const char *text, cugen_error *err) {
+/* The values in which a problem differs from the first. */
+static void add_sizes_text(const struct tune_target *target, const struct check_list *list, size_t problem,
+                           const struct problem *from, const char *before, struct text *out) {
+  const struct problem *first = &list->problems[0].problem, *other = &list->problems[problem].problem;
+  for (size_t i = 0; i < first->count; i++) {
+    if (value_equal(first->values[i], other->values[i])) continue;
+    text_addf(out, " %s%s=", before, target->config->problems[i].name);
+    value_print(from->values[i], out);
+  }
+}
+
+/* The variant is not on the check problem: sizes that have it, if there are. */
+static void suggest_sizes(const struct tune_target *target, const struct check_list *list, const char *variant,
+                          cugen_error *err) {
+  struct text text = {0};
+  uint64_t there;
+  size_t p = 1;
+  while (p < list->size_count && !space_look_up(list->problems[p].space, variant, &there)) p++;
+  if (p >= list->size_count) return;
+  text_add(&text, "; the problem here is the config's check problem,");
+  add_sizes_text(target, list, p, &list->problems[0].problem, "", &text);
+  text_add(&text, "; it can be checked with");
+  add_sizes_text(target, list, p, &list->problems[p].problem, "-s ", &text);
+  if (!text.failed) error_append(err, "%s", text_get(&text));
+  text_free(&text);
+}
+
+static int add_named(const struct tune_target *target, struct check_list *list, const char *text, cugen_error *err) {
   uint64_t index = 0;
   int status = space_find(list->problems[0].space, text, &index, err);
+  if (status) suggest_sizes(target, list, text, err);
   return status ? status : check_list_variant(list, index, 0, err);
 }
 
@@ -160,7 +188,7 @@ int check_list_make(const struct tune_target *target, const struct check_options
   if (status) return status;
   const uint64_t valid = space_valid(out->problems[0].space);
   if (!valid) return space_explain_empty(out->problems[0].space, err);
-  if (options->variant) return add_named(out, options->variant, err);
+  if (options->variant) return add_named(target, out, options->variant, err);
   if (options->branches) return check_sample_branches(out, target, options, &state, err);
   if (!options->all && !options->sample) return check_sample_values(out, &state, err);
   const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;

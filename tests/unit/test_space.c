@@ -307,8 +307,9 @@ static void test_requirements(void **state) {
   assert_int_equal(removed_by(space, 0, 0), 0);
   uint64_t index;
   assert_int_equal(space_find(space, "tiled tile=8", &index, &made->err), CUGEN_ERROR_USAGE);
-  assert_string_equal(made->err.message, "\"tiled tile=8\" needs what is not here: t.lua:9: requires "
-                                         "\"device.compute_capability >= 90\"");
+  assert_string_equal(made->err.message, "\"tiled tile=8\": t.lua:9: requires "
+                                         "\"device.compute_capability >= 90\", which this device or problem does not "
+                                         "meet");
   assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
   assert_string_equal(made->err.message, "t.lua: no variant is left for this problem on this device\n"
                                          "  tiled: t.lua:9: requires \"device.compute_capability >= 90\", which this "
