@@ -21,7 +21,7 @@
   X(PTX, "ptx", 0, NULL, "code for unknown devices too, compiled by their driver")                                   \
   X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
   X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
-  X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s, cpu 30s)")           \
+  X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s; cpu and model 30s)") \
   X(STRATEGY, "strategy", 0, "NAME", "local (default), random or exhaustive")                                        \
   X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
@@ -117,6 +117,8 @@ bool options_read_seconds(const char *text, bool unit_required, double *out);
 
 void help_all(FILE *out);
 void help_command(const struct cli_command *command, FILE *out);
+/* What the option does for that command. */
+const char *help_option(const struct cli_command *command, enum cli_option option);
 /* Others than --help. */
 bool help_takes_options(const struct cli_command *command);
 /* The commands of a group such as "cache"; false: there is no such group. */

@@ -135,7 +135,7 @@ static void offer_options(const struct completion *c, const enum cli_option *opt
   for (; *options != OPTION_COUNT; options++) {
     char text[64];
     snprintf(text, sizeof text, "--%s", cli_options[*options].name);
-    offer(c, text, cli_options[*options].what);
+    offer(c, text, help_option(c->cli->command, *options));
   }
 }
 

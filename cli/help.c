@@ -63,6 +63,32 @@ static const struct item examples[] = {
     {NULL, NULL},
 };
 
+/* What --device is to commands that take others, or have another default, than most. */
+static const struct item devices[] = {
+    {"tune", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100, predicted)"},
+    {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
+    {"check", "whose variants: cpu (default), model:H200; all run on the cpu device"},
+    {"report", "cuda:0, cpu, model:H200, part of a device's name (default: all)"},
+    {"roofline", "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
+    {"occupancy", "cuda:0, model:H200 (default: this machine's GPUs and all that are described)"},
+    {"transfer", "cuda:0 (default: the first GPU)"},
+    {"cache ls", "cuda:0, cpu, part of a device's text (default: all)"},
+    {"cache rm", "cuda:0, cpu, part of a device's text (default: all)"},
+    {"cache export", "cuda:0, cpu, part of a device's text (default: all)"},
+    {NULL, NULL},
+};
+
+static const char *own_device(const struct cli_command *command) {
+  const struct item *item = devices;
+  while (item->name && strcmp(item->name, command->name) != 0) item++;
+  return item->what;
+}
+
+const char *help_option(const struct cli_command *command, enum cli_option option) {
+  const char *own = option == OPTION_DEVICE && command ? own_device(command) : NULL;
+  return own ? own : cli_options[option].what;
+}
+
 /* ---- For the terminal ---- */
 
 /* What follows "group " in a command's name; NULL: it is not of that group. */
@@ -94,12 +120,13 @@ static void option_text(enum cli_option option, char *text, size_t size) {
            row->argument ? row->argument : "");
 }
 
-static void print_options(const char *title, const enum cli_option *options, FILE *out) {
+static void print_options(const char *title, const struct cli_command *command, const enum cli_option *options,
+                          FILE *out) {
   char text[64];
   if (*options != OPTION_COUNT) fprintf(out, "\n%s:\n", title);
   for (; *options != OPTION_COUNT; options++) {
     option_text(*options, text, sizeof text);
-    fprintf(out, "  %-28s %s\n", text, cli_options[*options].what);
+    fprintf(out, "  %-28s %s\n", text, help_option(command, *options));
   }
 }
 
@@ -115,8 +142,8 @@ void help_command(const struct cli_command *command, FILE *out) {
   if (operand && strcmp(operand, "CONFIG") == 0)
     fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
                  "that ship: matmul and matmul.lua are the same.\n");
-  print_options("Options", command->options, out);
-  if (command->common) print_options("Common options", cli_common, out);
+  print_options("Options", command, command->options, out);
+  if (command->common) print_options("Common options", command, cli_common, out);
 }
 
 void help_all(FILE *out) {
@@ -225,7 +252,7 @@ static void man_items(const char *title, const struct item *items, FILE *out) {
   }
 }
 
-static void man_options(const enum cli_option *options, FILE *out) {
+static void man_options(const struct cli_command *command, const enum cli_option *options, FILE *out) {
   for (; *options != OPTION_COUNT; options++) {
     const struct cli_option_row *row = &cli_options[*options];
     fputs(".TP\n\\fB", out);
@@ -234,17 +261,19 @@ static void man_options(const enum cli_option *options, FILE *out) {
     man_text(row->name, out);
     fprintf(out, "\\fR%s%s%s\n", row->argument ? " \\fI" : "", row->argument ? row->argument : "",
             row->argument ? "\\fR" : "");
-    man_text(row->what, out);
+    man_text(help_option(command, *options), out);
     fputc('\n', out);
   }
 }
 
 static void man_command(const struct cli_command *command, FILE *out) {
+  static const enum cli_option own[] = {OPTION_DEVICE, OPTION_COUNT};
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
           command->operand ? command->operand : "", help_takes_options(command) ? " [OPTION]..." : "");
   man_text(*command->details ? command->details : command->summary, out);
   fputc('\n', out);
-  man_options(command->options, out);
+  man_options(command, command->options, out);
+  if (command->common && own_device(command)) man_options(command, own, out);
 }
 
 void help_man(FILE *out) {
@@ -261,7 +290,7 @@ void help_man(FILE *out) {
           CUGEN_VERSION);
   for (const struct cli_command *command = cli_commands; command->name; command++) man_command(command, out);
   fprintf(out, ".SH COMMON OPTIONS\nOf every command whose own list does not end with \\-\\-help.\n");
-  man_options(cli_common, out);
+  man_options(NULL, cli_common, out);
   man_items("ENVIRONMENT", environment, out);
   man_items("FILES", files, out);
   man_items("EXIT STATUS", exit_codes, out);

@@ -92,11 +92,11 @@ const struct cli_command cli_commands[] = {
      "and arguments with type, shape, strides and bytes. Without CONFIG: the configs that ship.",
      no_options, true, command_show},
     {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, ladder, parameters",
-     "Writes one self-contained HTML page (-o report.html) for the problem and device measured\n"
-     "last, or those that --set and --device (part of its name) mean: the roofline with every\n"
-     "variant on it, the best of each implementation, what each parameter does to the time, the\n"
-     "best variants with what they take, failures, and the machine. It is made from the cache\n"
-     "alone: the device need not be here.",
+     "Writes one self-contained HTML page (-o report.html) for the problem that --set means: the\n"
+     "roofline with every variant on it, the best of each implementation, what each parameter\n"
+     "does to the time, the best variants with what they take, failures, and the machine. Of the\n"
+     "devices that --device means it takes a GPU before the cpu device, what was measured before\n"
+     "what is predicted, the latest. It is made from the cache alone: the device need not be here.",
      report_options, false, command_report},
     {"roofline", "[CONFIG]", "what bounds every kernel on this device; with CONFIG, a picture",
      "Measures how fast device memory is copied and how fast f32 and f64 multiply-adds run, each\n"

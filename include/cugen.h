@@ -479,7 +479,7 @@ typedef struct cugen_tune_options {
   size_t size;                      /* sizeof(cugen_tune_options) */
   const char *strategy;             /* "local" (default), "random" or "exhaustive" */
   uint64_t seed;                    /* of the strategy and of the input data */
-  double budget_seconds;            /* 0: the default, 60 on a GPU, 30 on the cpu device; < 0: none */
+  double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; < 0: none */
   size_t budget_count;              /* variants to try at most; 0: no limit */
   double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
   int threads;                      /* compile threads; 0: one a processor */
