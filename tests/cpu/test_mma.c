@@ -26,11 +26,13 @@ static const char *const variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/* In all: ragged and aligned for 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile; more tiles than stages. */
+/* In all: ragged and aligned for 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile; more tiles than stages;
+   fewer lines than a copy has elements, beside a long k. */
 static const struct {
   const char *m, *n, *k;
 } sizes[] = {{"M=131", "N=260", "K=37"}, {"M=128", "N=192", "K=256"}, {"M=70", "N=66", "K=302"},
-             {"M=68", "N=132", "K=100"}, {"M=72", "N=136", "K=8"},    {"M=328", "N=200", "K=264"}};
+             {"M=68", "N=132", "K=100"}, {"M=72", "N=136", "K=8"},    {"M=328", "N=200", "K=264"},
+             {"M=1", "N=3", "K=4096"}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},

@@ -200,7 +200,7 @@ struct swizzled_tile {
 
   __device__ __forceinline__ const T *source(int p) const {
     const index_t wanted = k_contiguous ? line(p) : along(p);
-    const index_t i = wanted < i_left ? wanted : i_left - Width;
+    const index_t i = wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width); // past the end the last ones
     return k_contiguous ? from + along(p) + i * stride : from + i + line(p) * stride;
   }
 
