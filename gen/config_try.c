@@ -46,7 +46,8 @@ static int read_try(struct build *build, int line, const struct config_implement
 
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out) {
   const char **tries = arena_array(build->arena, list_count(list, KEYWORD_try), sizeof *tries);
-  int status = tries ? CUGEN_OK : build_memory(build);
+  int status = CUGEN_OK;
+  if (!tries) return build_memory(build);
   out->tries = tries;
   for (size_t i = 0; i < list->count && !status; i++) {
     struct text text = {0};
