@@ -43,7 +43,8 @@ static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compi
                                           .entries = entries,
                                           .entry_count = plan_entries(spec, entries)};
   int status = k->ops->compile(&request, out, err);
-  return status ? error_prefix(err, "%s for %s", spec->variant, k->arch) : CUGEN_OK;
+  if (status) error_prefix(err, "%s for %s", spec->variant, k->arch);
+  return status;
 }
 
 /* From the cache, or compiled now and kept there. */

@@ -142,14 +142,14 @@ void names_close(struct names *names) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-static int derived_error(const struct names *names, const struct name *name, cugen_error *err) {
-  return error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line,
-                      name->text);
+static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
+  error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line, name->text);
+  return status;
 }
 
 static int derived_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err) {
   int status = expr_eval(names->in.derived[name->index].expr, names->in.slots, out, err);
-  return status ? derived_error(names, name, err) : CUGEN_OK;
+  return status ? derived_error(names, name, status, err) : CUGEN_OK;
 }
 
 /* The next-to-contiguous one, of an argument with two or more. */
@@ -319,7 +319,7 @@ static int define_derived(const struct names *names, const struct name *name, st
   if (status) return status;
   if (!names->all_known) {
     status = put_bound(names, names->in.derived[name->index].expr, &constant, &text, err);
-    if (status) status = derived_error(names, name, err);
+    if (status) status = derived_error(names, name, status, err);
   }
   if (!status && text.failed) status = error_memory(err);
   if (!status && text.length)

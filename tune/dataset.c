@@ -250,7 +250,8 @@ static int reference_compute(struct device *device, struct dataset *d, const str
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && memory[i].device) device->ops->free(device, &memory[i]);
   if (list.device) device->ops->free(device, &list);
   free(memory);
-  return status ? error_prefix(err, "the reference") : CUGEN_OK;
+  if (status) error_prefix(err, "the reference");
+  return status;
 }
 
 /* ---- Opening ---- */
@@ -350,7 +351,7 @@ static int check_guards(struct device *device, const struct dataset *d, cugen_er
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (d->spec.arguments[i].rank == 0) continue;
     int status = device->ops->memory_check(device, &d->sets[0][i], err);
-    if (status) return error_prefix(err, "%s", d->spec.arguments[i].name);
+    if (status) return error_prefix(err, "%s", d->spec.arguments[i].name), status;
   }
   return CUGEN_OK;
 }

@@ -103,7 +103,7 @@ MUTANTS = [
     ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wait for products one too weak", "wgmma_wait<1>();", "wgmma_wait<2>();",
      {"race", "copy in flight"}),
     ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "last wait for products removed",
-     "      wgmma_wait<0>();\n      release(last);\n//@ end\n\n", "      release(last);\n//@ end\n\n",
+     "      wgmma_wait<0>();\n      release(last);\n//@ end\n", "      release(last);\n//@ end\n",
      {"sums in flight"}),
     ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "wgmma.fence removed", "      wgmma_fence();\n", "", {"missing fence"}),
     ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "fence before the store removed", "      tensor_fence();\n", "", {"missing fence"}),
