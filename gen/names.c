@@ -143,7 +143,8 @@ void names_close(struct names *names) {
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
 static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
-  error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line, name->text);
+  error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line,
+               name->text);
   return status;
 }
 
