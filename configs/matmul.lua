@@ -65,6 +65,31 @@ local function pipeline()
     where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"
 end
 
+-- What an implementation needs that reaches its matrices through tensor maps, and the boxes in which A and B come.
+local function tensor_operands()
+  return
+    -- Only 2-byte elements can be multiplied across their lines.
+    requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
+    -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
+    requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
+    -- It writes its last 16 bytes of a row whole.
+    requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
+    tensor "A" {
+      swizzle = 128, parts = "batch",
+      box = {
+        "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
+        "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
+      },
+    },
+    tensor "B" {
+      swizzle = 128, parts = "batch",
+      box = {
+        "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
+        "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
+      },
+    }
+end
+
 -- What becomes of a sum; m and n are C's row and column.
 local function epilogue()
   local sum = "(scaled and (biased and alpha * acc + beta * D[m, n] + bias[n] or alpha * acc + beta * D[m, n]) \
@@ -381,12 +406,6 @@ kernel "matmul" {
     template "matmul_wgmma.cu",
     requires "hopper",
     requires "dtype ~= 'f32' and dtype ~= 'f64'",
-    -- Only 2-byte elements can be multiplied across their lines.
-    requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
-    -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
-    requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
-    -- It writes its last 16 bytes of a row whole.
-    requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
 
     -- What led on an H200: at 4096 and 2048, at 8192, where tiles of 176 columns fit or k is short, at 16384, at 1024, for 128,
     -- 64 and 16 lines, for a long k; two that led in tf32.
@@ -474,20 +493,6 @@ kernel "matmul" {
     where "group == 8 or cluster_tiles > 16",
     where "order == 'down' or cluster_tiles > 16",
 
-    tensor "A" {
-      swizzle = 128, parts = "batch",
-      box = {
-        "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
-        "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
-      },
-    },
-    tensor "B" {
-      swizzle = 128, parts = "batch",
-      box = {
-        "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
-        "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
-      },
-    },
     tensor "C" {
       swizzle = "swap and 128 or store_bytes", parts = "batch",
       box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
@@ -497,6 +502,7 @@ kernel "matmul" {
     block  { "threads" },
     shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
     overlap "true",
+    tensor_operands(),
   },
 
   -- The same, with the tiles that do not fill a wave dealt out evenly, step by step along k, to all clusters. A second launch
@@ -505,9 +511,6 @@ kernel "matmul" {
     template "matmul_wgmma.cu",
     requires "streams",
     requires "batch == 1",
-    requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
-    requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
-    requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
 
     try { BM = 128, BN = 256, cluster_x = 2 },
     try { BM = 128, BN = 192 },
@@ -556,20 +559,6 @@ kernel "matmul" {
     where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
     where "group == 16 or cluster_tiles > 16",
 
-    tensor "A" {
-      swizzle = 128,
-      box = {
-        "layout_a == 'row' and (by_rows and BM // cluster_y or BN // cluster_x) or 128 // sizeof(operand)",
-        "128 // sizeof(operand) // (layout_a == 'row' and 1 or by_rows and cluster_y or cluster_x)",
-      },
-    },
-    tensor "B" {
-      swizzle = 128,
-      box = {
-        "128 // sizeof(operand) // (layout_b == 'col' and 1 or by_rows and cluster_x or cluster_y)",
-        "layout_b == 'col' and (by_rows and BN // cluster_x or BM // cluster_y) or 128 // sizeof(operand)",
-      },
-    },
     tensor "C" {
       swizzle = "store_bytes",
       box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
@@ -583,5 +572,6 @@ kernel "matmul" {
       entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
       block { "store_n * 8" }, overlap "true",
     },
+    tensor_operands(),
   },
 }
