@@ -12,7 +12,10 @@ The format:
 Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, $REPO the
 repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
 printed is the reason. Empty lines at the end of an expectation do not count. With UPDATE=1 the script is rewritten
-with what came out (a matching expectation is left as it is)."""
+with what came out (a matching expectation is left as it is).
+
+Commands that run side by side, those of a pipeline or with &, may print on stdout or on stderr, not on both: which came
+first would be chance. `2>&1 |` or `2>FILE` settles it."""
 import os
 import pathlib
 import re
@@ -22,6 +25,8 @@ import tempfile
 
 SKIP = 77
 TIMEOUT = 240
+NOT_SHELL = re.compile(r"""<<'?(\w+).*?^\1$|'[^']*'|"[^"]*"|\\.|&&|\|\||[<>]&|&>""", re.S | re.M)
+UNORDERED = "[stdout and stderr of commands that run side by side: in what order is chance]"
 
 
 def parse(text):
@@ -58,16 +63,27 @@ def matches(expected, actual):
     return re.fullmatch(pattern, "".join(line + "\n" for line in actual)) is not None
 
 
+def side_by_side(command):
+    """Some of its parts run at the same time."""
+    return any(sign in NOT_SHELL.sub("", command) for sign in "|&")
+
+
+def lines_of(done):
+    return ((done.stdout or b"") + (done.stderr or b"")).decode(errors="backslashreplace").splitlines()
+
+
 def run(command, folder, environment):
     """What the command printed, as lines, with [code] at the end for an exit code other than 0; and the code."""
+    apart = side_by_side(command)
     try:
         done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE if apart else subprocess.STDOUT,
+                              timeout=TIMEOUT)
     except subprocess.TimeoutExpired as late:
-        output = (late.stdout or b"").decode(errors="backslashreplace").splitlines()
-        return output + [f"[no end within {TIMEOUT} s]"], -1
-    lines = stripped(done.stdout.decode(errors="backslashreplace").splitlines())
-    return lines + ([f"[{done.returncode}]"] if done.returncode else []), done.returncode
+        return lines_of(late) + [f"[no end within {TIMEOUT} s]"], -1
+    code = [f"[{done.returncode}]"] if done.returncode else []
+    unordered = [UNORDERED] if done.stdout and done.stderr else []
+    return stripped(lines_of(done)) + unordered + code, done.returncode
 
 
 def report(script, command, expected, actual):
