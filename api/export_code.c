@@ -180,7 +180,8 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
 
-static int put_launch(struct coder *c, const struct config_launch *launch, struct text *out) {
+static int put_launch(struct coder *c, const struct config_launch *launch, const struct kernel_launch *planned,
+                      struct text *out) {
   int status = CUGEN_OK;
   text_add(out, "launch(s");
   for (int i = 0; i < 6 && !status; i++) {
@@ -190,16 +191,42 @@ static int put_launch(struct coder *c, const struct config_launch *launch, struc
   text_add(out, ", ");
   if (!status) status = put_whole(c, launch->shared, 0, out);
   text_add(out, ");\n");
-  if (status || !launch->carveout) return status;
-  text_add(out, "carveout(s, ");
-  status = put_whole(c, launch->carveout, -1, out);
-  text_add(out, ");\n");
+  if (!status && launch->carveout) {
+    text_add(out, "carveout(s, ");
+    status = put_whole(c, launch->carveout, -1, out);
+    text_add(out, ");\n");
+  }
+  pin(c, launch->overlap);
+  if (planned->overlap) text_add(out, "overlap(s);\n");
+  return status;
+}
+
+static const struct config_tensor *tensor_of(const struct config *config,
+                                             const struct config_implementation *implementation,
+                                             const struct config_argument *argument) {
+  for (size_t i = 0; i < implementation->tensor_count; i++)
+    if (&config->arguments[implementation->tensors[i].argument] == argument) return &implementation->tensors[i];
+  return NULL;
+}
+
+/* Behind the buffer that it is a map of. */
+static int put_tensor(struct coder *c, const struct config_tensor *tensor, int rank, struct text *out) {
+  text_add(out, "tensor(s, ");
+  int status = put_whole(c, tensor->swizzle, 0, out);
+  text_add(out, ", ");
+  if (!status) status = put_whole(c, tensor->parts, 1, out);
+  text_add(out, ", (const long long[]){");
+  for (int i = 0; i < rank && !status; i++) {
+    if (i) text_add(out, ", ");
+    status = put_whole(c, tensor->box[i], 1, out);
+  }
+  text_add(out, "});\n");
   return status;
 }
 
 static int put_buffer(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
                       struct text *out) {
-  if (argument->unused)
+  if (argument->unused && argument->access != ACCESS_TENSOR)
     return text_addf(out, "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
                      argument->dtype->name, argument->dtype->bytes),
            CUGEN_OK;
@@ -291,10 +318,12 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
 static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->launch_count && !status; i++)
-    status = put_launch(c, &implementation->launches[i], out);
+    status = put_launch(c, &implementation->launches[i], &c->spec->launches[i], out);
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
+    const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
     status = put_argument(c, declared, &c->spec->arguments[i], out);
+    if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;
 }

@@ -181,16 +181,11 @@ static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned
   return false;
 }
 
-/* The first argument that is read as a texture or through a tensor map, which a bundle does not make; NULL. */
-static const struct kernel_argument *special_argument(const struct kernel_spec *spec) {
+/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+static const struct kernel_argument *textured_argument(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->argument_count; i++)
-    if (kernel_argument_textured(&spec->arguments[i]) || spec->arguments[i].access == ACCESS_TENSOR)
-      return &spec->arguments[i];
+    if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];
   return NULL;
-}
-
-static const char *special_name(const struct kernel_argument *argument) {
-  return argument->access == ACCESS_TENSOR ? "through a tensor map" : "as a texture";
 }
 
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
@@ -201,11 +196,11 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   int status = space_find(x->devices[tuned->device].kernel.space, record->variant, &measured.order, err);
   if (!status) status = make_code(x, tuned->device, measured.order, &code, &spec, err);
   if (status) return status;
-  const struct kernel_argument *special = special_argument(&spec);
-  if (special)
-    text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' %s, which a bundle cannot\n",
-              x->devices[tuned->device].text, tuned->text, spec.variant, special->name, special_name(special));
-  if (!special && !is_beaten(x, tuned, &code, &measured)) {
+  const struct kernel_argument *textured = textured_argument(&spec);
+  if (textured)
+    text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
+              x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
+  if (!textured && !is_beaten(x, tuned, &code, &measured)) {
     status = add_code(x, &code, &spec, &measured.code, err);
     struct export_measured *all = status ? NULL : export_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
@@ -368,13 +363,12 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   status = make_code(x, device, 0, &code, &spec, err);
   if (status) return status;
   bool wanted = asked || !code.pinned;
-  const struct kernel_argument *special = wanted ? special_argument(&spec) : NULL;
-  if (special)
+  const struct kernel_argument *textured = wanted ? textured_argument(&spec) : NULL;
+  if (textured)
     status = error_set(err, CUGEN_ERROR_USAGE,
-                       "the config's first variant, '%s', serves problems that were not tuned; it reads '%s' %s, "
-                       "which a bundle cannot: put %s first",
-                       spec.variant, special->name, special_name(special),
-                       special->access == ACCESS_TENSOR ? "another implementation" : "access \"global\"");
+                       "the config's first variant, '%s', serves problems that were not tuned; it reads '%s' as a "
+                       "texture, which a bundle cannot: put access \"global\" first",
+                       spec.variant, textured->name);
   else if (wanted)
     status = add_code(x, &code, &spec, &index, err);
   export_code_free(&code);

@@ -7,6 +7,7 @@ struct bundle_call {
     address pointer;
     unsigned char bytes[8];
   } values[MAX_ARGUMENTS];
+  struct tensor_map *maps; /* one an argument; NULL: no argument has one */
   void *parameters[MAX_ARGUMENTS + 1];
   struct {
     address device;
@@ -69,7 +70,10 @@ static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
   call->values[at].pointer = call->owned[at].device;
   if (!status)
     status = CALL(driver, fill, (call->owned[at].device, 0, (size_t)(a->elements * a->bytes), NULL), error);
-  return status ? status : CALL(driver, synchronize, (), error);
+  if (!status) status = CALL(driver, synchronize, (), error);
+  if (!status && a->tensor)
+    status = encode_tensor(call->plan, at, (void *)(uintptr_t)call->owned[at].device, &call->maps[at], error);
+  return status;
 }
 
 static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error *error) {
@@ -87,18 +91,29 @@ static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error
                 "@name: argument '%s' was given %p, which is no multiple of its element's %d bytes",
                 arguments_of_kernel[at].name, given, call->plan->sizes.arguments[at].bytes);
   if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
+  if (call->plan->sizes.arguments[at].tensor) return encode_tensor(call->plan, at, given, &call->maps[at], error);
   call->values[at].pointer = (address)(uintptr_t)given;
+  return BUNDLE_OK;
+}
+
+static int make_maps(bundle_call *call, bundle_error *error) {
+  int wanted = 0;
+  for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++) wanted |= call->plan->sizes.arguments[i].tensor;
+  if (wanted) call->maps = aligned_alloc(_Alignof(struct tensor_map), BUNDLE_ARGUMENTS * sizeof *call->maps);
+  if (wanted && !call->maps) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   return BUNDLE_OK;
 }
 
 static int bind_all(bundle_call *call, void *const *arguments, bundle_error *error) {
   size_t passed = 0;
+  int status = make_maps(call, error);
+  if (status) return status;
   for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++) {
-    int status = bind_argument(call, i, arguments[i], error);
+    status = bind_argument(call, i, arguments[i], error);
     if (status) return status;
     const struct argument_sizes *a = &call->plan->sizes.arguments[i];
     if (a->passed && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
-      call->parameters[passed++] = call->values[i].bytes;
+      call->parameters[passed++] = a->tensor ? (void *)&call->maps[i] : (void *)call->values[i].bytes;
   }
   return BUNDLE_OK;
 }
@@ -120,14 +135,33 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
   return status;
 }
 
+/* A driver without such launches lets nothing overlap, and the kernel's wait is over at once. */
+static int launch_early(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
+                        void *stream) {
+  const struct launch_attribute early = {LAUNCH_ATTRIBUTE_EARLY, 1, {0}};
+  const struct launch_config config = {{(unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]},
+                                       {(unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]},
+                                       (unsigned)l->shared,
+                                       stream,
+                                       &early,
+                                       1};
+  return driver->launch_early(&config, function, parameters, NULL);
+}
+
+static int launch_one(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
+                      void *stream) {
+  if (l->overlap && driver->launch_early) return launch_early(driver, function, l, parameters, stream);
+  return driver->launch(function, (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
+                        (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2], (unsigned)l->shared,
+                        stream, parameters, NULL);
+}
+
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
+  void **parameters = (void **)(uintptr_t)call->parameters;
   for (size_t i = 0; i < plan->chosen.code->launches; i++) {
-    const struct launch_sizes *l = &plan->sizes.launches[i];
-    int result = driver->launch(plan->functions[i], (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
-                                (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2],
-                                (unsigned)l->shared, stream, (void **)(uintptr_t)call->parameters, NULL);
+    int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], parameters, stream);
     if (result) return check(driver, result, symbols[DRIVER_launch], error);
   }
   return BUNDLE_OK;
@@ -143,5 +177,6 @@ void bundle_release(bundle_call *call) {
     else if (call->owned[i].device)
       l->driver.free(call->owned[i].device);
   if (inside) leave(l, BUNDLE_OK);
+  free(call->maps);
   free(call);
 }

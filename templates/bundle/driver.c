@@ -30,7 +30,32 @@ typedef unsigned long long address;
   X(host_address, "cuMemHostGetDevicePointer_v2", (address *, void *, unsigned))                                     \
   X(host_free, "cuMemFreeHost", (void *))                                                                            \
   X(fill, "cuMemsetD8Async", (address, unsigned char, size_t, void *))                                               \
-  X(copy, "cuMemcpyAsync", (address, address, size_t, void *))
+  X(copy, "cuMemcpyAsync", (address, address, size_t, void *))                                                       \
+  /* these came with CUDA 11.8 and 12.0 */                                                                           \
+  X(launch_early, "cuLaunchKernelEx", (const struct launch_config *, void *, void **, void **))                      \
+  X(tensor_encode, "cuTensorMapEncodeTiled",                                                                         \
+    (struct tensor_map *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,             \
+     const unsigned *, const unsigned *, int, int, int, int))
+
+/* CUtensorMap, CUlaunchAttribute and CUlaunchConfig. */
+struct tensor_map {
+  _Alignas(64) unsigned long long opaque[16];
+};
+
+struct launch_attribute {
+  int id;
+  _Alignas(8) int value;
+  char rest[60];
+};
+
+struct launch_config {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  const struct launch_attribute *attributes;
+  unsigned attribute_count;
+};
+
+enum { LAUNCH_ATTRIBUTE_EARLY = 6 }; /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
 
 struct driver {
   void *handle;
@@ -46,7 +71,8 @@ enum {
 #define X(member, symbol, parameters) DRIVER_##member,
   DRIVER_FUNCTIONS(X)
 #undef X
-      DRIVER_COUNT
+      DRIVER_COUNT,
+  DRIVER_NEWER = DRIVER_launch_early /* what a driver may lack */
 };
 
 static const char *const symbols[DRIVER_COUNT] = {
@@ -68,7 +94,7 @@ static int driver_open(struct driver *driver, bundle_error *error) {
   }
   for (size_t i = 0; i < DRIVER_COUNT; i++) {
     void *function = dlsym(driver->handle, symbols[i]);
-    if (!function)
+    if (!function && i < DRIVER_NEWER)
       return fail(error, BUNDLE_ERROR_MISSING, "@name: this CUDA driver is too old: it has no %s", symbols[i]);
     memcpy(places[i], &function, sizeof function); /* a data pointer may not be cast to a function's */
   }
@@ -87,4 +113,3 @@ static int check(const struct driver *driver, int result, const char *call, bund
 
 #define CALL(driver, member, arguments, error)                                                                       \
   check(driver, (driver)->member arguments, symbols[DRIVER_##member], error)
-

@@ -7,6 +7,7 @@ enum { ROWS, COLUMNS };
 struct launch_sizes {
   long long grid[3], block[3], shared;
   long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
+  int overlap;        /* it may begin before what stands in front of it in the stream has ended */
 };
 
 struct argument_sizes {
@@ -15,6 +16,9 @@ struct argument_sizes {
   int passed, memory, rank;
   int copied; /* a constant that the kernel reads by an address: the call's own copy */
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
+  int contiguous; /* the dimension whose stride is 1 */
+  int tensor;     /* reached through a tensor map */
+  long long box[BUNDLE_MAX_RANK], swizzle, parts;
   unsigned char value[8]; /* of a scalar */
 };
 
@@ -30,7 +34,7 @@ struct sizes {
 MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z,
                                 long long block_x, long long block_y, long long block_z, long long shared) {
   s->launches[s->launch_count++] =
-      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1};
+      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0};
 }
 
 /* Of the launch before. */
@@ -38,12 +42,17 @@ MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
   s->launches[s->launch_count - 1].carveout = percent;
 }
 
+MAYBE_UNUSED static void overlap(struct sizes *s) {
+  s->launches[s->launch_count - 1].overlap = 1;
+}
+
 /* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. */
 MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory, int order, long long pitch,
                                 int rank, const long long *shape) {
   struct argument_sizes *a = &s->arguments[s->argument_count++];
   int at = order == COLUMNS ? 0 : rank - 1, step = order == COLUMNS ? 1 : -1;
-  *a = (struct argument_sizes){.dtype = dtype, .bytes = bytes, .passed = 1, .memory = memory, .rank = rank};
+  *a = (struct argument_sizes){
+      .dtype = dtype, .bytes = bytes, .passed = 1, .memory = memory, .rank = rank, .contiguous = at};
   for (int i = 0; i < rank; i++) {
     a->shape[i] = shape[i];
     s->failed |= shape[i] < 1;
@@ -63,6 +72,23 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
 /* Of the constant that was described last. */
 MAYBE_UNUSED static void by_address(struct sizes *s) {
   s->arguments[s->argument_count - 1].copied = 1;
+}
+
+/* Of the buffer that was described last: it is reached through a tensor map of such a box. The rules are
+   cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
+MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts, const long long *box) {
+  struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  int outermost = a->contiguous ? 0 : a->rank - 1;
+  a->tensor = 1, a->swizzle = swizzle, a->parts = parts;
+  for (int i = 0; i < a->rank; i++) {
+    long long apart = a->stride[i] * a->bytes;
+    a->box[i] = box[i];
+    s->failed |= box[i] < 1 || box[i] > 256 || a->shape[i] > 1LL << 32;
+    s->failed |= i != a->contiguous && (apart % 16 || apart >= 1LL << 40);
+  }
+  long long inner = box[a->contiguous] * a->bytes;
+  s->failed |= inner % 16 || (swizzle && inner > swizzle);
+  s->failed |= parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
 static struct argument_sizes *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
@@ -96,4 +122,3 @@ MAYBE_UNUSED static void real(struct sizes *s, const char *dtype, int bytes, int
   if (bytes == sizeof value) memcpy(a->value, &value, sizeof value);
   if (bytes == sizeof single) memcpy(a->value, &single, sizeof single);
 }
-

@@ -42,46 +42,47 @@ static void expand(uint64_t index, struct kernel_spec *spec) {
     fail_msg("%s", err.message);
 }
 
-/* Of every variant of the problem that is set; different sources have different images. */
-static void keep_images(void) {
+/* Of a variant of the problem that is set; different sources have different images. */
+static void keep_image(uint64_t index) {
   struct cache *cache;
   cugen_kernel *k = &target.kernel;
+  char name[] = "rows", empty[] = "";
+  struct kernel_spec spec;
+  struct text key = {0};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
-  for (uint64_t i = 0; i < space_valid(k->space); i++) {
-    char name[] = "rows", empty[] = "";
-    struct kernel_spec spec;
-    struct text key = {0};
-    expand(i, &spec);
-    struct compiled image = {
-        .image = spec.source_hash.hex, .image_length = 33, .entry_count = 1, .entries = {name}, .log = empty};
-    assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
-    assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-    text_free(&key);
-    kernel_spec_free(&spec);
-  }
+  expand(index, &spec);
+  struct compiled image = {
+      .image = spec.source_hash.hex, .image_length = 33, .entry_count = 1, .entries = {name}, .log = empty};
+  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
+  text_free(&key);
+  kernel_spec_free(&spec);
 }
 
-static void remember(const char *const *settings, size_t count, const char *variant, double seconds, bool stale) {
-  struct problem problem;
-  struct kernel_spec spec;
+static void keep_record(const char *variant, double seconds, bool stale) {
   struct cache *cache;
+  struct kernel_spec spec;
   uint64_t index;
   cugen_error err;
+  if (space_find(target.kernel.space, variant, &index, &err)) fail_msg("%s", err.message);
+  expand(index, &spec);
+  struct cache_record record = {.variant = spec.variant,
+                                .hash = stale ? hash_bytes("other", 5) : spec.hash,
+                                .reason = (char *)(uintptr_t) "",
+                                .seconds = seconds,
+                                .samples = 3};
+  const struct cache_key key = api_key(&target.kernel);
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+  kernel_spec_free(&spec);
+}
+
+/* Images of all variants, and a record of one unless it is NULL. */
+static void remember(const char *const *settings, size_t count, const char *variant, double seconds, bool stale) {
+  struct problem problem;
   set_problem(settings, count, &problem);
-  keep_images();
-  if (variant) {
-    if (space_find(target.kernel.space, variant, &index, &err)) fail_msg("%s", err.message);
-    expand(index, &spec);
-    struct cache_record record = {.variant = spec.variant,
-                                  .hash = stale ? hash_bytes("other", 5) : spec.hash,
-                                  .reason = (char *)(uintptr_t) "",
-                                  .seconds = seconds,
-                                  .samples = 3};
-    const struct cache_key key = api_key(&target.kernel);
-    assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
-    assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
-    kernel_spec_free(&spec);
-  }
+  for (uint64_t i = 0; i < space_valid(target.kernel.space); i++) keep_image(i);
+  if (variant) keep_record(variant, seconds, stale);
   problem_free(&problem);
 }
 
@@ -135,19 +136,24 @@ static int add_config(const struct change *changes, cugen_error *err) {
   return status;
 }
 
-static int open_with(const struct change *changes) {
+static int open_config(const char *path, const char *templates, const struct change *changes) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
-  options.device = "cpu", options.cache = "none", options.template_dir = "tests/configs";
+  options.device = "cpu", options.cache = "none", options.template_dir = templates;
   int status = cugen_open(&options, &lib, &err);
   if (!status && changes) status = add_config(changes, &err);
-  if (!status) status = cugen_kernel_open(lib, config, NULL, 0, &base, &err);
+  if (!status) status = cugen_kernel_open(lib, path, NULL, 0, &base, &err);
   if (!status) status = expander_open(&base->sources, &expander, &err);
   if (!status) status = export_open_device(base, expander, device, NULL, &target, &err);
   if (!status) status = folder_temporary(&folder, &err);
-  if (status) return fprintf(stderr, "%s\n", err.message), status;
-  plant();
-  return 0;
+  if (status) fprintf(stderr, "%s\n", err.message);
+  return status;
+}
+
+static int open_with(const struct change *changes) {
+  int status = open_config(config, "tests/configs", changes);
+  if (!status) plant();
+  return status;
 }
 
 static int set_up(void **state) {
@@ -179,6 +185,29 @@ static int set_up_textures_only(void **state) {
       {"dtype = \"dtype\", shape = { \"M\", \"N\" } }",
        "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or 'global'\" }"},
       {NULL, NULL}});
+}
+
+/* x through a tensor map, in two parts, and launches that overlap. */
+static int set_up_tensor(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"  implementation \"plain\" {",
+       "  implementation \"mapped\" {\n"
+       "    requires \"dtype == 'f32' and not specialize\",\n"
+       "    template \"export_mapped.cu\",\n"
+       "    tunable \"box\" { 32, 16 },\n"
+       "    where \"N % 4 == 0 and M % 2 == 0\",\n"
+       "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
+       "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
+       "  },\n"
+       "  implementation \"plain\" {"},
+      {NULL, NULL}});
+}
+
+/* What ships, with tensor maps, clusters and launches that overlap. */
+static int set_up_matmul(void **state) {
+  (void)state;
+  return open_config("matmul", NULL, NULL);
 }
 
 static int tear_down(void **state) {
@@ -361,6 +390,57 @@ static void test_access(void **state) {
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* The map is of the given buffer, and made once, at bind; the launch may begin early. */
+static void test_tensor(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
+  export_to("b", NULL, &result);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -DBY_MAP -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
+/* Sizes whose rows no map reaches go to another variant, as at run time. */
+static void test_tensor_picks(void **state) {
+  (void)state;
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  if (!has("cc")) skip();
+  REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
+  export_to("b", NULL, &result);
+  for (long long n = 900; n < 1010; n++) add_case(500 + n % 3, n, false, false, &in, &want);
+  compare_picks(&in, &want);
+  assert_non_null(strstr(text_get(&want), "near|mapped box=32"));
+  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
+  text_free(&in), text_free(&want);
+}
+
+static void test_matmul(void **state) {
+  (void)state;
+  static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16", "layout_b=col"};
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_result result;
+  struct problem problem;
+  uint64_t index;
+  cugen_error err;
+  if (!has("cc")) skip();
+  options.problems = "M=4096 N=4096 K=4096 dtype=bf16 layout_b=col";
+  set_problem(settings, 5, &problem);
+  if (space_find(target.kernel.space, "wgmma", &index, &err)) fail_msg("%s", err.message);
+  keep_image(index);
+  keep_image(0); /* the default */
+  keep_record("wgmma", 1e-4, false);
+  problem_free(&problem);
+  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  assert_string_equal(result.notes, "");
+  assert_int_equal(result.compiled, 0);
+  run("cd $FOLDER/b && cc " STRICT "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
+}
+
 static void test_same_bytes(void **state) {
   (void)state;
   cugen_export_result result;
@@ -465,6 +545,9 @@ int main(void) {
       TEST(test_left_over),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
+      cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
+      cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
+      cmocka_unit_test_setup_teardown(test_matmul, set_up_matmul, tear_down),
       cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ static struct fake_launch seen;
 static float scale;
 static int32_t m, n;
 static void *x_seen, *partial_seen;
+static struct fake_tensor map;
 
 /* The factors lie in their symbol, or are a parameter. */
 #ifdef BY_ADDRESS
@@ -28,13 +29,17 @@ static void watch(const struct fake_launch *launch) {
   memcpy(&copy, launch->parameters[3], sizeof copy);
   if (AFTER == 4) memcpy(factors_seen, copy, sizeof factors_seen);
   memcpy(&x_seen, launch->parameters[0], sizeof x_seen);
+#ifdef BY_MAP
+  memcpy(&map, launch->parameters[0], sizeof map);
+#endif
   memcpy(&partial_seen, launch->parameters[2], sizeof partial_seen);
   memcpy(&m, launch->parameters[AFTER], sizeof m);
   memcpy(&n, launch->parameters[AFTER + 1], sizeof n);
   memcpy(&scale, launch->parameters[AFTER + 2], sizeof scale);
 }
 
-static float x[16], y[16];
+_Alignas(16) static float x[16];
+static float y[16];
 static double factors[4] = {1, 2, 3, 4};
 static int stream;
 
@@ -57,23 +62,40 @@ static int use(rows_error *error) {
   return status;
 }
 
-/* A buffer that begins between two of its elements. */
-static int refused(rows_error *error) {
+static int refuses(void *at, const char *message, rows_error *error) {
   rows_problem problem = ROWS_PROBLEM_INIT;
   rows_library *library;
   rows_plan *plan = NULL;
   rows_call *call = NULL;
-  void *arguments[] = {(char *)x + 1, y, NULL, factors, NULL, NULL, NULL};
+  void *arguments[] = {at, y, NULL, factors, NULL, NULL, NULL};
   int status = rows_open(NULL, &library, error);
   if (!status) status = rows_pick(library, &problem, &plan, error);
   if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
   rows_drop(plan);
   rows_close(library);
-  return status == ROWS_ERROR_USAGE && strstr(error->message, "argument 'x' was given 0x") && !call;
+  return status == ROWS_ERROR_USAGE && strstr(error->message, message) && !call;
 }
 
 #define EXPECT(what)                                                                                                 \
   if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
+
+#ifdef BY_MAP
+/* "mapped box=32": 500 lines of 1000 floats in two parts. */
+static int drive_mapped(rows_error *error) {
+  static const struct fake_tensor want = {.shape = {1000, 250, 2}, .stride = {4000, 1000000}, .box = {32, 8, 1}};
+  enum { FLOATS = 7, SWIZZLE_128 = 3 };
+  if (use(error)) return printf("%s\n", error->message), 1;
+  EXPECT(seen.early && seen.grid[0] == 63 && seen.grid[1] == 1 && seen.block[0] == 128 && seen.stream == &stream);
+  EXPECT(map.address == x && map.rank == 3 && map.type == FLOATS && map.swizzle == SWIZZLE_128);
+  EXPECT(!memcmp(map.shape, want.shape, sizeof want.shape) && !memcmp(map.stride, want.stride, sizeof want.stride));
+  EXPECT(!memcmp(map.box, want.box, sizeof want.box));
+  EXPECT(refuses(x + 1, "argument 'x' is reached through a tensor map", error));
+  fake->calls = 0, fake->fail_at = 1, fake->fail_only = "cuTensorMapEncodeTiled", fake->fail_with = 1;
+  EXPECT(use(error) == ROWS_ERROR_DEVICE && strstr(error->message, "cuTensorMapEncodeTiled"));
+  EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  return 0;
+}
+#endif
 
 int main(void) {
   rows_error error = {0, ""};
@@ -81,7 +103,10 @@ int main(void) {
   fake = handle ? dlsym(handle, "fake_cuda") : NULL;
   if (!fake) return printf("no fake driver\n"), 1;
   fake->run = watch;
-  EXPECT(refused(&error));
+#ifdef BY_MAP
+  return drive_mapped(&error);
+#endif
+  EXPECT(refuses((char *)x + 1, "argument 'x' was given 0x", &error)); /* between two of its elements */
   if (use(&error)) return printf("%s\n", error.message), 1;
   /* wide vec=4 threads=128: see the records that the test plants */
   EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);
