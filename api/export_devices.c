@@ -105,6 +105,14 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
   return status;
 }
 
+static bool has_predictions(const struct exporter *x, const struct remembered *all) {
+  for (size_t i = 0; i < all->count; i++)
+    if (strcmp(all->spaces[i].config, x->base->config->name) == 0 &&
+        strncmp(all->spaces[i].device, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) == 0)
+      return true;
+  return false;
+}
+
 static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
                           cugen_error *err) {
   if (strcmp(item, "cpu") == 0)
@@ -128,6 +136,7 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
     error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
+  if (has_predictions(x, all)) error_append(err, ". Predictions are no measurements and do not ship");
   error_append(err, ". An architecture such as sm_90a needs no records");
   free(names);
   return CUGEN_ERROR_USAGE;

@@ -130,21 +130,12 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   return cli_print_json(cli, object);
 }
 
-/* Of a described GPU that nothing was measured on, what was predicted. */
-static int get_stored(struct cli *cli, const cugen_stored_record **all, size_t *count) {
-  bool history = options_given(cli, OPTION_HISTORY);
-  cugen_error ignored;
-  int status = cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
-  if (status || *count || cugen_kernel_use_predictions(cli->kernel, &ignored)) return status;
-  return cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
-}
-
 int command_cache_show(struct cli *cli) {
   const cugen_stored_record *all;
   size_t count, stale = 0;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
-  if (!status) status = get_stored(cli, &all, &count);
+  if (!status) status = cli_stored(cli, &all, &count);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return stored_json(cli, all, count);
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);

@@ -163,6 +163,9 @@ bool cli_on_cpu(const struct cli *cli);
 bool cli_is_check(const struct cli *cli);
 /* The cpu device executes, it is not fast: what runs there runs on the check problem. */
 int cli_use_check_on_cpu(struct cli *cli);
+
+/* What is remembered of cli->kernel; of a described GPU that nothing was measured on, what was predicted. */
+int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
 /* "NVIDIA H200 (cuda:0)" */
 void cli_print_device(const struct cli *cli, FILE *out);
 /* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times

@@ -235,6 +235,14 @@ int cli_use_check_on_cpu(struct cli *cli) {
   return cli_on_cpu(cli) ? cugen_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
 }
 
+int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count) {
+  bool history = options_given(cli, OPTION_HISTORY);
+  cugen_error ignored;
+  int status = cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
+  if (status || *count || cugen_kernel_use_predictions(cli->kernel, &ignored)) return status;
+  return cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
+}
+
 void cli_print_device(const struct cli *cli, FILE *out) {
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
   fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");

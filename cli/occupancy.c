@@ -24,21 +24,22 @@ static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *all;
   size_t count, i = 0;
-  int status = cugen_kernel_stored(cli->kernel, 0, &all, &count, &cli->error);
+  int status = cli_stored(cli, &all, &count);
   if (status) return status;
   while (i < count && !is_wanted(&all[i], variant)) i++;
   if (i == count)
     return cli_fail(
         cli, CUGEN_ERROR_USAGE,
-        "%s%s%s: no compiled kernel of it is remembered for this device and problem; 'cugen tune' on a GPU, or "
-        "give --registers, --block and --shared",
+        "%s%s%s: no compiled kernel of it is remembered for this device and problem; 'cugen tune' on a GPU or for a "
+        "model, or give --registers, --block and --shared",
         cli->operand, *variant ? " " : "", variant);
   const cugen_record *r = &all[i].record;
   *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes},
                          .device = cugen_kernel_device(cli->kernel)->name,
                          .cluster_blocks = r->cluster_blocks,
                          .active_clusters = r->active_clusters};
-  if (!options_given(cli, OPTION_JSON)) printf("%s\n", r->variant);
+  bool chosen = r->predicted && !*variant; /* what it takes is the compiler's word, that it is the best is not */
+  if (!options_given(cli, OPTION_JSON)) printf("%s%s\n", r->variant, chosen ? ", the model's choice: predicted" : "");
   return CUGEN_OK;
 }
 

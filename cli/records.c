@@ -78,6 +78,7 @@ void records_print_roofline(const cugen_record *r, const cugen_ceilings *c) {
   if (intensity > 0) printf(" (%s FLOP/B)", print_number(intensity).text);
   bool tensor = !memory && peak > records_multiply_adds(c);
   puts(r->roofline_measured ? ", measured here."
+       : r->predicted       ? tensor ? ", on tensor cores, by the description." : ", by the description."
        : tensor             ? ", on tensor cores, by the data sheet."
                             : ", by the data sheet; 'cugen roofline' measures it.");
 }

@@ -15,57 +15,61 @@
 /* A LIMIT or a LANE may be left out: it is the compute capability's then. */
 enum figure_kind { FIGURE_FACT, FIGURE_LIMIT, FIGURE_LANE, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
 
+/* What no GPU is outside of, with room for those to come: a slip of a digit or a unit is found where it stands. */
 struct figure {
   const char *name;
   enum figure_kind kind;
   size_t offset;
-  double least;
+  int64_t least, most;
 };
 
-#define FACT(name, least)                                                                                            \
-  { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least }
-#define LIMIT(name, least)                                                                                           \
-  { #name, FIGURE_LIMIT, offsetof(struct gpu_model, facts.name), least }
-#define LANE(name, least)                                                                                            \
-  { #name, FIGURE_LANE, offsetof(struct gpu_model, rates.name), least }
-#define TIMING(name)                                                                                                 \
-  { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), 1 }
-#define RATE(name, least)                                                                                            \
-  { #name, FIGURE_RATE, offsetof(struct gpu_model, rates.name), least }
+#define FACT(name, least, most)                                                                                      \
+  { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least, most }
+#define LIMIT(name, least, most)                                                                                     \
+  { #name, FIGURE_LIMIT, offsetof(struct gpu_model, facts.name), least, most }
+#define LANE(name, least, most)                                                                                      \
+  { #name, FIGURE_LANE, offsetof(struct gpu_model, rates.name), least, most }
+#define TIMING(name, least, most)                                                                                    \
+  { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), least, most }
+#define RATE(name, least, most)                                                                                      \
+  { #name, FIGURE_RATE, offsetof(struct gpu_model, rates.name), least, most }
+#define KIB INT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
 
 static const struct figure figures[] = {
-    {"gpu", FIGURE_ID, offsetof(struct gpu_model, id), 0},
-    {"name", FIGURE_NAME, offsetof(struct gpu_model, name), 0},
-    FACT(compute_capability, 30),
-    FACT(sm_count, 1),
-    FACT(clock_khz, 1),
-    FACT(memory_clock_khz, 1),
-    FACT(memory_bus_bits, 1),
-    FACT(memory_bytes, 1),
-    FACT(l2_bytes, 1),
-    LIMIT(max_threads_per_sm, 32),
-    LIMIT(max_blocks_per_sm, 1),
-    LIMIT(registers_per_sm, 1),
-    LIMIT(shared_per_sm, 1),
-    LIMIT(shared_per_block_optin, 1),
-    LANE(fp32_lanes, 1),
-    LANE(fp64_lanes, 1),
-    LANE(fp16_lanes, 0),
-    LANE(int32_lanes, 1),
-    LANE(special_lanes, 1),
-    LANE(tensor_flops, 0),
-    LANE(tensor_f64_flops, 0),
-    LANE(tensor_tf32_flops, 0),
-    LANE(tensor_bf16_flops, 0),
-    LANE(tensor_fp8_flops, 0),
-    LANE(tensor_i8_flops, 0),
-    RATE(l1_bytes, 1),
-    TIMING(l2_bytes_per_clock),
-    RATE(memory_gb_per_second, 1),
-    TIMING(shared_latency),
-    TIMING(l1_latency),
-    TIMING(l2_latency),
-    TIMING(memory_latency),
+    {"gpu", FIGURE_ID, offsetof(struct gpu_model, id), 0, 0},
+    {"name", FIGURE_NAME, offsetof(struct gpu_model, name), 0, 0},
+    FACT(compute_capability, 30, 199),
+    FACT(sm_count, 1, 1024),
+    FACT(clock_khz, 100000, 10000000),
+    FACT(memory_clock_khz, 100000, 50000000),
+    FACT(memory_bus_bits, 32, 65536),
+    FACT(memory_bytes, 64 * MIB, 16384 * GIB),
+    FACT(l2_bytes, 16 * KIB, 16 * GIB),
+    LIMIT(max_threads_per_sm, 32, 8192),
+    LIMIT(max_blocks_per_sm, 1, 256),
+    LIMIT(registers_per_sm, 1024, 4194304),
+    LIMIT(shared_per_sm, KIB, 16 * MIB),
+    LIMIT(shared_per_block_optin, KIB, 16 * MIB),
+    LANE(fp32_lanes, 1, 4096),
+    LANE(fp64_lanes, 1, 4096),
+    LANE(fp16_lanes, 0, 16384),
+    LANE(int32_lanes, 1, 4096),
+    LANE(special_lanes, 1, 4096),
+    LANE(tensor_flops, 0, 1048576),
+    LANE(tensor_f64_flops, 0, 1048576),
+    LANE(tensor_tf32_flops, 0, 1048576),
+    LANE(tensor_bf16_flops, 0, 1048576),
+    LANE(tensor_fp8_flops, 0, 1048576),
+    LANE(tensor_i8_flops, 0, 1048576),
+    RATE(l1_bytes, KIB, 16 * MIB),
+    TIMING(l2_bytes_per_clock, 16, 1048576),
+    RATE(memory_gb_per_second, 1, 200000),
+    TIMING(shared_latency, 1, 10000),
+    TIMING(l1_latency, 1, 10000),
+    TIMING(l2_latency, 1, 10000),
+    TIMING(memory_latency, 1, 10000),
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -100,12 +104,12 @@ static void take_text(lua_State *L, const struct figure *figure, struct gpu_mode
 }
 
 static void take_number(lua_State *L, const struct figure *figure, struct gpu_model *out) {
-  const double most = 1e15;
   int whole;
   if (lua_type(L, 1) != LUA_TNUMBER) luaL_error(L, "%s takes a number, not a %s", figure->name, luaL_typename(L, 1));
   double number = lua_tonumber(L, 1);
-  if (!(number >= figure->least) || !(number <= most))
-    luaL_error(L, "%s is %f, should be %d or more", figure->name, number, (int)figure->least);
+  if (!(number >= (double)figure->least) || !(number <= (double)figure->most))
+    luaL_error(L, "%s is %f, should be %I to %I", figure->name, number, (LUAI_UACINT)figure->least,
+               (LUAI_UACINT)figure->most);
   if (figure->kind != FIGURE_FACT && figure->kind != FIGURE_LIMIT) {
     memcpy((char *)out + figure->offset, &number, sizeof number);
     return;

@@ -76,7 +76,13 @@ static void test_refusals(void **state) {
   refuse("gpu \"X\"\nsm_cout (4)\n", "my.lua:2: unknown figure 'sm_cout' (nearest 'sm_count')");
   refuse("sm_count (4)\n\nsm_count (5)\n", "my.lua:3: sm_count stands here twice: it is at line 1 already");
   refuse("sm_count \"4\"\n", "my.lua:1: sm_count takes a number, not a string");
-  refuse("sm_count (0)\n", "my.lua:1: sm_count is 0.0, should be 1 or more");
+  refuse("sm_count (0)\n", "my.lua:1: sm_count is 0.0, should be 1 to 1024");
+  refuse("gpu \"X\"\nsm_count (1000000)\n", "my.lua:2: sm_count is 1000000.0, should be 1 to 1024");
+  refuse("compute_capability (999)\n", "my.lua:1: compute_capability is 999.0, should be 30 to 199");
+  refuse("clock_khz (1410)\n", "my.lua:1: clock_khz is 1410.0, should be 100000 to 10000000"); /* MHz */
+  refuse("l2_bytes (-1)\n", "my.lua:1: l2_bytes is -1.0, should be 16384 to ");
+  refuse("memory_latency (1 / 0)\n", "my.lua:1: memory_latency is ");
+  refuse("tensor_flops (1e9)\n", "my.lua:1: tensor_flops is ");
   refuse("sm_count (0 / 0)\n", "my.lua:1: sm_count is ");
   refuse("sm_count (1.5)\n", "my.lua:1: sm_count is a whole number, not 1.5");
   refuse("sm_count (1, 2)\n", "my.lua:1: sm_count takes one value");
