@@ -265,7 +265,7 @@ static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_err
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "
                    "why' explains)",
-                   k->config->name, text_get(&k->problem_text), k->device.name);
+                   k->config->name, text_get(&k->problem_short), k->device.name);
 }
 
 int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {

@@ -41,25 +41,30 @@ static const char *device_text(const struct cli *cli) {
 /* The problem that CONFIG and --set mean, as for the other commands: the config's own, on the cpu device its check
    problem, with what is set. */
 struct wanted {
-  char *gpu, *cpu;
+  char *gpu, *cpu, *gpu_short, *cpu_short; /* short: for a reader */
 };
 
 static void wanted_free(struct wanted *wanted) {
   free(wanted->gpu);
   free(wanted->cpu);
+  free(wanted->gpu_short);
+  free(wanted->cpu_short);
 }
 
 /* To be freed whatever comes back. */
 static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
   cugen_kernel *kernel;
-  *out = (struct wanted){NULL, NULL};
+  *out = (struct wanted){NULL, NULL, NULL, NULL};
   int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
   if (status) return status;
   out->gpu = strdup(cugen_kernel_problem(kernel));
+  out->gpu_short = strdup(cugen_kernel_problem_short(kernel));
   status = cugen_kernel_use_check(kernel, &cli->error);
   out->cpu = status ? NULL : strdup(cugen_kernel_problem(kernel));
+  out->cpu_short = status ? NULL : strdup(cugen_kernel_problem_short(kernel));
   cugen_kernel_close(kernel);
-  if (!status && (!out->gpu || !out->cpu)) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!status && (!out->gpu || !out->cpu || !out->gpu_short || !out->cpu_short))
+    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   return status;
 }
 
@@ -102,12 +107,14 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device && strcmp(device, "cpu") == 0;
+  bool model = device && strncmp(device, "model:", 6) == 0;
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; 'cugen tune %s", cli->operand,
-             cpu ? wanted->cpu : wanted->gpu, device ? " on " : "", device ? device : "", cli->operand);
+             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "", cli->operand);
     for (size_t i = 0; i < cli->setting_count; i++) cli_append(cli, " --set %s", cli->settings[i]);
-    cli_append(cli, "' measures it");
+    if (cpu || model) cli_append(cli, " --device %s", device);
+    cli_append(cli, model ? "' predicts it" : "' measures it");
     append_others(cli, f, &defaults);
   }
   wanted_free(&defaults);

@@ -23,21 +23,39 @@ static bool is_predicted(const struct cli *cli) {
   return predicted;
 }
 
+/* What is printed, behind the error's message. */
+static void append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out)) {
+  char *printed = NULL;
+  size_t length;
+  FILE *out = open_memstream(&printed, &length);
+  if (!out) return;
+  print(cli, out);
+  fclose(out);
+  cli_append(cli, "%s", printed ? printed : "");
+  free(printed);
+}
+
 /* What can be done where nothing is measured. */
-static const char *way_out(const struct cli *cli, bool predicted) {
-  if (predicted) return "leave out --best for the model's choice, predicted";
-  if (!cli_fell_back(cli)) return "run 'cugen tune' first";
-  return is_predicted(cli) ? "run 'cugen tune --device cpu' first, take what is predicted (--device " CLI_USUAL_MODEL
-                             " without --best)"
-                           : "run 'cugen tune --device cpu' first";
+static void append_way_out(struct cli *cli, bool predicted) {
+  if (predicted) cli_append(cli, "leave out --best for the model's choice, predicted");
+  if (!predicted) {
+    cli_append(cli, "run '");
+    append_printed(cli, cli_print_tune);
+    cli_append(cli, "' first");
+  }
+  if (!predicted && cli_fell_back(cli) && is_predicted(cli))
+    cli_append(cli, ", take what is predicted (--device " CLI_USUAL_MODEL " without --best)");
+  cli_append(cli, ", or name a variant ('cugen cache why %s", cli->operand);
+  append_printed(cli, cli_print_same);
+  cli_append(cli, "' explains)");
 }
 
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {
   const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
-  return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "nothing is %s for %s %s on %s; %s, or name a variant ('cugen cache why %s' explains)",
-                  predicted ? "measured" : "remembered", cugen_kernel_name(kernel), cugen_kernel_problem(kernel),
-                  device, way_out(cli, predicted), cli->operand);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is %s for %s %s on %s; ", predicted ? "measured" : "remembered",
+           cugen_kernel_name(kernel), cugen_kernel_problem_short(kernel), device);
+  append_way_out(cli, predicted);
+  return cli->error.status;
 }
 
 /* On the cpu device what is remembered is of the check problem: its best variant is the one to print, for the problem
