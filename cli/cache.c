@@ -1,5 +1,6 @@
 /* cugen cache ls, show, rm, verify: what is remembered, as a whole. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,54 @@ static json_t *path_json(struct cli *cli) {
 
 /* ---- ls --------------------------------------------------------------------------------------------------------- */
 
+/* A setting that tells no two of a kernel's sets apart: neither a number nor an element type, and in all of them. Said once
+   below the table. */
+static bool is_common(const cugen_cache_set *sets, size_t count, const char *config, const char *word,
+                      size_t length) {
+  const char *value = memchr(word, '=', length);
+  if (!value || strncmp(word, "dtype=", 6) == 0 || value[1] == '-' || (value[1] >= '0' && value[1] <= '9'))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(sets[i].config, config) == 0 && !print_has_word(sets[i].problem, word, length)) return false;
+  return true;
+}
+
+static void print_settings(const cugen_cache_set *sets, size_t count, const cugen_cache_set *set, bool common,
+                           FILE *out) {
+  for (const char *word = set->problem, *lead = ""; *word; word += strspn(word, " ")) {
+    size_t length = strcspn(word, " ");
+    if (is_common(sets, count, set->config, word, length) == common) {
+      fprintf(out, "%s%.*s", lead, (int)length, word);
+      lead = " ";
+    }
+    word += length;
+  }
+}
+
+static void problem_cell(struct table *table, const cugen_cache_set *sets, size_t count, const cugen_cache_set *set) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (out) print_settings(sets, count, set, false, out);
+  if (out) fclose(out);
+  table_cell(table, text ? text : set->problem);
+  free(text);
+}
+
+/* "matmul: all with layout_a=row pitched=false" */
+static void print_common(const cugen_cache_set *sets, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (i && strcmp(sets[i - 1].config, sets[i].config) == 0) continue;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out) print_settings(sets, count, &sets[i], true, out);
+    if (out) fclose(out);
+    if (text && *text) printf("%s: all with %s\n", sets[i].config, text);
+    free(text);
+  }
+}
+
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
   static const char *const headers[] = {"kernel",  "problem",   ">records", ">failed", ">best",
                                         "variant", "last time", "options",  "device"};
@@ -39,7 +88,7 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
   for (size_t i = 0; i < count; i++) {
     const cugen_cache_set *set = &sets[i];
     table_cell(&table, set->config);
-    table_cell(&table, set->problem);
+    problem_cell(&table, sets, count, set);
     table_cell(&table, print_count(set->records).text);
     table_cell(&table, print_count(set->failed).text);
     table_cell(&table, *set->best ? print_seconds(set->seconds).text : "-");
@@ -48,7 +97,9 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
     table_cell(&table, set->options);
     table_cell(&table, set->device);
   }
-  return table_close(&table, 0, stdout, &cli->error);
+  int status = table_close(&table, 0, stdout, &cli->error);
+  if (!status) print_common(sets, count);
+  return status;
 }
 
 static json_t *set_json(const cugen_cache_set *set) {

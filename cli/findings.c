@@ -72,18 +72,11 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* Whether that is one of the text's words. */
-static bool has_word(const char *text, const char *word, size_t length) {
-  for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
-    if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;
-  return false;
-}
-
 /* "--set M=64 --set N=32": what makes the one problem of the other. */
 static void append_settings(struct cli *cli, const char *from, const char *to) {
   for (size_t length; *to; to += length, to += strspn(to, " ")) {
     length = strcspn(to, " ");
-    if (!has_word(from, to, length)) cli_append(cli, " --set %.*s", (int)length, to);
+    if (!print_has_word(from, to, length)) cli_append(cli, " --set %.*s", (int)length, to);
   }
 }
 

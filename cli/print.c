@@ -155,6 +155,12 @@ const char *print_nearest(const char *name, const char *const *names, size_t cou
   return best;
 }
 
+bool print_has_word(const char *text, const char *word, size_t length) {
+  for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
+    if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;
+  return false;
+}
+
 /* ---- Tables ---- */
 
 void table_open(struct table *table, const char *const *headers, size_t columns) {

@@ -3,6 +3,7 @@
 #define CLI_PRINT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -28,6 +29,9 @@ struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */
 /* The rate that matters for a kernel: its GFLOP/s where operations are declared, else its GB/s. */
 const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
 struct shown print_rate(double flops, double bytes, double seconds);
+
+/* Whether that is one of the text's words. */
+bool print_has_word(const char *text, const char *word, size_t length);
 
 /* The name nearest to a misspelt one, or NULL when none is near. */
 const char *print_nearest(const char *name, const char *const *names, size_t count);
