@@ -19,11 +19,3 @@ struct hash hash_bytes(const void *data, size_t length) {
 uint64_t hash_next(uint64_t before, const void *piece, size_t length) {
   return XXH3_64bits_withSeed(piece, length, before);
 }
-
-/* Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014. */
-uint64_t random_next(uint64_t *state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}

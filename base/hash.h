@@ -14,7 +14,13 @@ struct hash hash_bytes(const void *data, size_t length);
 /* 64 bits, of contents that come in pieces: `before` is what the pieces before gave, 0 at first. */
 uint64_t hash_next(uint64_t before, const void *piece, size_t length);
 
-/* A small seeded generator (SplitMix64, Steele et al. 2014) for repeatable orders and data. */
-uint64_t random_next(uint64_t *state);
+/* A small seeded generator for repeatable orders and data (SplitMix64; Steele, Lea, Flood: Fast splittable pseudorandom
+   number generators, OOPSLA 2014). */
+static inline uint64_t random_next(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every family beside its peers: run_families.sh [BUILD] [SECONDS] [OPTION]... in the repository's root, on a machine with a
-# GPU and a whole CUDA toolkit. BUILD (default: build) holds libcugen.so, nothing else of cugen is built; the program is built
-# there anew where it is older than its sources. In at most SECONDS (default: 240) all cases are tuned and raced; `--only
+# GPU and a whole CUDA toolkit. BUILD (default: build) holds libcugen.so, nothing else of cugen is built; build_families.sh beside this
+# builds the program there where it must. In at most SECONDS (default: 240) all cases are tuned and raced; `--only
 # copy,transpose` chooses families, `--cache FILE` goes on with what was tuned before, `--budget 0` only races that. ARCH
 # (default: native) is the GPU's architecture.
 # The table goes to stdout and into bench/results/DATE-GPU-NAME.txt, where NAME is families unless it is set.
@@ -9,12 +9,7 @@ set -eu
 build=${1:-build}
 seconds=${2:-240}
 shift $(($# < 2 ? $# : 2))
-program=$build/families
-if [[ ! -x $program || -n $(find bench/families include/cugen.h -newer "$program") ]]; then
-  nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-  "$nvcc" -O2 -std=c++17 -arch="${ARCH:-native}" --threads 0 -Iinclude bench/families/*.cu -L"$build" -lcugen -lcublas \
-    -lcublasLt -Xlinker '-rpath=$ORIGIN' -o "$program"
-fi
+bench/build_families.sh "$build"
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
 mkdir -p bench/results
-"$program" --limit "$seconds" -o "bench/results/$(date -u +%F)-$gpu-${NAME:-families}.txt" "$@"
+"$build/families" --limit "$seconds" -o "bench/results/$(date -u +%F)-$gpu-${NAME:-families}.txt" "$@"

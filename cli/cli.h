@@ -25,7 +25,7 @@
   X(STRATEGY, "strategy", 0, "NAME", "local (default), random or exhaustive")                                        \
   X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
-  X(IMPLEMENTATION, "implementation", 0, "NAME", "only this implementation")                                         \
+  X(IMPLEMENTATION, "implementation", 0, "NAME", "only this implementation, or NAME,NAME")                           \
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
   X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s)")                \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \

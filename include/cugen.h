@@ -484,7 +484,7 @@ typedef struct cugen_tune_options {
   double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
   int threads;                      /* compile threads; 0: one a processor */
   int again;                        /* measure again what is remembered */
-  const char *implementation;       /* only this one; NULL: all */
+  const char *implementation;       /* only this one, or these: "wgmma,wgmma_stream"; NULL: all */
   cugen_progress_callback progress; /* NULL: none */
   void *context;                    /* for progress */
   unsigned flags;                   /* CUGEN_TUNE_... */

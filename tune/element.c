@@ -2,7 +2,11 @@
 #include "element.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "base/system.h"
 
 /* ---- 16-bit floats: exponent and fraction widths differ, the arithmetic is the same ---- */
 
@@ -20,20 +24,29 @@ static double small_load(struct small_float format, uint16_t bits) {
   return sign * ldexp((1 << format.fraction_bits) + fraction, exponent - format.bias - format.fraction_bits);
 }
 
-static uint16_t small_store(struct small_float format, double value) {
+/* The number of the nearest one in the format's order of size, ties to even, as if it went on without infinities: what an
+   exponent beyond the largest gives is larger than all that are there. */
+static inline unsigned small_size(struct small_float format, double value) {
+  enum { FRACTION = 52, BIAS = 1023 };
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  uint64_t fraction = (bits & ((UINT64_C(1) << FRACTION) - 1)) | UINT64_C(1) << FRACTION;
+  int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS, smallest = 1 - format.bias;
+  int dropped = FRACTION - format.fraction_bits; /* and more of a subnormal one, which has a fixed step */
+  if (exponent < smallest) dropped += smallest - exponent, exponent = smallest;
+  if (dropped > FRACTION + 1) return 0;
+  uint64_t kept = fraction >> dropped, rest = fraction & ((UINT64_C(1) << dropped) - 1),
+           half = UINT64_C(1) << (dropped - 1);
+  kept += rest > half || (rest == half && kept & 1);
+  /* A carry runs into the exponent as it should. */
+  return (unsigned)kept + (unsigned)(exponent - smallest) * (1u << format.fraction_bits);
+}
+
+static inline uint16_t small_store(struct small_float format, double value) {
   uint16_t sign = signbit(value) ? 0x8000 : 0, infinity = (uint16_t)((2 * format.bias + 1) << format.fraction_bits);
-  double size = fabs(value);
   if (isnan(value)) return (uint16_t)(sign | infinity | 1);
-  if (isinf(value)) return (uint16_t)(sign | infinity);
-  if (size == 0) return sign;
-  int exponent;
-  frexp(size, &exponent); /* size = f * 2^exponent, f in [0.5, 1) */
-  int smallest = 1 - format.bias;
-  if (exponent - 1 < smallest) exponent = smallest + 1; /* subnormal: fixed step */
-  /* Steps of the last place; rint rounds to even, and a carry runs into the exponent as it should. */
-  double steps = rint(ldexp(size, format.fraction_bits - (exponent - 1)));
-  double bits = steps + ldexp(exponent - 1 - smallest, format.fraction_bits);
-  return (uint16_t)(sign | (bits >= infinity ? infinity : (uint16_t)bits));
+  unsigned size = small_size(format, value);
+  return (uint16_t)(sign | (size >= infinity ? infinity : size));
 }
 
 /* ---- 8-bit floats (Open Compute Project, "OCP 8-bit Floating Point Specification") ---- */
@@ -58,15 +71,27 @@ static double e4m3_load(uint8_t bits) {
   return bits & 0x80 ? -size : size;
 }
 
-static uint8_t e4m3_store(double value) {
+static inline uint8_t e4m3_store(double value) {
+  static const struct small_float format = {3, 7};
   uint8_t sign = signbit(value) ? 0x80 : 0;
-  double size = fabs(value);
-  int exponent;
   if (isnan(value)) return (uint8_t)(sign | 0x7f);
-  if (size >= 448) return (uint8_t)(sign | 0x7e);
-  frexp(size, &exponent); /* size = f * 2^exponent, f in [0.5, 1) */
-  if (exponent < -5 || size == 0) exponent = -5;
-  return (uint8_t)(sign | ((int)rint(ldexp(size, 4 - exponent)) + (exponent + 5) * 8));
+  unsigned size = small_size(format, value);
+  return (uint8_t)(sign | (size > 0x7e ? 0x7e : size));
+}
+
+/* ---- Noise ---- */
+
+/* A counter-based generator: element i of a buffer does not depend on how the buffer is walked. */
+static uint64_t noise(uint64_t stream, int64_t i) {
+  uint64_t state = stream + (uint64_t)i * 0x9e3779b97f4a7c15u;
+  return random_next(&state);
+}
+
+/* Floats fill all 24 bits of an f32: fewer would switch fewer wires, and a GPU at its power limit would look faster
+   than it is. */
+static double uniform(char kind, uint64_t bits) {
+  if (kind == 'u') return (double)(bits % 17);
+  return kind == 'i' ? (double)(int64_t)(bits % 17) - 8.0 : (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
 }
 
 /* ---- Any dtype ---- */
@@ -99,6 +124,12 @@ static double clamp(double d, double low, double high) {
   }                                                                                                                  \
   static void store_##name(void *to, int64_t index, double d) {                                                      \
     ((type *)to)[index] = (type)(store);                                                                             \
+  }                                                                                                                  \
+  static void noise_##name(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, int64_t step) {   \
+    for (int64_t i = 0; i < count; i++) {                                                                            \
+      double d = uniform(#name[0], noise(stream, flat + i * step));                                                  \
+      ((type *)to)[i * stride] = (type)(store);                                                                      \
+    }                                                                                                                \
   }
 ELEMENT_TYPES(X)
 #undef X
@@ -107,8 +138,10 @@ static const struct {
   const char *name;
   element_loader *load;
   element_storer *store;
+  /* Elements flat, flat + step and so on, `stride` apart from `to` on. */
+  void (*noise)(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, int64_t step);
 } types[] = {
-#define X(name, type, load, store) {#name, load_##name, store_##name},
+#define X(name, type, load, store) {#name, load_##name, store_##name, noise_##name},
     ELEMENT_TYPES(X)
 #undef X
 };
@@ -153,19 +186,6 @@ int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
 
 /* ---- Fills ---- */
 
-/* A counter-based generator: element i of a buffer does not depend on how the buffer is walked. */
-static uint64_t noise(uint64_t stream, int64_t i) {
-  uint64_t state = stream + (uint64_t)i * 0x9e3779b97f4a7c15u;
-  return random_next(&state);
-}
-
-/* Floats fill all 24 bits of an f32: fewer would switch fewer wires, and a GPU at its power limit would look faster
-   than it is. */
-static double uniform(const struct dtype *dtype, uint64_t bits) {
-  if (dtype->floating) return (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
-  return dtype->name[0] == 'u' ? (double)(bits % 17) : (double)(int64_t)(bits % 17) - 8.0;
-}
-
 static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
   int64_t first = -1;
   for (int i = argument->rank - 1; i >= 0; i--) {
@@ -179,7 +199,7 @@ static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
 
 static double fill_value(const struct kernel_argument *argument, uint64_t stream, int64_t flat) {
   switch (argument->fill) {
-  case FILL_UNIFORM: return uniform(argument->dtype, noise(stream, flat));
+  case FILL_UNIFORM: return uniform(argument->dtype->name[0], noise(stream, flat));
   case FILL_IDENTITY: return on_diagonal(argument, flat) ? 1.0 : 0.0;
   case FILL_INDEX: return (double)flat;
   case FILL_ONES: return 1.0;
@@ -189,12 +209,82 @@ static double fill_value(const struct kernel_argument *argument, uint64_t stream
   return 0.0;
 }
 
+/* A thread's part of a buffer, counted in the order of memory: line after line of elements side by side. */
+struct fill {
+  const struct kernel_argument *argument;
+  uint64_t stream;
+  void *out;
+  int along;           /* the dimension that lines run along */
+  int64_t first, last; /* of the elements */
+};
+
+enum { MOST_THREADS = 16, SHARE = 1 << 18 /* elements for a thread, at least */ };
+
+static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {
+  const struct kernel_argument *a = f->argument;
+  int64_t offset = 0, flat = 0, step = 1, all = 1;
+  for (int i = a->rank - 1; i >= 0; all *= a->shape[i--]) {
+    if (i == f->along) {
+      step = all;
+      continue;
+    }
+    int64_t at = line % a->shape[i];
+    line /= a->shape[i];
+    offset += at * a->stride[i];
+    flat += at * all;
+  }
+  int64_t stride = a->stride[f->along];
+  if (a->fill == FILL_UNIFORM) {
+    char *to = (char *)f->out + (offset + first * stride) * a->dtype->bytes;
+    types[find_type(a->dtype)].noise(to, stride, last - first, f->stream, flat + first * step, step);
+    return;
+  }
+  element_storer *store = element_store_of(a->dtype);
+  for (int64_t i = first; i < last; i++)
+    store(f->out, offset + i * stride, fill_value(a, f->stream, flat + i * step));
+}
+
+static void *fill_part(void *context) {
+  const struct fill *f = context;
+  int64_t length = f->argument->shape[f->along];
+  for (int64_t at = f->first; at < f->last;) {
+    int64_t begin = at % length, end = f->last - at < length - begin ? begin + f->last - at : length;
+    fill_line(f, at / length, begin, end);
+    at += end - begin;
+  }
+  return NULL;
+}
+
+static int contiguous_dimension(const struct kernel_argument *a) {
+  int along = a->rank - 1;
+  for (int i = 0; i < a->rank && a->stride[along] != 1; i++)
+    if (a->stride[i] == 1) along = i;
+  return along;
+}
+
+/* A thread that cannot be started leaves its part to the caller. */
+static void fill_parts(struct fill *parts, int count) {
+  pthread_t threads[MOST_THREADS];
+  bool started[MOST_THREADS] = {false};
+  for (int i = 1; i < count; i++) started[i] = pthread_create(&threads[i], NULL, fill_part, &parts[i]) == 0;
+  for (int i = 0; i < count; i++)
+    if (!started[i]) fill_part(&parts[i]);
+  for (int i = 0; i < count; i++)
+    if (started[i]) pthread_join(threads[i], NULL);
+}
+
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
   uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
-  int64_t count = element_count(argument);
+  int64_t elements = element_count(argument), shares = elements / SHARE;
+  struct fill parts[MOST_THREADS];
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
-  element_storer *store = element_store_of(argument->dtype);
-  bool packed = argument->elements == count && !argument->column_major;
-  for (int64_t i = 0; i < count; i++)
-    store(out, packed ? i : element_offset(argument, i), fill_value(argument, stream, i));
+  if (argument->rank == 0) {
+    element_store(argument->dtype, out, 0, fill_value(argument, stream, 0));
+    return;
+  }
+  int count = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS, along = contiguous_dimension(argument);
+  if (count > shares) count = shares > 1 ? (int)shares : 1;
+  for (int i = 0; i < count; i++)
+    parts[i] = (struct fill){argument, stream, out, along, elements * i / count, elements * (i + 1) / count};
+  fill_parts(parts, count);
 }

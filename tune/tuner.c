@@ -363,17 +363,49 @@ static int settle_leaders(struct tuner *t, cugen_error *err) {
 
 /* ---- From start to end ---- */
 
-static int unknown_implementation(const struct space_implementation *all, size_t count, const char *name,
+static int unknown_implementation(const struct space_implementation *all, size_t count, const char *list,
                                   cugen_error *err) {
   const char **names = calloc(count + 1, sizeof *names);
-  if (!names) return error_memory(err);
-  for (size_t i = 0; i < count; i++) names[i] = all[i].implementation->name;
-  const char *nearest = text_nearest(name, names, count);
-  error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
-            nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-  for (size_t i = 0; i < count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
+  char *name = strndup(list, strcspn(list, ","));
+  int status = names && name ? CUGEN_ERROR_USAGE : error_memory(err);
+  if (status == CUGEN_ERROR_USAGE) {
+    for (size_t i = 0; i < count; i++) names[i] = all[i].implementation->name;
+    const char *nearest = text_nearest(name, names, count);
+    error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
+              nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+    for (size_t i = 0; i < count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
+  }
+  free(name);
   free(names);
-  return CUGEN_ERROR_USAGE;
+  return status;
+}
+
+/* Of a list "wgmma,wgmma_stream" the name that begins at `at`, and the next one. */
+static bool is_called(const struct space_implementation *one, const char *at) {
+  const char *name = one->implementation->name;
+  size_t length = strcspn(at, ",");
+  return strncmp(at, name, length) == 0 && !name[length];
+}
+
+static const char *next_name(const char *at) {
+  at = strchr(at, ',');
+  return at ? at + 1 : NULL;
+}
+
+static bool is_wanted(const struct tuner *t, const struct space_implementation *one) {
+  for (const char *at = t->options->implementation; at; at = next_name(at))
+    if (is_called(one, at)) return true;
+  return !t->options->implementation;
+}
+
+static int check_names(const struct tuner *t, const struct space_implementation *all, size_t count,
+                       cugen_error *err) {
+  for (const char *at = t->options->implementation; at; at = next_name(at)) {
+    size_t i = 0;
+    while (i < count && !is_called(&all[i], at)) i++;
+    if (i == count) return unknown_implementation(all, count, at, err);
+  }
+  return CUGEN_OK;
 }
 
 /* The restriction that removed most is the one to look at first. */
@@ -399,10 +431,9 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(t->target->space, &count);
   const char *only = t->options->implementation;
-  if (!only) return space_explain_empty(t->target->space, err);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(only, all[i].implementation->name) == 0) return explain_one(t->target->config, &all[i], err);
-  return unknown_implementation(all, count, only, err);
+  for (size_t i = 0; i < count && only; i++)
+    if (is_wanted(t, &all[i])) return explain_one(t->target->config, &all[i], err);
+  return space_explain_empty(t->target->space, err);
 }
 
 static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
@@ -438,9 +469,8 @@ static size_t find_firsts(const struct tuner *t, uint64_t *out) {
 /* The implementations that are asked for. */
 static void fill_spans(struct tuner *t, const struct space_implementation *all, size_t count,
                        struct strategy_span *spans) {
-  const char *only = t->options->implementation;
   for (size_t i = 0; i < count; i++) {
-    bool wanted = !only || strcmp(only, all[i].implementation->name) == 0;
+    bool wanted = is_wanted(t, &all[i]);
     spans[i] = (struct strategy_span){all[i].first, wanted ? all[i].valid : 0};
     t->result->valid += spans[i].count;
   }
@@ -454,6 +484,8 @@ static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
                                  .max_neighbours = space_max_neighbours(t->target->space),
                                  .context = t->target->space};
   const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
+  int status = check_names(t, all, space.span_count, err);
+  if (status) return status;
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
   if (!spans) return error_memory(err);
   fill_spans(t, all, space.span_count, spans);

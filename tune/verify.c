@@ -89,6 +89,9 @@ static double f16_value(uint16_t bits) {
   return bits & 0x8000u ? -value : value;
 }
 
+/* Of squares, so that one need not wait for the other. */
+enum { SUMS = 8 };
+
 /* dtype, C type, value of got[i] */
 #define ROW_TYPES(X)                                                                                                 \
   X(f32, float, (double)got[i])                                                                                      \
@@ -114,11 +117,16 @@ static double f16_value(uint16_t bits) {
   static void name##_squares(const void *got_row, const double *want, int64_t count, double *errors,                 \
                              double *wanted) {                                                                       \
     const type *got = got_row;                                                                                       \
-    for (int64_t i = 0; i < count; i++) {                                                                            \
-      double difference = value - want[i];                                                                           \
-      *errors += difference * difference;                                                                            \
-      *wanted += want[i] * want[i];                                                                                  \
+    double error[SUMS] = {0}, want_sum[SUMS] = {0};                                                                  \
+    for (int64_t first = 0; first < count; first += SUMS) {                                                          \
+      int64_t last = count - first < SUMS ? count : first + SUMS;                                                    \
+      for (int64_t i = first; i < last; i++) {                                                                       \
+        double difference = value - want[i];                                                                         \
+        error[i - first] += difference * difference;                                                                 \
+        want_sum[i - first] += want[i] * want[i];                                                                    \
+      }                                                                                                              \
     }                                                                                                                \
+    for (int s = 0; s < SUMS; s++) *errors += error[s], *wanted += want_sum[s];                                      \
   }
 ROW_TYPES(X)
 #undef X

@@ -7,6 +7,7 @@
 //   families --limit 240 -o table.txt             everything in four minutes
 //   families --only copy,reduce --limit 60        of these families
 //   families --budget 0                           with what the cache remembers
+//   families --device model:H200 --budget 2       no GPU: are the problems there, and do the first two variants compile?
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -38,30 +39,66 @@ static void print_head(const Program &program) {
   print_columns();
 }
 
-// Each case has some seconds of its own beside tuning; the rest is shared out by what the cases should have.
+// Seconds that a case takes beside tuning: filling, choosing the peer's algorithm, both races, and those under load.
+static double beside_tuning(const Case &c) {
+  return 2.2 + (c.sustained > 0 ? c.sustained + 1 : 0);
+}
+
+// What is left is shared out by what the cases should have.
 static void run_all(Program &program, const std::vector<Case> &cases, Stopwatch &watch) {
-  const double own = 2;
-  double wished = 0;
-  for (const Case &c : cases) wished += c.seconds;
-  for (size_t i = 0; i < cases.size(); i++) {
-    double rest = program.left() - own * (double)(cases.size() - i);
-    program.share = std::max(0.0, rest) * cases[i].seconds / wished;
-    wished -= cases[i].seconds;
-    run_case(program, cases[i], watch);
+  double wished = 0, own = 0;
+  for (const Case &c : cases) wished += c.seconds, own += beside_tuning(c);
+  for (const Case &c : cases) {
+    program.share = wished > 0 ? std::max(0.0, program.left() - own) * c.seconds / wished : 0;
+    wished -= c.seconds, own -= beside_tuning(c);
+    run_case(program, c, watch);
   }
 }
 
-static void print_ratios(const std::vector<double> &ratios) {
-  double sum = 0;
-  if (ratios.empty()) return;
-  for (double ratio : ratios) sum += std::log(ratio);
-  say("\nBursts, those under 100 us as a graph: geometric mean of %zu ratios %.3f, least %.3f\n", ratios.size(),
-      std::exp(sum / (double)ratios.size()), *std::min_element(ratios.begin(), ratios.end()));
+static void print_group(const Program &program, const std::string &group) {
+  double sum = 0, least = INFINITY;
+  int count = 0;
+  for (const auto &[of, ratio] : program.ratios) {
+    if (of != group) continue;
+    sum += std::log(ratio), least = std::min(least, ratio), count++;
+  }
+  say("%s: geometric mean of %d ratios %.3f, least %.3f\n", group.c_str(), count, std::exp(sum / count), least);
+}
+
+static void print_ratios(const Program &program) {
+  std::vector<std::string> groups;
+  for (const auto &[group, ratio] : program.ratios)
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  if (!groups.empty()) say("\nBursts, those under 100 us as a graph\n");
+  for (const std::string &group : groups) print_group(program, group);
+}
+
+// Without the GPU: every case's kernel is opened for a described one, and the first --budget variants are compiled as tuning
+// would compile them.
+static int rehearse(Program &program, const cugen_options &options, const std::vector<Case> &cases) {
+  cugen_error error;
+  int refused = 0;
+  fail_if(cugen_open(&options, &program.lib, &error), error);
+  program.count = program.budget < 1000 ? (size_t)program.budget : 1;
+  program.share = program.budget = 1;
+  for (const Case &c : cases) {
+    std::string what;
+    try {
+      what = rehearse_case(program, c);
+    } catch (const std::string &why) {
+      what = "refused: " + why, refused++;
+    }
+    say("%-9s  %-12s  %s\n", c.family, peer_names[c.peer], what.c_str());
+  }
+  say("%zu cases, %d refused\n", cases.size(), refused);
+  cugen_close(program.lib);
+  return refused > 0;
 }
 
 static int run(Program &program, cugen_options &options, const std::vector<Case> &cases) {
   cugen_error error;
   int l2;
+  if (options.device) return rehearse(program, options, cases);
   CHECK(cudaSetDevice(0));
   CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
   program.l2 = (size_t)l2;
@@ -70,7 +107,7 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
   Stopwatch watch;
   print_head(program);
   run_all(program, cases, watch);
-  print_ratios(program.ratios);
+  print_ratios(program);
   say("\n%.0f s in all; %s\n", now() - program.started, device_state().c_str());
   cugen_close(program.lib);
   return 0;
@@ -79,13 +116,15 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
 static int usage(const char *program) {
   std::fprintf(
       stderr,
-      "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [-o FILE]\n"
-      "families: copy transpose reduce matmul tensor hopper fused filter particles (tensor: products in bf16, f16, tf32; "
+      "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
+      "model:GPU] [-o FILE]\n"
+      "families: copy transpose reduce matmul tensor hopper fused filter particles (tensor: products in bf16, f16, "
+      "tf32; "
       "fused: with a bias and GELU; "
       "hopper: those of "
       "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"
-      "most, 0 for what the cache remembers\n",
+      "most, 0 for what the cache remembers; --device: rehearses for a described GPU, nothing is timed\n",
       program);
   return 2;
 }
@@ -119,6 +158,8 @@ int main(int argc, char **argv) {
       program.rounds = std::max(3, std::atoi(value));
     else if (name == "--cache")
       options.cache = value;
+    else if (name == "--device")
+      options.device = value;
     else if (name != "-o")
       return usage(argv[0]);
     else if (!keep_in(value))

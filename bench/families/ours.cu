@@ -1,6 +1,7 @@
 #include "ours.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 void fail_if(int status, const cugen_error &error) {
@@ -14,30 +15,36 @@ Kernel open_kernel(const Program &program, const char *config, const Settings &s
   return Kernel(kernel);
 }
 
-void tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations) {
+std::string tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations) {
   std::vector<const char *> chosen = implementations;
-  std::string name = std::string(cugen_kernel_name(kernel.get())) + " " + cugen_kernel_problem(kernel.get());
+  std::string name = std::string(cugen_kernel_name(kernel.get())) + " " + cugen_kernel_problem(kernel.get()), text;
   if (chosen.empty()) chosen.push_back(nullptr);
   double seconds = std::min(program.budget, program.share) / (double)chosen.size();
-  if (seconds < 0.5 || !program.tuned.insert(name).second) return;
+  if (program.tuned.count(name) || seconds < 0.5) return program.tuned[name];
   for (const char *implementation : chosen) {
     cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-    cugen_tune_result result;
+    cugen_tune_result result = {};
     cugen_error error;
-    options.budget_seconds = seconds;
+    options.budget_seconds = program.count ? -1 : seconds;
+    options.budget_count = program.count;
     options.implementation = implementation;
     int status = cugen_kernel_tune(kernel.get(), &options, &result, &error);
     if (status != CUGEN_ERROR_EMPTY || chosen.size() == 1) fail_if(status, error); // one of several may not apply
+    char tried[96];
+    std::snprintf(tried, sizeof tried, "; tried %zu of %llu, %zu failed, in %.1f s", result.tried,
+                  (unsigned long long)result.valid, result.failed, result.seconds);
+    text += tried;
   }
+  return program.tuned[name] = text;
 }
 
 Ours::Ours(Program &program, const char *config, const Settings &settings, const Settings &lender,
            const std::vector<const char *> &implementations, size_t most_sets)
     : kernel(open_kernel(program, config, settings)) {
   if (lender.empty())
-    tune(program, kernel, implementations);
+    tuning = tune(program, kernel, implementations);
   else
-    tune(program, open_kernel(program, config, lender), implementations);
+    tuning = tune(program, open_kernel(program, config, lender), implementations);
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_error error;
   cugen_plan *opened;

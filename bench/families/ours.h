@@ -1,7 +1,7 @@
 // cugen's side of a case: the kernel tuned within its share of the time, its best variant bound to buffer sets.
 #pragma once
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -12,13 +12,15 @@
 struct Program {
   cugen *lib = nullptr;
   double budget = 1e9; // seconds of tuning that a case may have at most
+  size_t count = 0;    // variants that a case may try; 0: as the time allows
   double limit = 240;  // seconds in all
   double share = 0;    // seconds of tuning that the case in turn has
   double started = now();
   int rounds = 15;
   size_t l2 = 0;
-  std::vector<double> ratios;  // of the cases that burst, one each
-  std::set<std::string> tuned; // problems, in this run
+  std::vector<std::pair<std::string, double>>
+      ratios;                               // of the cases that burst, one each, and what they go together with
+  std::map<std::string, std::string> tuned; // problems, in this run, and what tuning them was
   double left() const {
     return limit - (now() - started);
   }
@@ -42,8 +44,9 @@ using Kernel = std::unique_ptr<cugen_kernel, Closer>;
 void fail_if(int status, const cugen_error &error);
 Kernel open_kernel(const Program &program, const char *config, const Settings &settings);
 
-// Once for each problem, each of the implementations (empty: all of them together) for its part of the share.
-void tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations);
+// Once for each problem, each of the implementations (empty: all of them together) for its part of the share. Says how
+// many variants it tried.
+std::string tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations);
 
 struct Ours {
   Kernel kernel;
@@ -53,6 +56,7 @@ struct Ours {
   std::vector<std::unique_ptr<cugen_call, Closer>> calls;
   std::vector<size_t> inputs;
   size_t output = 0, at = 0;
+  std::string tuning; // how many variants were tried, of how many; empty: none
 
   // lender: the problem that lends its best variant; empty: the settings' own.
   Ours(Program &program, const char *config, const Settings &settings, const Settings &lender,

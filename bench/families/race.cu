@@ -57,7 +57,7 @@ static void race_graphs(Program &program, const Case &c, Racer &a, Racer &b, Sto
   for (auto *racer : {&first, &second})
     for (double &seconds : racer->times) seconds /= a.repeats;
   print_row(c, " as a graph", first.summary(), second.summary());
-  if (c.burst) program.ratios.back() = second.summary().median / first.summary().median;
+  if (c.burst) program.ratios.back().second = second.summary().median / first.summary().median;
 }
 
 // Under load the card runs at its power limit: both take turns without rests, after a while of it.
@@ -66,6 +66,13 @@ static void race_sustained(Program &program, const Case &c, Racer &a, Racer &b, 
   watch.load(a, b, c.sustained);
   watch.race(a, b, program.rounds);
   print_row(c, " sustained", a.summary(), b.summary());
+}
+
+// Cases whose ratios belong together: products in 2-byte types, those of another type, those beside another peer.
+static std::string group_of(const Case &c) {
+  std::string type = c.settings[0] + std::strlen("dtype=");
+  if (c.peer != CUBLASLT) return peer_names[c.peer];
+  return type == "bf16" || type == "f16" ? "bf16 and f16" : type;
 }
 
 static std::unique_ptr<Rival> make_rival(Program &program, const Case &c, Ours &ours, Stopwatch &watch) {
@@ -83,6 +90,7 @@ static std::unique_ptr<Rival> make_rival(Program &program, const Case &c, Ours &
 
 static void run_race(Program &program, const Case &c, Stopwatch &watch) {
   Ours ours(program, c.config, c.settings, c.lender, c.implementations);
+  if (c.burst && ours.about().choice == CUGEN_PLAN_DEFAULT) throw std::string("nothing was tuned in its time");
   std::unique_ptr<Rival> rival = make_rival(program, c, ours, watch);
   compare(c, ours, *rival, watch);
   size_t at = 0;
@@ -91,13 +99,13 @@ static void run_race(Program &program, const Case &c, Stopwatch &watch) {
   watch.race(a, b, program.rounds, c.burst ? rest : 0);
   Times mine = a.summary(), theirs = b.summary();
   print_row(c, "", mine, theirs);
-  if (c.burst) program.ratios.push_back(theirs.median / mine.median);
+  if (c.burst) program.ratios.emplace_back(group_of(c), theirs.median / mine.median);
   if (std::min(mine.median, theirs.median) < 100e-6) race_graphs(program, c, a, b, watch);
   if (c.sustained > 0) race_sustained(program, c, a, b, watch);
   const cugen_plan_info &about = ours.about();
   std::string remark = rival->remark();
-  say("           %s%s%s%s\n", about.variant, about.choice == CUGEN_PLAN_DEFAULT ? " (not tuned)" : "",
-      remark.empty() ? "" : "; peer: ", remark.c_str());
+  say("           %s%s%s%s%s\n", about.variant, about.choice == CUGEN_PLAN_DEFAULT ? " (not tuned)" : "",
+      ours.tuning.c_str(), remark.empty() ? "" : "; peer: ", remark.c_str());
 }
 
 // The best of each layout, measured once more one after the other, beside the first layout of the list.
@@ -145,4 +153,15 @@ void run_case(Program &program, const Case &c, Stopwatch &watch) {
   } catch (const std::string &why) {
     say("%-9s  %-44s  skipped: %s\n", c.family, settings_text(c).c_str(), why.c_str());
   }
+}
+
+std::string rehearse_case(Program &program, const Case &c) {
+  const Settings &settings = c.lender.empty() ? c.settings : c.lender;
+  Kernel kernel = open_kernel(program, c.config, c.settings);
+  if (!c.lender.empty()) kernel = open_kernel(program, c.config, settings);
+  std::string tuning = tune(program, kernel, c.implementations);
+  cugen_record record;
+  cugen_error error;
+  bool any = cugen_kernel_records(kernel.get()) && !cugen_kernel_record(kernel.get(), 0, &record, &error);
+  return settings_text(c) + tuning + (any ? std::string("; ") + record.variant : "");
 }

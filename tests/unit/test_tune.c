@@ -130,6 +130,21 @@ static void fills_are_repeatable_and_poison_the_padding(void **state) {
   for (int i = 0; i < 5; i++) assert_true(x[i] >= -1.0f && x[i] < 1.0f);
 }
 
+/* Large ones are filled by several threads, each a part of the memory. */
+static void fills_do_not_depend_on_the_layout(void **state) {
+  (void)state;
+  enum { ROWS = 1031, COLS = 1021, PITCH = 1040 };
+  struct kernel_argument rows = matrix("bf16", ROWS, COLS, COLS), cols = matrix("bf16", ROWS, COLS, 1);
+  cols.stride[0] = 1, cols.stride[1] = PITCH, cols.elements = COLS * PITCH, cols.column_major = true;
+  uint16_t *x = malloc(sizeof *x * ROWS * COLS), *y = malloc(sizeof *y * COLS * PITCH);
+  element_fill(&rows, 7, 0, x);
+  element_fill(&cols, 7, 0, y);
+  for (int64_t i = 0; i < ROWS * COLS; i++) assert_int_equal(x[i], y[element_offset(&cols, i)]);
+  for (int64_t c = 0; c < COLS; c++) assert_int_equal(y[c * PITCH + ROWS], 0xffff);
+  free(x);
+  free(y);
+}
+
 static void identity_is_ones_on_the_diagonal(void **state) {
   (void)state;
   struct kernel_argument a = matrix("f64", 2, 3, 3);
@@ -627,6 +642,7 @@ int main(void) {
       cmocka_unit_test(every_dtype_stores_and_loads),
       cmocka_unit_test(integers_saturate),
       cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),
+      cmocka_unit_test(fills_do_not_depend_on_the_layout),
       cmocka_unit_test(identity_is_ones_on_the_diagonal),
       cmocka_unit_test(column_major_offsets),
       cmocka_unit_test(a_right_result_passes),
