@@ -277,8 +277,9 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
   set_reason(out, "the worker process no longer made sense after running the variant");
 }
 
-/* The process says where it stands, and dies, before it is killed. */
-static const double limit_before_timeout = 0.9;
+/* When the time of a watched run is up, its process says where it stands and dies. It is killed when that takes it longer than
+   this, as on a machine that is busy. */
+static const double last_words = 10;
 
 static struct watch_report *shared_report(const struct worker *w) {
   return (struct watch_report *)(void *)(w->fault + WORKER_FAULT_BYTES);
@@ -294,11 +295,12 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   bool dying = false;
   put_job(&payload, job);
   if (job->watched)
-    *shared_report(w) = (struct watch_report){.limit = job->timeout * limit_before_timeout,
+    *shared_report(w) = (struct watch_report){.limit = job->timeout,
                                               .count_blocks = job->count_blocks,
                                               .processes = w->options.in_process ? 0 : job->processes};
   const double attempts = job->processes > 1 ? 2 : 1; /* blocks side by side, in vain, and in turn */
-  int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, job->timeout * attempts, &answer, err);
+  const double wait = job->timeout * attempts + (job->watched ? last_words : 0);
+  int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, wait, &answer, err);
   text_free(&payload);
   if (status) return status;
   if (answer == ANSWER_DONE && !read_result(w, job, out, &dying)) answer = ANSWER_NONSENSE;

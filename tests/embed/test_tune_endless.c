@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static int tune(cugen_kernel *kernel, const char *implementation, cugen_error *err) {
+static int tune(cugen_kernel *kernel, const char *implementation, double timeout, cugen_error *err) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.implementation = implementation;
-  options.variant_timeout = 0.5;
+  options.variant_timeout = timeout;
   return cugen_kernel_tune(kernel, &options, NULL, err);
 }
 
@@ -31,15 +31,15 @@ static void test_endless(void **state) {
   options.cache = "none";
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
   if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
-  if (tune(kernel, "right", &err)) fail_msg("%s", err.message);
-  assert_int_equal(tune(kernel, "endless", &err), CUGEN_ERROR_DEVICE);
+  if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
+  assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message,
                          "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
                          "within 0.5 s"));
   assert_int_equal(cugen_kernel_records(kernel), 2);
   assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
-  if (tune(kernel, "right_again", &err)) fail_msg("%s", err.message);
+  if (tune(kernel, "right_again", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(cugen_kernel_records(kernel), 4);
   cugen_kernel_close(kernel);
   cugen_close(lib);

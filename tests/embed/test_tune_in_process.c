@@ -139,7 +139,7 @@ static void expect(cugen_kernel *kernel, const char *implementation, cugen_outco
   cugen_record record = {0};
   cugen_error err = {0};
   options.implementation = implementation;
-  options.variant_timeout = 1;
+  options.variant_timeout = outcome == CUGEN_OUTCOME_TIMEOUT ? 1 : 60;
   int status = cugen_kernel_tune(kernel, &options, NULL, &err);
   if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK)) fail_msg("%s: %s", implementation, err.message);
   size_t count = cugen_kernel_records(kernel);

@@ -2,7 +2,7 @@
 """kill.py CUGEN CONFIG [KILLS [SEED]]: kills tuning runs at random moments and lets several share a database.
 
 After each kill -9 the database is whole, nothing that had been stored is lost, and no process that the run had started
-is left 2 seconds later. In the end a run that nobody disturbs finishes the space: the variants are those of a run that
+is left behind. In the end a run that nobody disturbs finishes the space: the variants are those of a run that
 was never disturbed, each once. Then two, and eight, tune one config at once on one database, and two configs."""
 import os
 import pathlib
@@ -54,10 +54,10 @@ class Bench:
         return found
 
     def expect_no_orphans(self):
-        end = time.monotonic() + 2
+        end = time.monotonic() + 40  # for a busy machine; they would go on for longer
         while left := self.processes():
             if time.monotonic() > end:
-                fail("still there 2 s after their parent was killed:", left)
+                fail("still there long after their parent was killed:", left)
             time.sleep(0.02)
 
 
@@ -134,7 +134,7 @@ def kill_often(bench, whole, kills, rng):
 def kill_busy(bench, what, config, *options):
     """Kills a run whose child would go on for long: that ends too."""
     run = bench.start("none", *options, config=config)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 200
     while not any(what in command for _, command in bench.processes()):
         if run.poll() is not None or time.monotonic() > end:
             fail("no", what, "was ever seen")
@@ -149,7 +149,7 @@ def kill_busy(bench, what, config, *options):
 def slow_compiler(folder):
     """Compiles nothing, slowly, as one process."""
     path = pathlib.Path(f"{folder}/slow-compiler")
-    path.write_text('#!/bin/sh\ncase " $* " in *" --version "*|*" -dumpversion "*) exec c++ "$@";; esac\nexec sleep 60\n')
+    path.write_text('#!/bin/sh\ncase " $* " in *" --version "*|*" -dumpversion "*) exec c++ "$@";; esac\nexec sleep 600\n')
     path.chmod(0o755)
     return str(path)
 
@@ -178,8 +178,8 @@ def main():
             fail("only", len(whole), "variants")
         kill_often(bench, whole, kills, random.Random(seed))
         planted = str(pathlib.Path(bench.config).with_name("planted.lua"))
-        kill_busy(bench, "cugen worker", planted, "--implementation", "endless", "--timeout", "100")
-        kill_busy(bench, "sleep 60", planted, "--compiler", slow_compiler(folder))
+        kill_busy(bench, "cugen worker", planted, "--implementation", "endless", "--timeout", "1000")
+        kill_busy(bench, "sleep 600", planted, "--compiler", slow_compiler(folder))
         share(bench, whole, 2, [()])
         share(bench, whole, 8, [()])
         share(bench, whole, 2, [(), ("--set", "n=1500")])

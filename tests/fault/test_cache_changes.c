@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
+#include "odd_moments.h"
 #include "runtime/wisdom.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -178,32 +179,20 @@ static pid_t change_in_child(struct fixture *fixture, bool removing) {
                  : import(fixture, cache, NULL) != CUGEN_OK);
 }
 
-/* How long an import takes here, in microseconds; what it brought is removed again. */
-static uint64_t time_a_change(struct fixture *fixture) {
-  double begin = clock_seconds(), took = 0;
-  for (int removing = 0; removing < 2; removing++) {
-    int status = 1;
-    waitpid(change_in_child(fixture, removing), &status, 0);
-    assert_int_equal(status, 0);
-    if (!removing) took = clock_seconds() - begin;
-  }
-  return (uint64_t)(took * 1e6);
-}
-
-/* At random moments of what an import takes, and a little longer. */
 static void killed_imports_and_removals(void **state) {
   struct fixture *fixture = *state;
-  uint64_t seed = 5, longest = 3 * time_a_change(fixture) / 2;
+  struct moments moments = {.seed = 5, .longest = 20000};
   size_t known = 0;
   int changed = 0;
   for (int round = 0; round < 40; round++) {
     pid_t pid = change_in_child(fixture, known);
-    usleep((useconds_t)(random_next(&seed) % longest));
+    moments_wait(&moments);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     size_t now = file_exists(text_get(&fixture->path)) ? count_records(fixture) : 0;
     assert_true(now == 0 || now == MANY);
     changed += now != known;
+    moments_learn(&moments, now != known);
     known = now;
   }
   assert_in_range(changed, 1, 39);

@@ -23,6 +23,7 @@
 
 #include "base/hash.h"
 #include "cache_place.h"
+#include "odd_moments.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -34,11 +35,12 @@
 
 /* ---- Other processes ---- */
 
-/* A process that locks the database for a time; returns when it has. */
-static pid_t lock_for(struct place *fixture, double seconds) {
+/* A process that locks the database for a time; returns when it has. `tell` then gives the moment of its release. */
+static pid_t lock_for(struct place *fixture, double seconds, int *tells) {
   int tell[2];
   char byte;
   assert_int_equal(pipe(tell), 0);
+  *tells = tell[0];
   pid_t pid = fork();
   if (pid == 0) {
     sqlite3 *db = NULL;
@@ -47,24 +49,29 @@ static pid_t lock_for(struct place *fixture, double seconds) {
     int code = sqlite3_exec(db, "BEGIN EXCLUSIVE; DELETE FROM record", NULL, NULL, NULL);
     if (write(tell[1], "", 1) != 1) code = 1;
     usleep((useconds_t)(seconds * 1e6));
+    const double released = clock_seconds();
+    if (write(tell[1], &released, sizeof released) != sizeof released) code = 1;
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     _exit(code);
   }
   close(tell[1]);
   assert_int_equal(read(tell[0], &byte, 1), 1);
-  close(tell[0]);
   return pid;
 }
 
 static void a_short_lock_is_waited_for(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  pid_t pid = lock_for(fixture, 0.7);
+  int tells;
+  pid_t pid = lock_for(fixture, 0.7, &tells);
   struct cache *cache;
-  double start = clock_seconds();
+  double released;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(place_store(cache, "new ", 1, NULL), CUGEN_OK);
-  assert_true(clock_seconds() - start > 0.3);
+  double stored = clock_seconds();
+  assert_int_equal(read(tells, &released, sizeof released), sizeof released);
+  assert_true(stored > released);
+  close(tells);
   assert_int_equal(place_count(cache), 101);
   cache_close(cache);
   int status = 1;
@@ -77,12 +84,14 @@ static void a_long_lock_is_an_error(void **state) {
   place_fill(fixture);
   struct cache *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
-  pid_t pid = lock_for(fixture, 100);
+  int tells;
+  pid_t pid = lock_for(fixture, 100, &tells);
   cugen_error err = {0};
   assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_ERROR_IO);
   assert_non_null(strstr(err.message, "another process has kept the cache locked for 5 s"));
   assert_non_null(strstr(err.message, text_get(&fixture->path)));
   process_end(pid, NULL); /* and with it goes its lock */
+  close(tells);
   assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_OK);
   assert_int_equal(place_count(cache), 101);
   cache_close(cache);
@@ -145,17 +154,19 @@ static int format_of(struct place *fixture) {
 static void killed_migrations(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  uint64_t seed = 7;
+  struct moments moments = {.seed = 7, .longest = 12000};
   int of_format[4] = {0};
   for (int round = 0; round < 60; round++) {
     if (format_of(fixture) == 3) place_back_to_1(fixture);
     pid_t pid = fork();
     struct cache *cache;
     if (pid == 0) _exit(cache_open(text_get(&fixture->path), &cache, NULL, NULL) != CUGEN_OK);
-    usleep((useconds_t)(random_next(&seed) % 12000));
+    moments_wait(&moments);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    of_format[format_of(fixture)]++;
+    const int format = format_of(fixture);
+    of_format[format]++;
+    moments_learn(&moments, format == 3);
   }
   assert_true(of_format[1] > 0 && of_format[3] > 0);
   struct cache *cache;
@@ -176,14 +187,14 @@ static void store_and_tell(struct place *fixture, int first, int tell) {
 static void killed_writers(void **state) {
   struct place *fixture = *state;
   size_t known = 0;
-  uint64_t seed = 42;
+  struct moments moments = {.seed = 42, .longest = 60000};
   for (int round = 0; round < 40; round++) {
     int tell[2], last = (int)known - 1, got;
     assert_int_equal(pipe(tell), 0);
     pid_t pid = fork();
     if (pid == 0) store_and_tell(fixture, (int)known, tell[1]);
     close(tell[1]);
-    usleep((useconds_t)(random_next(&seed) % (round % 2 ? 5000 : 60000)));
+    moments_wait(&moments);
     struct text how = {0};
     process_end(pid, &how);
     assert_string_equal(text_get(&how), "signal 9 (Killed)");
@@ -196,6 +207,7 @@ static void killed_writers(void **state) {
     size_t count = place_count(cache);
     cache_close(cache);
     assert_in_range(count, last + 1, last + 2);
+    moments_learn(&moments, count >= known + 5);
     known = count;
   }
   assert_true(known > 10); /* some hundreds on an idle machine */

@@ -32,9 +32,12 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
+static double limit; /* of a compile, in seconds */
+
 static int reset_fake(void **state) {
   (void)state;
   *fake = (struct fake_nvrtc){.log = ""};
+  limit = 60;
   return 0;
 }
 
@@ -54,7 +57,7 @@ static int use(struct toolkit *toolkit, cugen_error *err) {
                                           .arch = "sm_90a",
                                           .entries = entries,
                                           .entry_count = 2,
-                                          .timeout = 0.3};
+                                          .timeout = limit};
   const struct nvrtc *nvrtc;
   struct compiled compiled;
   int status = nvrtc_open(toolkit, &nvrtc, err);
@@ -138,10 +141,11 @@ static void no_log(void **state) {
 
 static void never_ends(void **state) {
   (void)state;
-  fake->compile_seconds = 60;
+  fake->compile_seconds = 600;
+  limit = 0.3;
   double begin = clock_seconds();
   expect(CUGEN_ERROR_COMPILE, "compiling was stopped after 0.3 s");
-  assert_true(clock_seconds() - begin < 5);
+  assert_true(clock_seconds() - begin < 100);
 }
 
 int main(void) {
