@@ -19,12 +19,13 @@ first would be chance. `2>&1 |` or `2>FILE` settles it."""
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 SKIP = 77
-TIMEOUT = 240
+TIMEOUT = 600
 NOT_SHELL = re.compile(r"""<<'?(\w+).*?^\1$|'[^']*'|"[^"]*"|\\.|&&|\|\||[<>]&|&>""", re.S | re.M)
 UNORDERED = "[stdout and stderr of commands that run side by side: in what order is chance]"
 
@@ -68,22 +69,24 @@ def side_by_side(command):
     return any(sign in NOT_SHELL.sub("", command) for sign in "|&")
 
 
-def lines_of(done):
-    return ((done.stdout or b"") + (done.stderr or b"")).decode(errors="backslashreplace").splitlines()
+def lines_of(printed):
+    return b"".join(part or b"" for part in printed).decode(errors="backslashreplace").splitlines()
 
 
 def run(command, folder, environment):
     """What the command printed, as lines, with [code] at the end for an exit code other than 0; and the code."""
-    apart = side_by_side(command)
+    errors = subprocess.PIPE if side_by_side(command) else subprocess.STDOUT
+    shell = subprocess.Popen(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
     try:
-        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE if apart else subprocess.STDOUT,
-                              timeout=TIMEOUT)
-    except subprocess.TimeoutExpired as late:
-        return lines_of(late) + [f"[no end within {TIMEOUT} s]"], -1
-    code = [f"[{done.returncode}]"] if done.returncode else []
-    unordered = [UNORDERED] if done.stdout and done.stderr else []
-    return stripped(lines_of(done)) + unordered + code, done.returncode
+        printed = shell.communicate(timeout=TIMEOUT)
+    except BaseException as why:
+        os.killpg(shell.pid, signal.SIGKILL)
+        if not isinstance(why, subprocess.TimeoutExpired):
+            raise
+        return lines_of(shell.communicate()) + [f"[no end within {TIMEOUT} s]"], -1
+    code = [f"[{shell.returncode}]"] if shell.returncode else []
+    return stripped(lines_of(printed)) + ([UNORDERED] if all(printed) else []) + code, shell.returncode
 
 
 def report(script, command, expected, actual):

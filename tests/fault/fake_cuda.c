@@ -1,9 +1,11 @@
 /* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which can be made to fail.
-   Kernels do what the test says. FAKE_CUDA_DEVICES and FAKE_CUDA_VERSION in the environment set what scripts need. */
+   Kernels do what the test says. In the environment FAKE_CUDA_DEVICES and FAKE_CUDA_VERSION set what scripts need, and at the
+   call with the number FAKE_CUDA_INTERRUPT the process is interrupted. */
 #include "fake_cuda.h"
 
 #include <cuda.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +14,17 @@ struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
 #define COUNT(counter, by) __atomic_add_fetch(&fake_cuda.counter, by, __ATOMIC_RELAXED)
 
+static int setting(const char *name, int otherwise) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : otherwise;
+}
+
 /* Counts the call; what it gives when it is one to fail. */
 static CUresult fails(const char *call) {
   CUresult broken = (CUresult)__atomic_load_n(&fake_cuda.broken, __ATOMIC_RELAXED);
   if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return broken;
   long number = COUNT(calls, 1);
+  if (number == setting("FAKE_CUDA_INTERRUPT", 0)) raise(SIGINT);
   if (fake_cuda.fail_on && fake_cuda.fail_at && number > fake_cuda.fail_at) return (CUresult)fake_cuda.fail_with;
   if (number != fake_cuda.fail_at) return broken;
   fake_cuda.failed_call = call;
@@ -40,11 +48,6 @@ enum { MOST_DEVICES = 8 };
 static char primaries[MOST_DEVICES];
 
 /* ---- The driver and its device --------------------------------------------------------------------------------- */
-
-static int setting(const char *name, int otherwise) {
-  const char *text = getenv(name);
-  return text ? atoi(text) : otherwise;
-}
 
 CUresult cuInit(unsigned flags) {
   (void)flags;
