@@ -338,6 +338,8 @@ kernel "matmul" {
   -- On tensor cores, by the instructions that every GPU has since compute capability 8.0; else as pipelined.
   implementation "mma" {
     template "matmul_mma.cu",
+    -- As above, with more tiles along k than stages, and copies of 16, 8 and fewer bytes.
+    check { M = 131, N = 260, K = 392, dtype = "bf16" },
     requires "device.compute_capability >= 80 and dtype ~= 'f32'",
     requires "dtype ~= 'e4m3' and dtype ~= 'e5m2' or device.compute_capability >= 89 or device.is_gpu == 0",
     -- Nothing transposes bytes on the way to the tensor cores.
@@ -404,6 +406,7 @@ kernel "matmul" {
   -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
   implementation "wgmma" {
     template "matmul_wgmma.cu",
+    check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
     requires "hopper",
     requires "dtype ~= 'f32' and dtype ~= 'f64'",
 
@@ -509,6 +512,7 @@ kernel "matmul" {
   -- adds up the parts.
   implementation "wgmma_stream" {
     template "matmul_wgmma.cu",
+    check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
     requires "streams",
     requires "batch == 1",
 

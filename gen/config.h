@@ -120,6 +120,7 @@ struct config_implementation {
   size_t restriction_count;
   const char *const *tries; /* "tiled tile=32": what a search begins with, where it is a variant */
   size_t try_count;
+  const struct value *check; /* a value or VALUE_NIL for each problem; NULL: the kernel's check { } alone */
   const struct config_tensor *tensors;
   size_t tensor_count;
   const struct config_launch *launches;

@@ -113,6 +113,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
                         struct config_implementation *out);
 /* config_try.c; after the tunables. */
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
+/* config_check.c; *out: NULL where there is none. */
+int read_check(struct build *build, const struct list *list, const struct value **out);
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);

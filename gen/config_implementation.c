@@ -318,6 +318,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
     status = read_rules(build, list, (struct config_derived *)out->derived, &out->derived_count,
                         (struct config_restriction *)out->restrictions, &out->restriction_count);
   if (!status) status = read_requirements(build, list, (struct config_requirement *)out->requirements);
+  if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_tensors(build, list, out);
   if (!status) status = read_launches(build, list, owner, out);

@@ -61,56 +61,12 @@ static int read_problems(struct build *build, const struct list *list) {
 
 /* ---- check { ... } ---- */
 
-static int check_check(struct build *build, int line, const struct config_problem *problem) {
-  struct text value = {0};
-  value_print(problem->check, &value);
-  int status = CUGEN_OK;
-  if (problem->check.type != problem->values[0].type)
-    status =
-        build_fail(build, line, "check gives problem \"%s\" the value %s, which is of another type than its default",
-                   problem->name, text_get(&value));
-  size_t i = 0;
-  while (i < problem->value_count && !value_equal(problem->values[i], problem->check)) i++;
-  if (!status && problem->listed && i == problem->value_count)
-    status = build_fail(build, line, "check gives problem \"%s\" the value %s, which is not in its list at line %d",
-                        problem->name, text_get(&value), problem->line);
-  text_free(&value);
-  return status;
-}
-
-static int check_unknown(struct build *build, int line, int table) {
+static int read_kernel_check(struct build *build, const struct list *list) {
   struct config *config = build->config;
-  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
-  if (!names) return build_memory(build);
-  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
-  const char *odd = unknown_key(build, table, names, config->problem_count);
-  if (!odd) return CUGEN_OK;
-  const char *nearest = text_nearest(odd, names, config->problem_count);
-  return build_fail(build, line, "check names '%s', which is no problem of this kernel%s%s%s", odd,
-                    nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-}
-
-static int read_check_values(struct build *build, int line, int table) {
-  struct config *config = build->config;
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, line, "check needs its values in braces: %s", config_keywords[KEYWORD_check].example);
-  int status = check_unknown(build, line, table);
-  for (size_t i = 0; i < config->problem_count && !status; i++) {
-    struct config_problem *problem = (struct config_problem *)&config->problems[i]; /* the arena's */
-    if (!push_field(build, table, problem->name)) continue;
-    status = read_value(build, line, "check", &problem->check);
-    lua_pop(build->L, 1);
-    if (!status) status = check_check(build, line, problem);
-  }
-  return status;
-}
-
-static int read_check(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_check);
-  if (!item) return CUGEN_OK;
-  list_push(build, list, item);
-  int status = read_check_values(build, item->declaration->line, lua_gettop(build->L));
-  lua_pop(build->L, 1);
+  const struct value *values;
+  int status = read_check(build, list, &values);
+  for (size_t i = 0; i < config->problem_count && values && !status; i++)
+    ((struct config_problem *)&config->problems[i])->check = values[i]; /* the arena's */
   return status;
 }
 
@@ -246,7 +202,7 @@ static int read_body(struct build *build, int table, int line) {
   int status = read_list(build, table, PLACE_KERNEL, text_get(&owner), line, &list);
   text_free(&owner);
   if (!status) status = read_problems(build, &list);
-  if (!status) status = read_check(build, &list);
+  if (!status) status = read_kernel_check(build, &list);
   if (!status) status = read_policy(build, &list);
   if (!status) status = read_shared(build, &list);
   if (!status) status = read_arguments(build, &list);

@@ -1,27 +1,31 @@
-/* Lines of templates, by file; see branches.h. */
+/* Lines of templates, by number: every line that any source has gets one. See branches.h. */
 #include "branches.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  MOST_FILES = 64,
-  CAME = 1, /* in the source that is being taken */
-  SEEN = 2, /* in one before */
-  LEFT_OUT = 4
-};
+enum { MOST_FILES = 64 };
 
 struct template_lines {
   char *name;
-  uint8_t *flags; /* by line number */
+  uint32_t *number; /* by line; 0: none yet */
   size_t room;
-  bool present; /* in the source that is being taken */
+};
+
+struct taken {
+  uint32_t *lines; /* numbers, rising */
+  size_t count;
+  uint64_t files; /* a bit each */
 };
 
 struct branches {
   struct template_lines files[MOST_FILES];
   size_t count;
+  uint8_t *file_of;     /* by number of a line */
+  uint32_t lines, room; /* numbers given out; 0 is none */
+  struct taken *taken;
+  size_t taken_count, taken_room;
 };
 
 int branches_open(struct branches **out, cugen_error *err) {
@@ -33,10 +37,15 @@ void branches_close(struct branches *b) {
   if (!b) return;
   for (size_t i = 0; i < b->count; i++) {
     free(b->files[i].name);
-    free(b->files[i].flags);
+    free(b->files[i].number);
   }
+  for (size_t i = 0; i < b->taken_count; i++) free(b->taken[i].lines);
+  free(b->file_of);
+  free(b->taken);
   free(b);
 }
+
+/* ---- Reading a source ---- */
 
 /* NULL: no memory, or more files than there is room for. */
 static struct template_lines *find_file(struct branches *b, const char *name, size_t length) {
@@ -48,17 +57,41 @@ static struct template_lines *find_file(struct branches *b, const char *name, si
   return &b->files[b->count++];
 }
 
-static bool mark(struct template_lines *file, size_t line) {
-  if (line >= file->room) {
-    const size_t room = line * 2 + 64;
-    uint8_t *grown = realloc(file->flags, room);
-    if (!grown) return false;
-    memset(grown + file->room, 0, room - file->room);
-    file->flags = grown;
-    file->room = room;
-  }
-  file->flags[line] |= CAME;
-  file->present = true;
+/* An array with room for one more than count. NULL: no memory, and the old one is as it was. */
+static void *grow(void *array, size_t count, size_t size) {
+  if (count & (count - 1)) return array; /* room for the next power of two */
+  return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+static bool make_room(struct template_lines *file, size_t line) {
+  if (line < file->room) return true;
+  const size_t room = line * 2 + 64;
+  uint32_t *grown = realloc(file->number, room * sizeof *grown);
+  if (!grown) return false;
+  memset(grown + file->room, 0, (room - file->room) * sizeof *grown);
+  file->number = grown;
+  file->room = room;
+  return true;
+}
+
+/* The line's number, a new one if it has none. 0: no memory. */
+static uint32_t number_of(struct branches *b, struct template_lines *file, size_t line) {
+  if (!make_room(file, line)) return 0;
+  if (file->number[line]) return file->number[line];
+  uint8_t *grown = grow(b->file_of, b->lines, sizeof *grown);
+  if (!grown) return 0;
+  b->file_of = grown;
+  grown[b->lines] = (uint8_t)(file - b->files);
+  return file->number[line] = ++b->lines;
+}
+
+static bool mark(struct branches *b, struct template_lines *file, size_t line, struct taken *out) {
+  const uint32_t number = number_of(b, file, line);
+  uint32_t *grown = number ? grow(out->lines, out->count, sizeof *grown) : NULL;
+  if (!grown) return false;
+  out->lines = grown;
+  grown[out->count++] = number;
+  out->files |= UINT64_C(1) << (file - b->files);
   return true;
 }
 
@@ -72,7 +105,7 @@ static bool read_directive(struct branches *b, const char *text, struct template
   return true;
 }
 
-static bool mark_lines(struct branches *b, const char *source) {
+static bool mark_lines(struct branches *b, const char *source, struct taken *out) {
   struct template_lines *file = NULL;
   size_t line = 0;
   for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -80,29 +113,100 @@ static bool mark_lines(struct branches *b, const char *source) {
       if (!file) return false;
       continue;
     }
-    if (file && strcspn(at, "\n") > strspn(at, " ") && !mark(file, line)) return false;
+    if (file && strcspn(at, "\n") > strspn(at, " ") && !mark(b, file, line, out)) return false;
     line++;
   }
   return true;
 }
 
-/* Settles what a source has added to a template that it has. */
-static bool settle(struct template_lines *file) {
-  bool more = false;
-  for (size_t i = 0; i < file->room; i++) {
-    const unsigned before = file->flags[i];
-    const unsigned now = before & CAME ? SEEN : before & SEEN ? LEFT_OUT : 0;
-    more |= (now & ~before) != 0;
-    file->flags[i] = (uint8_t)((before | now) & (SEEN | LEFT_OUT));
-  }
-  file->present = false;
-  return more;
+static int by_number(const void *left, const void *right) {
+  const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+  return (a > b) - (a < b);
 }
 
-int branches_take(struct branches *b, const char *source, bool *more, cugen_error *err) {
-  const bool marked = mark_lines(b, source);
-  *more = false;
-  for (size_t i = 0; i < b->count; i++)
-    if (b->files[i].present) *more |= settle(&b->files[i]);
-  return marked ? CUGEN_OK : error_memory(err);
+/* A loop of the template brings a line several times. */
+static void sort(struct taken *t) {
+  size_t kept = 0;
+  if (t->count) qsort(t->lines, t->count, sizeof *t->lines, by_number);
+  for (size_t i = 0; i < t->count; i++)
+    if (!kept || t->lines[kept - 1] != t->lines[i]) t->lines[kept++] = t->lines[i];
+  t->count = kept;
+}
+
+static bool is_known(const struct branches *b, const struct taken *t) {
+  for (size_t i = 0; i < b->taken_count; i++) {
+    const struct taken *other = &b->taken[i];
+    if (other->count == t->count && (!t->count || memcmp(other->lines, t->lines, t->count * sizeof *t->lines) == 0))
+      return true;
+  }
+  return false;
+}
+
+int branches_add(struct branches *b, const char *source, bool *more, cugen_error *err) {
+  struct taken taken = {0};
+  struct taken *grown = NULL;
+  const bool marked = mark_lines(b, source, &taken);
+  sort(&taken);
+  *more = marked && !is_known(b, &taken);
+  if (*more) grown = grow(b->taken, b->taken_count, sizeof *grown);
+  if (grown) {
+    b->taken = grown;
+    grown[b->taken_count++] = taken;
+    return CUGEN_OK;
+  }
+  free(taken.lines);
+  return marked && !*more ? CUGEN_OK : error_memory(err);
+}
+
+/* ---- Choosing ---- */
+
+enum { TIMES = 2 }; /* that a branch is to be taken, in different company */
+
+struct times { /* that a line has come out, and been left out */
+  uint8_t out, left;
+};
+
+/* How many branches it takes that were not taken often enough; add: they are counted. */
+static size_t count_new(const struct branches *b, const struct taken *t, struct times *times, bool add) {
+  size_t count = 0, at = 0;
+  for (uint32_t line = 1; line <= b->lines; line++) {
+    const bool out = at < t->count && t->lines[at] == line;
+    at += out;
+    if (!(t->files >> b->file_of[line - 1] & 1)) continue;
+    uint8_t *taken = out ? &times[line].out : &times[line].left;
+    if (*taken >= TIMES) continue;
+    count++;
+    *taken = (uint8_t)(*taken + add);
+  }
+  return count;
+}
+
+/* The one that takes most, the first of several; what each brings only gets less, so `most` bounds it. */
+static size_t best_of(const struct branches *b, struct times *times, size_t *most) {
+  size_t best = b->taken_count, brings = 0;
+  for (size_t i = 0; i < b->taken_count; i++) {
+    if (most[i] <= brings) continue;
+    most[i] = count_new(b, &b->taken[i], times, false);
+    if (most[i] > brings) best = i, brings = most[i];
+  }
+  return best;
+}
+
+int branches_choose(const struct branches *b, bool *chosen, cugen_error *err) {
+  struct times *times = calloc(b->lines + 1, sizeof *times);
+  size_t *most = calloc(b->taken_count + 1, sizeof *most);
+  if (times && most) {
+    for (size_t i = 0; i < b->taken_count; i++) {
+      most[i] = chosen[i] ? 0 : SIZE_MAX;
+      if (chosen[i]) count_new(b, &b->taken[i], times, true);
+    }
+    for (size_t i; (i = best_of(b, times, most)) < b->taken_count; most[i] = 0) {
+      chosen[i] = true;
+      count_new(b, &b->taken[i], times, true);
+    }
+  }
+  const bool done = times && most;
+  free(times);
+  free(most);
+  return done ? CUGEN_OK : error_memory(err);
 }

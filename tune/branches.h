@@ -1,9 +1,10 @@
-/* Which branches of templates a set of sources has taken: lines that came out in one of them, lines that one left out. Known
-   by the #line that expansions carry, so that nothing need be understood of the template. */
+/* Which branches of templates sources take: lines that come out, and lines that are left out of a template that others have
+   them of. Known by the #line that expansions carry, so that nothing need be understood of the template. */
 #ifndef TUNE_BRANCHES_H
 #define TUNE_BRANCHES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 
@@ -12,7 +13,11 @@ struct branches;
 int branches_open(struct branches **out, cugen_error *err);
 void branches_close(struct branches *branches);
 
-/* Takes a source in. *more: it has a line that none before had, or lacks one that all before with that template had. */
-int branches_take(struct branches *branches, const char *source, bool *more, cugen_error *err);
+/* Takes a source in as the next one, counted from 0. *more: none before took the same branches; else it is not kept. */
+int branches_add(struct branches *branches, const char *source, bool *more, cugen_error *err);
+
+/* Few of those kept that take every branch that any of them takes, and each twice that two of them take; chosen says which and has
+   a place for each. Those that are chosen already stay. */
+int branches_choose(const struct branches *branches, bool *chosen, cugen_error *err);
 
 #endif

@@ -227,7 +227,7 @@ static int keep_run(struct outcome *o, const struct check_run *run, cugen_error 
   if (result->outcome == CUGEN_OUTCOME_LAUNCH) return keep_skip(c, result->variant, result->reason, false, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
-  const bool whole = run->problem == CHECK_WHOLE && c->list.size_count > CHECK_WHOLE;
+  const bool whole = o->problem->whole;
   if (!status && (whole || !c->groups_seen[run->group]) && !c->groups_counted[run->group])
     status = add_counters(o, err);
   c->groups_counted[run->group] |= whole;
@@ -408,7 +408,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   c->groups_counted = calloc(c->list.group_count + 1, sizeof *c->groups_counted);
   c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
   if (!status && (!c->groups_seen || !c->groups_counted || !c->problems_seen)) status = error_memory(err);
-  if (!status) out->variants_of = space_valid(c->list.problems[0].space);
+  if (!status) out->variants_of = check_list_valid(&c->list);
   if (!status && !options->variant) status = skip_unmet(c, err);
   if (!status) status = run_threads(c, err);
   if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);

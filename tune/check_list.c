@@ -15,18 +15,24 @@ bool check_list_fixed(const struct check_options *options, const char *name) {
   return false;
 }
 
-/* A size that may vary: the config gives it another value for the check problem. */
-static bool is_size(const struct tune_target *target, const struct check_options *options, size_t i) {
+static bool is_whole_number(const struct value *value) {
+  return value && value->type == VALUE_INT;
+}
+
+/* A size that may vary: a check { } gives it a value. */
+static bool is_size(const struct tune_target *target, const struct check_options *options,
+                    const struct check_family *family, const struct problem *base, size_t i) {
   const struct config_problem *p = &target->config->problems[i];
-  return p->check.type == VALUE_INT && !p->listed && !check_list_fixed(options, p->name) &&
-         target->problem->values[i].type == VALUE_INT && target->problem->values[i].integer > 3;
+  const struct value *own = family->owner ? &family->owner->check[i] : NULL;
+  return (is_whole_number(&p->check) || is_whole_number(own)) && !p->listed && !check_list_fixed(options, p->name) &&
+         is_whole_number(&base->values[i]) && base->values[i].integer > 3;
 }
 
 /* Whole tiles and more of them; less than one; more than the check problem's, and odd. */
 enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
+enum { TILE = 64, LARGE = 1 << 12 };
 
 static int64_t shaped(enum shape shape, int64_t size) {
-  enum { TILE = 64, LARGE = 1 << 12 };
   int64_t tile = TILE;
   while (tile > size) tile /= 2;
   switch (shape) {
@@ -37,7 +43,17 @@ static int64_t shaped(enum shape shape, int64_t size) {
   }
 }
 
-struct problem *check_list_problem(struct check_list *list, const struct problem *base, cugen_error *err) {
+/* Of an implementation's own sizes, which it may need to be multiples of something and large: small ones are such
+   multiples, too, and odd ones no larger. */
+static int64_t shaped_own(enum shape shape, int64_t size) {
+  int64_t multiple = 1;
+  while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
+  if (shape == SHAPE_SMALL) return (shaped(shape, size) + multiple - 1) / multiple * multiple;
+  return shape == SHAPE_LARGER ? (size + 3) | 1 : shaped(shape, size);
+}
+
+struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
+                                   cugen_error *err) {
   struct check_problem *grown = realloc(list->problems, (list->problem_count + 1) * sizeof *grown);
   struct value *values = calloc(base->count + 1, sizeof *values);
   if (grown) list->problems = grown;
@@ -48,33 +64,38 @@ struct problem *check_list_problem(struct check_list *list, const struct problem
   }
   memcpy(values, base->values, base->count * sizeof *values);
   struct check_problem *made = &list->problems[list->problem_count++];
-  *made = (struct check_problem){.problem = {.values = values, .count = base->count}};
+  *made = (struct check_problem){.problem = {.values = values, .count = base->count}, .family = family};
   return &made->problem;
 }
 
 static int add_sizes(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                     cugen_error *err) {
+                     size_t number, cugen_error *err) {
+  struct check_family *family = &list->families[number];
+  const struct problem base = list->problems[family->first].problem;
   bool vary = false;
-  for (size_t i = 0; i < target->problem->count; i++) vary |= is_size(target, options, i);
+  for (size_t i = 0; i < base.count; i++) vary |= is_size(target, options, family, &base, i);
   for (enum shape shape = 0; shape < SHAPE_COUNT && vary; shape++) {
-    struct problem *p = check_list_problem(list, target->problem, err);
+    struct problem *p = check_list_problem(list, number, &base, err);
     if (!p) return CUGEN_ERROR_MEMORY;
+    list->problems[list->problem_count - 1].whole = shape == SHAPE_WHOLE;
     for (size_t i = 0; i < p->count; i++)
-      if (is_size(target, options, i)) p->values[i] = value_int(shaped(shape, p->values[i].integer));
+      if (is_size(target, options, family, &base, i))
+        p->values[i] = value_int((family->owner ? shaped_own : shaped)(shape, base.values[i].integer));
   }
-  list->size_count = list->problem_count;
+  family->count = list->problem_count - family->first;
   return CUGEN_OK;
 }
 
 /* One for each other value of what has a list of them: types, layouts. */
 static int add_others(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                      cugen_error *err) {
-  for (size_t i = 0; i < target->problem->count; i++) {
+                      size_t family, cugen_error *err) {
+  const struct problem base = list->problems[list->families[family].first].problem;
+  for (size_t i = 0; i < base.count; i++) {
     const struct config_problem *listed = &target->config->problems[i];
     if (!listed->listed || check_list_fixed(options, listed->name)) continue;
     for (size_t v = 0; v < listed->value_count; v++) {
-      if (value_equal(listed->values[v], target->problem->values[i])) continue;
-      struct problem *p = check_list_problem(list, target->problem, err);
+      if (value_equal(listed->values[v], base.values[i])) continue;
+      struct problem *p = check_list_problem(list, family, &base, err);
       if (!p) return CUGEN_ERROR_MEMORY;
       p->values[i] = listed->values[v];
     }
@@ -90,12 +111,62 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
   return space_open(target->config, &p->problem, &target->device->facts, &p->space, err);
 }
 
+/* ---- Families ---- */
+
+static bool same_values(const struct problem *a, const struct problem *b) {
+  size_t i = 0;
+  while (i < a->count && value_equal(a->values[i], b->values[i])) i++;
+  return i == a->count;
+}
+
+/* The family of the owner's check { }, NULL: of the kernel's; one that is there already has the same values. */
+static int add_family(const struct tune_target *target, const struct check_options *options, struct check_list *list,
+                      const struct config_implementation *owner, size_t *out, cugen_error *err) {
+  const size_t number = list->family_count, first = list->problem_count;
+  struct problem *base = check_list_problem(list, number, target->problem, err);
+  if (!base) return CUGEN_ERROR_MEMORY;
+  for (size_t i = 0; owner && i < base->count; i++)
+    if (owner->check[i].type != VALUE_NIL && !check_list_fixed(options, target->config->problems[i].name))
+      base->values[i] = owner->check[i];
+  for (*out = 0; *out < number; ++*out) {
+    if (!same_values(base, &list->problems[list->families[*out].first].problem)) continue;
+    check_list_drop(list);
+    return CUGEN_OK;
+  }
+  list->families[list->family_count++] = (struct check_family){.owner = owner, .first = first, .count = 1};
+  return add_sizes(target, options, list, number, err);
+}
+
+/* The implementation that a variant's text names. */
+static bool is_named(const char *variant, const struct config_implementation *implementation) {
+  const size_t length = strcspn(variant, " ");
+  return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
+}
+
+/* Of the named variant only its own. */
+static int make_families(const struct tune_target *target, const struct check_options *options,
+                         struct check_list *list, cugen_error *err) {
+  const struct config *config = target->config;
+  const struct config_implementation *named = NULL;
+  list->families = calloc(config->implementation_count + 1, sizeof *list->families);
+  list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
+  if (!list->families || !list->family_of) return error_memory(err);
+  for (size_t i = 0; i < config->implementation_count && options->variant; i++)
+    if (is_named(options->variant, &config->implementations[i])) named = &config->implementations[i];
+  size_t ignored;
+  int status = add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
+  for (size_t i = 0; i < config->implementation_count && !options->variant && !status; i++)
+    if (config->implementations[i].check)
+      status = add_family(target, options, list, &config->implementations[i], &list->family_of[i], err);
+  return status;
+}
+
 static int make_problems(const struct tune_target *target, const struct check_options *options,
                          struct check_list *list, cugen_error *err) {
-  if (!check_list_problem(list, target->problem, err)) return CUGEN_ERROR_MEMORY;
-  int status = add_sizes(target, options, list, err);
+  int status = make_families(target, options, list, err);
   bool values = !options->variant && !options->all && !options->sample && !options->branches;
-  if (!status && values) status = add_others(target, options, list, err);
+  for (size_t f = 0; f < list->family_count && values && !status; f++)
+    status = add_others(target, options, list, f, err);
   for (size_t i = 0; i < list->problem_count && !status; i++)
     status = check_list_open(target, &list->problems[i], err);
   return status;
@@ -123,22 +194,23 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
   return CUGEN_OK;
 }
 
-/* The variant on the first problem, and where it is valid on the others: on all sizes, or on the `only`-th. */
-int check_list_variant(struct check_list *list, uint64_t index, size_t only, cugen_error *err) {
+int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only, cugen_error *err) {
+  const struct check_family *family = &list->families[number];
+  const struct space *space = list->problems[family->first].space;
   struct variant variant;
   struct text text = {0};
-  struct value *values = calloc(space_max_tunables(list->problems[0].space) + 1, sizeof *values);
-  int status = values ? check_list_run(list, 0, index, err) : error_memory(err);
+  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+  int status = values ? check_list_run(list, family->first, index, err) : error_memory(err);
   if (values) {
-    space_variant(list->problems[0].space, index, &variant, values);
+    space_variant(space, index, &variant, values);
     variant_print(&variant, &text);
   }
-  for (size_t p = 1; p < list->size_count && !status; p++) {
+  for (size_t p = 1; p < family->count && !status; p++) {
     uint64_t there;
     cugen_error ignored;
     if (only && p != only) continue;
-    if (space_find(list->problems[p].space, text_get(&text), &there, &ignored) == CUGEN_OK)
-      status = check_list_run(list, p, there, err);
+    if (space_find(list->problems[family->first + p].space, text_get(&text), &there, &ignored) == CUGEN_OK)
+      status = check_list_run(list, family->first + p, there, err);
   }
   list->group_count++;
   text_free(&text);
@@ -163,11 +235,11 @@ static void suggest_sizes(const struct tune_target *target, const struct check_l
   struct text text = {0};
   uint64_t there;
   size_t p = 1;
-  while (p < list->size_count && !space_look_up(list->problems[p].space, variant, &there)) p++;
-  if (p >= list->size_count) return;
+  while (p < list->families[0].count && !space_look_up(list->problems[p].space, variant, &there)) p++;
+  if (p >= list->families[0].count) return;
   text_add(&text, "; the problem here is the config's check problem,");
   add_sizes_text(target, list, p, &list->problems[0].problem, "", &text);
-  text_add(&text, "; it can be checked with");
+  text_add(&text, "; it can be checked with a check { ... } of its own in the config, or with");
   add_sizes_text(target, list, p, &list->problems[p].problem, "-s ", &text);
   if (!text.failed) error_append(err, "%s", text_get(&text));
   text_free(&text);
@@ -177,7 +249,29 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
   uint64_t index = 0;
   int status = space_find(list->problems[0].space, text, &index, err);
   if (status) suggest_sizes(target, list, text, err);
-  return status ? status : check_list_variant(list, index, 0, err);
+  return status ? status : check_list_variant(list, 0, index, 0, err);
+}
+
+static const struct space_implementation *at_home(const struct check_list *list, size_t implementation,
+                                                  size_t *count) {
+  const struct check_family *family = &list->families[list->family_of[implementation]];
+  return &space_implementations(list->problems[family->first].space, count)[implementation];
+}
+
+uint64_t check_list_valid(const struct check_list *list) {
+  size_t count = 1;
+  uint64_t valid = 0;
+  for (size_t i = 0; i < count; i++) valid += at_home(list, i, &count)->valid;
+  return valid;
+}
+
+/* The number-th of all. */
+static int add_numbered(struct check_list *list, uint64_t number, cugen_error *err) {
+  size_t i = 0, count;
+  const struct space_implementation *implementation = at_home(list, i, &count);
+  for (; number >= implementation->valid; implementation = at_home(list, ++i, &count))
+    number -= implementation->valid;
+  return check_list_variant(list, list->family_of[i], implementation->first + number, 0, err);
 }
 
 int check_list_make(const struct tune_target *target, const struct check_options *options, struct check_list *out,
@@ -186,14 +280,14 @@ int check_list_make(const struct tune_target *target, const struct check_options
   uint64_t state = options->seed;
   int status = make_problems(target, options, out, err);
   if (status) return status;
-  const uint64_t valid = space_valid(out->problems[0].space);
+  const uint64_t valid = check_list_valid(out);
   if (!valid) return space_explain_empty(out->problems[0].space, err);
   if (options->variant) return add_named(target, out, options->variant, err);
   if (options->branches) return check_sample_branches(out, target, options, &state, err);
   if (!options->all && !options->sample) return check_sample_values(out, &state, err);
   const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;
   for (uint64_t i = 0; i < wanted && !status; i++)
-    status = check_list_variant(out, wanted == valid ? i : check_draw(&state) % valid, 0, err);
+    status = add_numbered(out, wanted == valid ? i : check_draw(&state) % valid, err);
   return status;
 }
 
@@ -210,6 +304,8 @@ void check_list_drop(struct check_list *list) {
 void check_list_free(struct check_list *list) {
   for (size_t i = 0; i < list->problem_count; i++) drop_problem(&list->problems[i]);
   free(list->problems);
+  free(list->families);
+  free(list->family_of);
   free(list->runs);
   *list = (struct check_list){0};
 }

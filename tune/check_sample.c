@@ -9,9 +9,9 @@
 enum {
   DRAWS = 400,
   EACH_ELSEWHERE = 1,
-  /* Of branches: variants of an implementation on the first problem and on each of the others, and how many others. */
+  /* Of branches: variants of an implementation on its family's first problem and on each of the others, and how many others. */
   DRAWS_HERE = 100,
-  DRAWS_ELSEWHERE = 6,
+  DRAWS_ELSEWHERE = 16,
   PROBLEMS = 96
 };
 
@@ -37,10 +37,11 @@ static bool covers_more(const struct variant *variant, struct covered *covered) 
 }
 
 /* Of one implementation: the first variant on all sizes, then those with a new value on the first and one other. */
-static int add_covering(struct check_list *list, const struct space_implementation *implementation, uint64_t *state,
-                        cugen_error *err) {
+static int add_covering(struct check_list *list, size_t family, const struct space_implementation *implementation,
+                        uint64_t *state, cugen_error *err) {
   struct covered covered = {{0}};
-  struct value *values = calloc(space_max_tunables(list->problems[0].space) + 1, sizeof *values);
+  const struct space *space = list->problems[list->families[family].first].space;
+  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   if (!values) return error_memory(err);
   size_t taken = 0;
   int status = CUGEN_OK;
@@ -48,22 +49,23 @@ static int add_covering(struct check_list *list, const struct space_implementati
     struct variant variant;
     const bool few = implementation->valid <= DRAWS;
     const uint64_t index = implementation->first + (i == 0 || few ? i : check_draw(state) % implementation->valid);
-    space_variant(list->problems[0].space, index, &variant, values);
+    space_variant(space, index, &variant, values);
     if (!covers_more(&variant, &covered)) continue;
-    const size_t others = list->size_count - 1;
-    status = check_list_variant(list, index, taken && others ? 1 + taken % others : 0, err);
+    const size_t others = list->families[family].count - 1;
+    status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
     taken++;
   }
   free(values);
   return status;
 }
 
-/* Elsewhere (another type, another layout) some of each implementation. */
+/* Elsewhere (another type, another layout) some of each implementation of the family. */
 static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *state, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(list->problems[problem].space, &count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count; i++) {
+    if (list->family_of[i] != list->problems[problem].family) continue;
     for (int n = 0; n < EACH_ELSEWHERE && all[i].valid && !status; n++) {
       status = check_list_run(list, problem, all[i].first + check_draw(state) % all[i].valid, err);
       list->group_count++;
@@ -72,17 +74,32 @@ static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *stat
   return status;
 }
 
+/* Whether it differs from its family's first problem in sizes alone. */
+static bool is_size_of(const struct check_list *list, size_t problem) {
+  const struct check_family *family = &list->families[list->problems[problem].family];
+  return problem >= family->first && problem < family->first + family->count;
+}
+
 int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *err) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(list->problems[0].space, &count);
+  size_t count = 1;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = add_covering(list, &all[i], state, err);
-  for (size_t p = list->size_count; p < list->problem_count && !status; p++)
-    status = add_elsewhere(list, p, state, err);
+  for (size_t i = 0; i < count && !status; i++) {
+    const size_t family = list->family_of[i], first = list->families[family].first;
+    const struct space_implementation *all = space_implementations(list->problems[first].space, &count);
+    status = add_covering(list, family, &all[i], state, err);
+  }
+  for (size_t p = 0; p < list->problem_count && !status; p++)
+    if (!is_size_of(list, p)) status = add_elsewhere(list, p, state, err);
   return status;
 }
 
 /* ---- Every branch of every template ---- */
+
+struct drawn { /* a variant with other branches than those before */
+  size_t problem;
+  uint64_t index;
+  size_t implementation;
+};
 
 struct branch_sample {
   struct check_list *list;
@@ -90,74 +107,117 @@ struct branch_sample {
   struct branches *branches;
   struct expander *expander;
   uint64_t *state;
-  size_t taken;
+  struct drawn *drawn;
+  size_t drawn_count, room;
 };
 
-/* Whether its source takes a branch that none before took; one that does not expand has no source. */
-static int takes_more(struct branch_sample *s, const struct check_problem *p, uint64_t index, bool *more,
-                      cugen_error *err) {
+static int keep_drawn(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
+  if (s->drawn_count == s->room) {
+    const size_t room = s->room ? 2 * s->room : 64;
+    struct drawn *grown = realloc(s->drawn, room * sizeof *grown);
+    if (!grown) return error_memory(err);
+    s->drawn = grown;
+    s->room = room;
+  }
+  s->drawn[s->drawn_count++] = *drawn;
+  return CUGEN_OK;
+}
+
+/* One that does not expand has no source and no branches. */
+static int draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
+  const struct check_problem *p = &s->list->problems[drawn->problem];
   struct variant variant;
   struct kernel_spec spec = {0};
   struct value *values = calloc(space_max_tunables(p->space) + 1, sizeof *values);
-  *more = false;
+  bool more = false;
   if (!values) return error_memory(err);
-  space_variant(p->space, index, &variant, values);
+  space_variant(p->space, drawn->index, &variant, values);
   int status =
       expand_variant(s->expander, s->target->config, &p->problem, &s->target->device->facts, &variant, &spec, err);
-  if (status == CUGEN_OK) status = branches_take(s->branches, spec.source, more, err);
+  if (status == CUGEN_OK) status = branches_add(s->branches, spec.source, &more, err);
+  if (status == CUGEN_OK && more) status = keep_drawn(s, drawn, err);
   kernel_spec_free(&spec);
   free(values);
   return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK;
 }
 
-/* On the first problem also on another size each time. */
-static int add_taken(struct branch_sample *s, size_t problem, uint64_t index, cugen_error *err) {
-  const size_t others = s->list->size_count - 1;
-  const size_t only = others ? 1 + s->taken % others : 0;
-  s->taken++;
-  if (problem == 0) return check_list_variant(s->list, index, only, err);
-  int status = check_list_run(s->list, problem, index, err);
-  s->list->group_count++;
-  return status;
-}
-
-static int add_branches(struct branch_sample *s, size_t problem, uint64_t draws, cugen_error *err) {
+static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(s->list->problems[problem].space, &count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count; i++) {
+    if (s->list->family_of[i] != s->list->problems[problem].family) continue;
     for (uint64_t n = 0; n < draws && n < all[i].valid && !status; n++) {
       const bool each = n == 0 || all[i].valid <= draws;
       const uint64_t index = all[i].first + (each ? n : check_draw(s->state) % all[i].valid);
-      bool more;
-      status = takes_more(s, &s->list->problems[problem], index, &more, err);
-      if (!status && more) status = add_taken(s, problem, index, err);
+      status = draw(s, &(struct drawn){problem, index, i}, err);
     }
   }
   return status;
 }
 
 /* A listed value at random; a size as one of the sizes has it; a small count, such as of a batch, one more or one. */
-static struct value other_value(const struct branch_sample *s, size_t i) {
+static struct value other_value(const struct branch_sample *s, const struct check_family *family, size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
-  const struct value now = s->target->problem->values[i];
+  const struct value now = s->list->problems[family->first].problem.values[i];
   if (p->listed) return p->values[check_draw(s->state) % p->value_count];
   if (now.type != VALUE_INT || now.integer < 0) return now;
   if (now.integer == 0) return value_int(check_draw(s->state) % 4 ? 0 : 3);
   if (now.integer <= 3) return value_int(check_draw(s->state) % 2 ? now.integer : 1 + now.integer % 3);
-  return s->list->problems[check_draw(s->state) % s->list->size_count].problem.values[i];
+  return s->list->problems[family->first + check_draw(s->state) % family->count].problem.values[i];
 }
 
-static int add_branches_elsewhere(struct branch_sample *s, const struct check_options *options, cugen_error *err) {
-  struct problem *problem = check_list_problem(s->list, s->target->problem, err);
-  const size_t at = s->list->problem_count - 1, before = s->list->run_count;
+static int draw_elsewhere(struct branch_sample *s, size_t number, const struct check_options *options,
+                          cugen_error *err) {
+  const struct check_family *family = &s->list->families[number];
+  const struct problem base = s->list->problems[family->first].problem;
+  struct problem *problem = check_list_problem(s->list, number, &base, err);
+  const size_t at = s->list->problem_count - 1, before = s->drawn_count;
   if (!problem) return CUGEN_ERROR_MEMORY;
   for (size_t i = 0; i < problem->count; i++)
-    if (!check_list_fixed(options, s->target->config->problems[i].name)) problem->values[i] = other_value(s, i);
+    if (!check_list_fixed(options, s->target->config->problems[i].name))
+      problem->values[i] = other_value(s, family, i);
   int status = check_list_open(s->target, &s->list->problems[at], err);
-  if (status == CUGEN_OK) status = add_branches(s, at, DRAWS_ELSEWHERE, err);
-  if (s->list->run_count == before) check_list_drop(s->list);
+  if (status == CUGEN_OK) status = draw_some(s, at, DRAWS_ELSEWHERE, err);
+  if (s->drawn_count == before) check_list_drop(s->list);
   return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK; /* sizes that do not go together are no problem */
+}
+
+static int draw_all(struct branch_sample *s, const struct check_options *options, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t f = 0; f < s->list->family_count && !status; f++) {
+    status = draw_some(s, s->list->families[f].first, DRAWS_HERE, err);
+    for (int i = 0; i < PROBLEMS && !status; i++) status = draw_elsewhere(s, f, options, err);
+  }
+  return status;
+}
+
+/* The first of each implementation, whatever its branches: it is to be among those that run. */
+static void choose_first(const struct branch_sample *s, bool *chosen) {
+  for (size_t i = 0; i < s->drawn_count; i++) {
+    size_t before = 0;
+    while (s->drawn[before].implementation != s->drawn[i].implementation) before++;
+    chosen[i] = before == i;
+  }
+}
+
+/* On a family's first problem also on another size each time. */
+static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
+  size_t taken = 0;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < s->drawn_count && !status; i++) {
+    if (!chosen[i]) continue;
+    const size_t number = s->list->problems[s->drawn[i].problem].family;
+    const struct check_family *family = &s->list->families[number];
+    const size_t only = family->count > 1 ? 1 + taken++ % (family->count - 1) : 0;
+    if (s->drawn[i].problem == family->first) {
+      status = check_list_variant(s->list, number, s->drawn[i].index, only, err);
+    } else {
+      status = check_list_run(s->list, s->drawn[i].problem, s->drawn[i].index, err);
+      s->list->group_count++;
+    }
+  }
+  return status;
 }
 
 int check_sample_branches(struct check_list *list, const struct tune_target *target,
@@ -165,8 +225,14 @@ int check_sample_branches(struct check_list *list, const struct tune_target *tar
   struct branch_sample s = {.list = list, .target = target, .state = state};
   int status = branches_open(&s.branches, err);
   if (!status) status = expander_open(target->sources, &s.expander, err);
-  if (!status) status = add_branches(&s, 0, DRAWS_HERE, err);
-  for (int i = 0; i < PROBLEMS && !status; i++) status = add_branches_elsewhere(&s, options, err);
+  if (!status) status = draw_all(&s, options, err);
+  bool *chosen = calloc(s.drawn_count + 1, sizeof *chosen);
+  if (!status && !chosen) status = error_memory(err);
+  if (!status) choose_first(&s, chosen);
+  if (!status) status = branches_choose(s.branches, chosen, err);
+  if (!status) status = run_chosen(&s, chosen, err);
+  free(chosen);
+  free(s.drawn);
   expander_close(s.expander);
   branches_close(s.branches);
   return status;

@@ -197,11 +197,19 @@ static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
   return true;
 }
 
+/* Numbers up to the type's largest: an infinity times zero is no number, in the reference either. */
+static double number(const struct dtype *dtype, int64_t flat) {
+  const double largest = strcmp(dtype->name, "f16") == 0    ? 65504
+                         : strcmp(dtype->name, "e5m2") == 0 ? 57344
+                                                            : INFINITY;
+  return fmin((double)flat, largest);
+}
+
 static double fill_value(const struct kernel_argument *argument, uint64_t stream, int64_t flat) {
   switch (argument->fill) {
   case FILL_UNIFORM: return uniform(argument->dtype->name[0], noise(stream, flat));
   case FILL_IDENTITY: return on_diagonal(argument, flat) ? 1.0 : 0.0;
-  case FILL_INDEX: return (double)flat;
+  case FILL_INDEX: return number(argument->dtype, flat);
   case FILL_ONES: return 1.0;
   case FILL_ZERO:
   case FILL_KIND_COUNT: break;

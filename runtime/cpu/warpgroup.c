@@ -108,10 +108,10 @@ static float of_f16(unsigned bits) {
 
 /* OCP 8-bit floats: e4m3 has no infinity. */
 static float of_f8(unsigned bits, int fraction_bits) {
-  const int size = (int)(bits & 0x7f), exponent = size >> fraction_bits, bias = fraction_bits == 3 ? 7 : 15;
-  const int fraction = size & ((1 << fraction_bits) - 1);
-  float value = exponent ? ldexpf((float)(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits)
-                         : ldexpf((float)fraction, 1 - bias - fraction_bits);
+  const int size = (int)(bits & 0x7f);
+  /* As a float's bits; the factor makes up for its exponents' other bias, exactly for subnormal numbers as well. */
+  const float factor = fraction_bits == 3 ? 0x1p+120f : 0x1p+112f;
+  float value = of_bits((uint32_t)size << (23 - fraction_bits)) * factor;
   if (fraction_bits == 3 && size == 0x7f) value = NAN;
   if (fraction_bits == 2 && size >= 0x7c) value = size == 0x7c ? INFINITY : NAN;
   return bits & 0x80 ? -value : value;

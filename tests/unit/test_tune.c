@@ -145,6 +145,18 @@ static void fills_do_not_depend_on_the_layout(void **state) {
   free(y);
 }
 
+static void numbers_end_at_the_largest(void **state) {
+  (void)state;
+  struct kernel_argument half = matrix("f16", 300, 300, 300), single = matrix("f32", 300, 300, 300);
+  static uint16_t halves[90000];
+  static float singles[90000];
+  half.fill = single.fill = FILL_INDEX;
+  element_fill(&half, 7, 0, halves);
+  element_fill(&single, 7, 0, singles);
+  assert_true(element_load(half.dtype, halves, 7) == 7 && element_load(half.dtype, halves, 89999) == 65504);
+  assert_true(singles[89999] == 89999);
+}
+
 static void identity_is_ones_on_the_diagonal(void **state) {
   (void)state;
   struct kernel_argument a = matrix("f64", 2, 3, 3);
@@ -643,6 +655,7 @@ int main(void) {
       cmocka_unit_test(integers_saturate),
       cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),
       cmocka_unit_test(fills_do_not_depend_on_the_layout),
+      cmocka_unit_test(numbers_end_at_the_largest),
       cmocka_unit_test(identity_is_ones_on_the_diagonal),
       cmocka_unit_test(column_major_offsets),
       cmocka_unit_test(a_right_result_passes),

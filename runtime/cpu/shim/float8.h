@@ -16,9 +16,10 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
   CUGEN_FROM(long long)
 #undef CUGEN_FROM
   explicit operator float() const {
-    const int size = __x & 0x7f, exponent = size >> fraction_bits, fraction = size & ((1 << fraction_bits) - 1);
-    float value = exponent ? ldexpf((float)(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits)
-                           : ldexpf((float)fraction, 1 - bias - fraction_bits);
+    const unsigned size = __x & 0x7f, bits = size << (23 - fraction_bits);
+    float value;
+    __builtin_memcpy(&value, &bits, sizeof value); /* the factor makes up for the other bias of a float's exponents */
+    value *= bias == 7 ? 0x1p+120f : 0x1p+112f;
     if (size > most) value = most == 0x7b && size == 0x7c ? __builtin_inff() : __builtin_nanf("");
     return __x & 0x80 ? -value : value;
   }

@@ -19,7 +19,7 @@
 
 ---@class cugen.kernel: cugen.in_file
 ---@class cugen.problem: cugen.in_kernel
----@class cugen.check: cugen.in_kernel
+---@class cugen.check: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.policy: cugen.in_kernel
 ---@class cugen.input: cugen.in_kernel
 ---@class cugen.output: cugen.in_kernel
@@ -220,7 +220,7 @@ function kernel(name) end
 ---@return fun(default_or_list: cugen.value|cugen.value[]): cugen.problem
 function problem(name) end
 
----The small problem that every variant must get right before it is timed.
+---The small problem that every variant must get right before it is timed. In an implementation: one of its own, for `cugen check`.
 ---```lua
 ---check { M = 96 }
 ---```

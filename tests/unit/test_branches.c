@@ -1,0 +1,82 @@
+/* Choosing sources that take every branch: tune/branches.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tune/branches.h"
+
+enum { MOST = 8 };
+
+/* Adds them, those in `first` being chosen already, and expects these to be chosen; expected ends with -1. */
+static void expect_chosen(const char *const *sources, size_t count, size_t first, const int *expected) {
+  struct branches *branches;
+  bool chosen[MOST] = {false}, wanted[MOST] = {false}, more;
+  for (size_t i = 0; i < first; i++) chosen[i] = true;
+  for (; *expected >= 0; expected++) wanted[*expected] = true;
+  assert_int_equal(branches_open(&branches, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(branches_add(branches, sources[i], &more, NULL), CUGEN_OK);
+    assert_true(more);
+  }
+  assert_int_equal(branches_choose(branches, chosen, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++)
+    if (chosen[i] != wanted[i]) fail_msg("source %zu is %schosen", i, chosen[i] ? "" : "not ");
+  branches_close(branches);
+}
+
+#define A(line, text) "#line " #line " \"a.cu\"\n" text "\n"
+#define B(line, text) "#line " #line " \"b.cu\"\n" text "\n"
+
+static void what_takes_the_same_branches_is_not_kept(void **state) {
+  struct branches *branches;
+  bool more;
+  (void)state;
+  assert_int_equal(branches_open(&branches, NULL), CUGEN_OK);
+  assert_int_equal(branches_add(branches, A(1, "x = 3;\ny"), &more, NULL), CUGEN_OK);
+  assert_true(more);
+  assert_int_equal(branches_add(branches, A(1, "x = 4;\ny"), &more, NULL), CUGEN_OK);
+  assert_false(more);
+  assert_int_equal(branches_add(branches, A(1, "x = 4;"), &more, NULL), CUGEN_OK);
+  assert_true(more);
+  branches_close(branches);
+}
+
+static void each_branch_is_taken_twice_by_few(void **state) {
+  /* Lines 2 and 3 exclude each other, as do 5 and 6; the first two have all of them, the next two as well, the last two
+     bring nothing. */
+  const char *const sources[] = {A(1, "one\ntwo") A(5, "five"),
+                                 A(1, "one") A(3, "three") A(6, "six"),
+                                 A(1, "one\ntwo") A(6, "six"),
+                                 A(1, "one") A(3, "three") A(5, "five"),
+                                 A(1, "one\ntwo"),
+                                 A(1, "one") A(3, "three")};
+  (void)state;
+  expect_chosen(sources, 4, 0, (const int[]){0, 1, 2, 3, -1});
+  expect_chosen(sources + 4, 2, 0, (const int[]){0, 1, -1});
+}
+
+static void a_template_that_is_not_included_leaves_nothing_out(void **state) {
+  const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"), A(1, "one") B(2, "c")};
+  (void)state;
+  /* b.cu: both lines out and each left out, by the last three; a.cu's line is in all. */
+  expect_chosen(sources, 4, 0, (const int[]){1, 2, 3, -1});
+}
+
+static void the_chosen_stay(void **state) {
+  const char *const sources[] = {A(1, "one"), A(1, "one\ntwo"), A(1, "one") A(3, "three"), A(1, "one\ntwo\nthree")};
+  (void)state;
+  expect_chosen(sources, 4, 1, (const int[]){0, 1, 2, 3, -1});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_takes_the_same_branches_is_not_kept),
+      cmocka_unit_test(each_branch_is_taken_twice_by_few),
+      cmocka_unit_test(a_template_that_is_not_included_leaves_nothing_out),
+      cmocka_unit_test(the_chosen_stay),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
