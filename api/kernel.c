@@ -172,7 +172,8 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
 
 int api_space(cugen_kernel *k, cugen_error *err) {
   if (k->space) return CUGEN_OK;
-  int status = space_open(k->config, &k->problem, &k->device.facts, &k->space, err);
+  int status = config_check_sizes(k->config, &k->problem, &k->device.facts, err);
+  if (!status) status = space_open(k->config, &k->problem, &k->device.facts, &k->space, err);
   if (status) return status;
   free(k->values);
   k->values = calloc(space_max_tunables(k->space) + 1, sizeof *k->values);

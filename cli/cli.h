@@ -27,7 +27,7 @@
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
   X(IMPLEMENTATION, "implementation", 0, "NAME", "only this implementation, or NAME,NAME")                           \
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
-  X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s)")                \
+  X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s; check 60s)")     \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
   X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
   X(BLOCK, "block", 0, "N", "threads a block")                                                                       \

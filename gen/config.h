@@ -210,6 +210,11 @@ void config_slots(const struct config *config, const struct problem *problem, co
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
 
+/* Whether there are such arguments: a size of 0 or one too large is told before anything is computed of it. Where tunables are
+   shared, arguments may depend on them, and nothing is said. */
+int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                       cugen_error *err);
+
 /* What the work multiplies matrices of: a dtype's name, "tf32" or "fp8", never freed; NULL: it is no
    such products. slots as above. */
 int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err);

@@ -1,5 +1,6 @@
 /* Arguments with every attribute evaluated for one problem: dtypes, strides, sizes. See config.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
@@ -97,6 +98,16 @@ static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *o
   return status;
 }
 
+static int refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
+  struct text text = {0};
+  text_add(&text, "is too large: ");
+  for (int i = 0; i < out->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)out->shape[i]);
+  text_addf(&text, " elements of %s, and a buffer has at most 2^62 bytes", out->dtype->name);
+  int status = text.failed ? error_memory(e->err) : fail(e, "shape", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
 /* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. Whole rows
    count, so that the buffer ends where a next row would begin. */
 static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
@@ -108,12 +119,10 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   for (int i = 1; i < out->rank; i++) {
     at += step;
     out->stride[at] = next;
-    if (__builtin_mul_overflow(next, out->shape[at], &next))
-      return fail(e, "shape", "is too large: past 2^63 elements");
+    if (__builtin_mul_overflow(next, out->shape[at], &next)) return refuse_size(e, out);
   }
   out->elements = next;
-  if (next > most_bytes / out->dtype->bytes) return fail(e, "shape", "is too large: past 2^62 bytes");
-  return CUGEN_OK;
+  return next > most_bytes / out->dtype->bytes ? refuse_size(e, out) : CUGEN_OK;
 }
 
 /* What texture units read (CUDA Driver API, CUarray_format). */
@@ -293,6 +302,18 @@ bool config_wide_index(const struct config *config, const struct kernel_argument
     if (argument->rank && argument->elements > most_narrow) return true;
   }
   return false;
+}
+
+int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                       cugen_error *err) {
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  if (config->shared_tunable_count) return CUGEN_OK;
+  struct value *slots = calloc(config_slot_count(config, NULL) + 1, sizeof *slots);
+  if (!slots) return error_memory(err);
+  config_slots(config, problem, facts, slots);
+  int status = config_arguments(config, slots, arguments, err);
+  free(slots);
+  return status;
 }
 
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,

@@ -26,7 +26,12 @@ static int check_name(struct build *build, const struct scope_name *name) {
         "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most 64 characters",
         name->name);
   const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
-  if (refused) return build_fail(build, name->line, "'%s' cannot be a macro name: %s", name->name, refused);
+  if (refused)
+    return build_fail(
+        build, name->line,
+        "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that writes its parameters "
+        "itself may call them as it likes)",
+        name->name, refused, name->name + strspn(name->name, "_"));
   return CUGEN_OK;
 }
 

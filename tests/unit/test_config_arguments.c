@@ -141,7 +141,8 @@ static const struct {
     {"input \"A\" { dtype = \"f32\", shape = { \"M\", \"M\" } }", "M=9000000000",
      "c.lua:3: shape of \"A\" is too large"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=2000000000000000000",
-     "c.lua:3: shape of \"A\" is too large: past 2^62 bytes"},
+     "c.lua:3: shape of \"A\" is too large: 2000000000000000000 elements of f32, and a buffer has at most 2^62 "
+     "bytes"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M * M\" } }", "M=9000000000",
      "c.lua:3: shape of \"A\": in \"M * M\""},
     {"input \"A\" { dtype = \"f32\", shape = { \"M / 2\" } }", "M=3", "c.lua:3: shape of \"A\": in \"M / 2\""},

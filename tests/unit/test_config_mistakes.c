@@ -85,16 +85,19 @@ static void names_that_break_cuda(void **state) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     struct text body = {0}, want = {0};
     text_addf(&body, "\nproblem \"%s\" (1),", names[i]);
-    text_addf(&want, "c.lua:3: '%s' cannot be a macro name: ", names[i]);
+    text_addf(&want, "c.lua:3: '%s' cannot be a name: ", names[i]);
     expect_body_error(text_get(&body), text_get(&want));
     text_free(&body);
     text_free(&want);
   }
-  expect_body_error("\nproblem \"int\" (1),", "c.lua:3: 'int' cannot be a macro name: it is a C++ keyword");
-  expect_body_error("\ntunable \"blockDim\" { 1 },",
-                    "c.lua:3: 'blockDim' cannot be a macro name: it is a name of CUDA");
-  expect_body_error("\nderive \"pow\" \"1\",",
-                    "c.lua:3: 'pow' cannot be a macro name: it is a mathematical function");
+  expect_body_error("\nproblem \"int\" (1),", "c.lua:3: 'int' cannot be a name: it is a C++ keyword");
+  expect_body_error("\ntunable \"blockDim\" { 1 },", "c.lua:3: 'blockDim' cannot be a name: it is a name of CUDA");
+  expect_body_error("\nderive \"pow\" \"1\",", "c.lua:3: 'pow' cannot be a name: it is a mathematical function");
+  expect_body_error("\ninput \"in\" { dtype = \"f32\", shape = { 1 } },",
+                    "c.lua:3: 'in' cannot be a name: it is a Lua keyword; take another one, such as 'my_in'");
+  expect_body_error("\nproblem \"__x\" (1),",
+                    "c.lua:3: '__x' cannot be a name: names with two leading underscores are the compiler's; take "
+                    "another one, such as 'my_x'");
   expect_body_error("\ninput \"class\" { dtype = \"f32\", shape = { 1 } },", "c.lua:3: 'class' cannot be");
   expect_body_error("\nproblem \"2x\" (1),", "c.lua:3: '2x' cannot be a name: names have letters");
   expect_body_error("\nproblem \"a b\" (1),", "c.lua:3: 'a b' cannot be a name");

@@ -170,7 +170,7 @@ static void test_heads(void **state) {
       {"formula \"f(N)\" \"N\"", "c.lua:7: parameter 'N' of formula \"f\": the name is taken at line 2"},
       {"formula \"alpha(a)\" \"a\"", "c.lua:7: the name 'alpha' is taken by the argument at line 6"},
       {"formula \"f(a)\" \"a\", formula \"f(b)\" \"b\"", "c.lua:7: the name 'f' is taken by the formula at line 7"},
-      {"formula \"min(a)\" \"a\"", "c.lua:7: 'min' cannot be a macro name: "},
+      {"formula \"min(a)\" \"a\"", "c.lua:7: 'min' cannot be a name: "},
       {"formula \"f(a,b,c,d,e,g,h,i,j,k,l,m,n,o,p,q,r)\" \"a\"",
        "c.lua:7: formula \"f\" has more than 16 parameters"},
       {"formula \"f(a)\" (3)", "c.lua:7: formula \"f\" must be a string in quotes, not number"},
