@@ -7,12 +7,14 @@
 /* The one thing that a signal handler may set. */
 static volatile sig_atomic_t stop_signal;
 
-static volatile sig_atomic_t stop_second; /* when it came first */
+static volatile sig_atomic_t stop_second; /* when it came first; of a clock that nobody sets */
 
 /* Within a second it is the same wish: a terminal or a supervisor may signal a process both by itself and with its
    group. */
 static void note_signal(int number) {
-  sig_atomic_t now = (sig_atomic_t)(time(NULL) & 0x3fffffff);
+  struct timespec clock;
+  clock_gettime(CLOCK_MONOTONIC, &clock);
+  const sig_atomic_t now = (sig_atomic_t)clock.tv_sec;
   if (stop_signal && now - stop_second > 1) {
     signal(number, SIG_DFL);
     raise(number);

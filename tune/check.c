@@ -330,10 +330,10 @@ static void wait_for_all(struct check *c) {
   pthread_mutex_lock(&c->mutex);
   while (c->running) {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += 100000000;
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
+    pthread_cond_clockwait(&c->changed, &c->mutex, CLOCK_MONOTONIC, &until);
     report_progress(c);
   }
   pthread_mutex_unlock(&c->mutex);

@@ -110,7 +110,7 @@ class Browser:
             self.call("Browser.close")
         except (SystemExit, BrokenPipeError):
             pass
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=200)
 
 
 def look(browser, url, folder):

@@ -24,7 +24,7 @@ def not_here(name, line):
 def expand(cugen, kernel, ran):
     settings = [word for setting in ran["problem"].split() for word in ("-s", setting)]
     run = subprocess.run([cugen, "gen", kernel, "-d", "cpu", "--cache", "none", "--variant", ran["variant"], *settings],
-                         capture_output=True, text=True, check=True, timeout=60)
+                         capture_output=True, text=True, check=True, timeout=600)
     return expanded_lines(run.stdout)
 
 

@@ -240,7 +240,7 @@ static void run(const char *command) {
   struct text output = {0};
   int code = 1;
   setenv("FOLDER", text_get(&folder), 1);
-  assert_int_equal(process_run(argv, 60, &output, &code, NULL), CUGEN_OK);
+  assert_int_equal(process_run(argv, 600, &output, &code, NULL), CUGEN_OK);
   if (code) fail_msg("%s\n%s", command, text_get(&output));
   text_free(&output);
 }

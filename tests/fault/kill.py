@@ -38,7 +38,7 @@ class Bench:
         self.expect_success([self.start(database, *options)])
 
     def expect_success(self, runs):
-        codes = [run.wait(timeout=200) for run in runs]
+        codes = [run.wait(timeout=1000) for run in runs]
         if any(codes):
             fail("exit codes", codes, pathlib.Path(f"{self.folder}/log").read_text()[-2000:])
 

@@ -104,7 +104,7 @@ static void tune_in(cugen *lib, unsigned flags, size_t variants, struct outcome 
   options.flags = flags;
   options.budget_count = variants;
   options.strategy = "exhaustive";
-  options.variant_timeout = 5;
+  options.variant_timeout = 60;
   out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
   if (!out->status) out->status = cugen_kernel_tune(kernel, &options, &result, &out->error);
   for (size_t i = 0; kernel && i < cugen_kernel_records(kernel); i++) {
