@@ -221,6 +221,7 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   case OP_TANH:
   case OP_ERF:
   case OP_GELU:
+  case OP_FAST_GELU:
   case OP_RELU: return TROUBLE_FORMULA;
   default: /* OP_SQRT */
     if (!is_number(a)) return TROUBLE_NUMBERS;

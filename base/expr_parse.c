@@ -280,9 +280,10 @@ static const struct function {
     {"tanh", OP_TANH, 1, false},
     {"erf", OP_ERF, 1, false},
     {"gelu", OP_GELU, 1, false},
+    {"fast_gelu", OP_FAST_GELU, 1, false},
     {"relu", OP_RELU, 1, false},
 };
-enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 6 };
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 7 };
 
 static size_t function_count(const struct parser *parser) {
   return parser->element ? FUNCTION_COUNT : PLAIN_FUNCTIONS;

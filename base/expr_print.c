@@ -16,11 +16,10 @@ static const struct {
 /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error Linear Units), with
    (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions, of doubles in a function of its own, since exp
    of doubles takes the compiler seconds where it stands in an unrolled loop. */
-static const char gelu_pattern[] =
-    "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * "
-    "__x * __x); "
-    "if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); "
-    "else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); }(__x, __y); }(%a))";
+#define GELU(of_float)                                                                                               \
+  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                                      \
+  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - "    \
+  "0.07135481627260025 * __v * __v))); }(__x); } }(%a))"
 
 /* In a formula, where these are other than in C. The least and the greatest of anything and NaN are NaN, on either side. */
 static const char *const formula_patterns[OP_COUNT] = {
@@ -30,7 +29,10 @@ static const char *const formula_patterns[OP_COUNT] = {
     [OP_LOG] = "log(%a)",
     [OP_TANH] = "tanh(%a)",
     [OP_ERF] = "erf(%a)",
-    [OP_GELU] = gelu_pattern,
+    [OP_GELU] = GELU("const auto __y = __x * (-1.5957691f - 0.07135482f * __x * __x); "
+                     "return decltype(__x)(__fdividef(__x, 1 + __expf(__y)));"),
+    [OP_FAST_GELU] = GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; "
+                          "return decltype(__x)(__h * __tanhf(__y) + __h);"),
     [OP_RELU] = "([](auto __x) { return __x < 0 ? decltype(__x)(0) : __x; }(%a))",
     [OP_MIN] = "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(%a, %b))",
     [OP_MAX] = "([](auto __x, auto __y) { return __x > __y || __x != __x ? __x : __y; }(%a, %b))",

@@ -29,6 +29,7 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(TANH, 1, "tanh(%a)", NULL, NULL, false)                                                                          \
   X(ERF, 1, "erf(%a)", NULL, NULL, false)                                                                            \
   X(GELU, 1, "gelu(%a)", NULL, NULL, false)                                                                          \
+  X(FAST_GELU, 1, "fast_gelu(%a)", NULL, NULL, false)                                                                \
   X(RELU, 1, "relu(%a)", NULL, NULL, false)                                                                          \
   X(ADD, 2, "%A + %B", "%A + %B", "add(e, %a, %b)", false)                                                           \
   X(SUBTRACT, 2, "%A - %B", "%A - %B", "subtract(e, %a, %b)", false)                                                 \

@@ -28,6 +28,9 @@
 //@ local function element(sum, x, y)
 //@   return stored(sum, C_layout == "row" and x or y, C_layout == "row" and y or x)
 //@ end
+//@ -- What is to be computed of a float is before the ways out part, so that it is there once.
+//@ local early = accumulator ~= "i32" and element("sum", "x", "y") ~= "sum"
+//@ local function last(sum, x, y) return early and sum or element(sum, x, y) end
 using tile_x = swizzled_tile<A_t, ${X.tile}, BK, ${X.along_k}, ${X.span}, ${X.vec}, threads>;
 using tile_y = swizzled_tile<A_t, ${Y.tile}, BK, ${Y.along_k}, ${Y.span}, ${Y.vec}, threads>;
 using fragments_x = mma_fragments<A_t, tile_x, ${X.warp}, ${X.matrices}, true>;
@@ -160,6 +163,21 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
     }
   }
 
+//@ if early then
+  // Lines and columns past the end stand for the last ones.
+#pragma unroll
+  for (int i = 0; i < fragments_x::count; ++i) {
+#pragma unroll
+    for (int j = 0; j < 2 * fragments_y::count; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const index_t line = min(${X.tile0} + warp_x + i * 16 + e / 2 * 8 + lane / 4, static_cast<index_t>(${X.extent} - 1));
+        const index_t column = min(${Y.tile0} + warp_y + j * 8 + lane % 4 * 2 + e % 2, static_cast<index_t>(${Y.extent} - 1));
+        sum[i][j][e] = ${element("sum[i][j][e]", "line", "column")};
+      }
+    }
+  }
+//@ end
   // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
   const bool whole = ${X.extent} - ${X.tile0} >= ${X.tile} && ${Y.extent} - ${Y.tile0} >= ${Y.tile} &&
                      packs_fit<store_width>(C, ${line_c});
@@ -178,7 +196,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
         for (int e = 0; e < 4; ++e) {
           const accumulator one = sum[i / 2][2 * j + e / 2][i % 2 * 2 + e % 2];
           own[e / 2].at[e % 2] = static_cast<C_t>(
-              ${element("one", "line", "column + lane % 4 * 2 + e / 2 * 8 + e % 2")});
+              ${last("one", "line", "column + lane % 4 * 2 + e / 2 * 8 + e % 2")});
         }
         unsigned words[2], both[2];
         memcpy(words, own, sizeof words);
@@ -212,7 +230,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
           pack<C_t, store_width> part;
 #pragma unroll
           for (int e = 0; e < store_width; ++e) {
-            part.at[e] = static_cast<C_t>(${element("four[s + e]", "line", "column + s + e")});
+            part.at[e] = static_cast<C_t>(${last("four[s + e]", "line", "column + s + e")});
           }
           store_pack(to + s, part);
         }
@@ -220,7 +238,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           if (line < ${X.extent} && column + e < ${Y.extent}) {
-            to[e] = static_cast<C_t>(${element("four[e]", "line", "column + e")});
+            to[e] = static_cast<C_t>(${last("four[e]", "line", "column + e")});
           }
         }
       }

@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     tensor_prefetch(C);
   }
   launch_next();
-  cluster_sync();
+  ${(swap or stream) and "cluster_start" or "cluster_sync"}();
   wait_for_launch();
 
   // The same in all lanes, and the compiler is to know it.
@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
         ${wgmma_sum} total[1][store_n / 2] = {};
-#pragma unroll 1
+#pragma unroll ${swap and "split_k" or "1"}
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll

@@ -90,6 +90,10 @@ static void expect_body(const char *body, int64_t n, const char *op, const char 
 
 /* ---- What comes out ---- */
 
+#define GELU(of_float)                                                                                               \
+  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                                      \
+  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - "    \
+  "0.07135481627260025 * __v * __v))); }(__x); } }(__v_a))"
 #define LEAST(a, b) "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(" a ", " b "))"
 
 static void test_bodies(void **state) {
@@ -102,12 +106,12 @@ static void test_bodies(void **state) {
   expect_body("exp(1) + tanh(a) + erf(b) + log(a)", 64, "sum",
               "(((exp(__t(1LL))) + (tanh(__v_a))) + (erf(__v_b))) + (log(__v_a))");
   expect_body("min(a, b)", 64, "sum", LEAST("__v_a", "__v_b"));
-  expect_body(
-      "gelu(a)", 64, "sum",
-      "([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * "
-      "__x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + "
-      "__expf(__y))); else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); "
-      "}(__x, __y); }(__v_a))");
+  expect_body("gelu(a)", 64, "sum",
+              GELU("const auto __y = __x * (-1.5957691f - 0.07135482f * __x * __x); return "
+                   "decltype(__x)(__fdividef(__x, 1 + __expf(__y)));"));
+  expect_body("fast_gelu(a)", 64, "sum",
+              GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; return "
+                   "decltype(__x)(__h * __tanhf(__y) + __h);"));
   expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");

@@ -291,7 +291,7 @@ function scalar(name) end
 function constant(name) end
 
 ---A scalar function as an expression, which templates and the reference call: `${combine("sum", "x")}`. The first parameter
----gives the type; `exp`, `log`, `tanh`, `erf`, `gelu`, `relu` are there, scalar arguments by name, elements of inputs as `bias[n]`.
+---gives the type; `exp`, `log`, `tanh`, `erf`, `gelu`, `fast_gelu`, `relu` are there, scalar arguments by name, elements of inputs as `bias[n]`.
 ---```lua
 ---formula "combine(a, b)" "a + b"
 ---```

@@ -103,6 +103,7 @@ __device__ __forceinline__ void cluster_sync() {
   }
 }
 
+#line 37 "templates/lib/tma.cuh"
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return cugen_own_hooks->async->map(address, rank);
 }
@@ -203,6 +204,7 @@ __device__ __forceinline__ void cluster_sync() {
   }
 }
 
+#line 151 "templates/lib/tma.cuh"
 // The address in that block's shared memory.
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
@@ -322,7 +324,7 @@ __device__ __forceinline__ void load_words(unsigned from, float &a, float &b, fl
                : "r"(from)
                : "memory");
 }
-#line 237 "templates/lib/tma.cuh"
+#line 257 "templates/lib/tma.cuh"
 __device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
   asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
@@ -656,7 +658,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
       column += lane % 4 * 2 + e % 2;
-      return static_cast<float>(([&](auto __v_acc, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { const auto __y = decltype(__x)(-1.5957691216057308) * (__x + decltype(__x)(0.044715) * __x * __x * __x); if constexpr (sizeof(__x) == 4) return decltype(__x)(__fdividef(__x, 1 + __expf(__y))); else return [](auto __v, auto __w) __attribute__((noinline)) { return __v / (1 + exp(__w)); }(__x, __y); }(((__t(alpha) * __v_acc) + (__t(beta) * __t(D[__v_m * D_stride0 + __v_n * D_stride1]))) + __t(bias[__v_n]))); }((acc), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
+      return static_cast<float>(([&](auto __v_acc, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { if constexpr (sizeof(__x) == 4) { const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; return decltype(__x)(__h * __tanhf(__y) + __h); } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - 0.07135481627260025 * __v * __v))); }(__x); } }(((__t(alpha) * __v_acc) + (__t(beta) * __t(D[__v_m * D_stride0 + __v_n * D_stride1]))) + __t(bias[__v_n]))); }((acc), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
     };
     // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
     const auto store = [&](int line, int column, auto word) {

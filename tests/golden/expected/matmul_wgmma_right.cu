@@ -97,6 +97,7 @@ __device__ __forceinline__ void cluster_sync() {
   }
 }
 
+#line 37 "templates/lib/tma.cuh"
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return cugen_own_hooks->async->map(address, rank);
 }
@@ -197,6 +198,7 @@ __device__ __forceinline__ void cluster_sync() {
   }
 }
 
+#line 151 "templates/lib/tma.cuh"
 // The address in that block's shared memory.
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
@@ -316,7 +318,7 @@ __device__ __forceinline__ void load_words(unsigned from, float &a, float &b, fl
                : "r"(from)
                : "memory");
 }
-#line 237 "templates/lib/tma.cuh"
+#line 257 "templates/lib/tma.cuh"
 __device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
   asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
