@@ -59,13 +59,13 @@ tune() { # STEPS SETTINGS...
 import json, sys
 folder, count = sys.argv[1], int(sys.argv[2])
 steps = [json.load(open(f"{folder}/{i}.json")) for i in range(1, count + 1)]
-last = steps[-1]["records"][0]["seconds"]
+bests = [(step["records"] or [{"seconds": float("inf"), "variant": "none yet"}])[0] for step in steps]
+last = bests[-1]["seconds"]
 seconds = tried = failed = 0
-for step in steps:
-    run, best = step["run"], (step["records"] or [{"seconds": float("inf"), "variant": "none yet"}])[0]
+for run, best in zip((step["run"] for step in steps), bests):
     seconds, tried, failed = seconds + run["seconds"], tried + run["tried"], failed + run["failed"]
     print(f'  {seconds:6.1f} s: {tried} tried of {run["valid"]} ({failed} failed), the device at work '
-          f'{100 * run["measuring"] / run["seconds"]:.0f}%; best {best["seconds"] * 1e6:.2f} us, '
+          f'{100 * (run["measuring"] or 0) / run["seconds"]:.0f}%; best {best["seconds"] * 1e6:.2f} us, '
           f'{100 * last / best["seconds"]:.1f}%: {best["variant"]}')
 END
 }

@@ -104,8 +104,9 @@ static void run_race(Program &program, const Case &c, Stopwatch &watch) {
   if (c.sustained > 0) race_sustained(program, c, a, b, watch);
   const cugen_plan_info &about = ours.about();
   std::string remark = rival->remark();
-  say("           %s%s%s%s%s\n", about.variant, about.choice == CUGEN_PLAN_DEFAULT ? " (not tuned)" : "",
-      ours.tuning.c_str(), remark.empty() ? "" : "; peer: ", remark.c_str());
+  static const char *const how[] = {"", " (tuned for another size)", " (not tuned)"};
+  say("           %s%s%s%s%s\n", about.variant, how[about.choice], ours.tuning.c_str(),
+      remark.empty() ? "" : "; peer: ", remark.c_str());
 }
 
 // The best of each layout, measured once more one after the other, beside the first layout of the list.
