@@ -28,8 +28,8 @@
 //@ local function element(sum, x, y)
 //@   return stored(sum, C_layout == "row" and x or y, C_layout == "row" and y or x)
 //@ end
-//@ -- What is to be computed of a float is before the ways out part, so that it is there once.
-//@ local early = accumulator ~= "i32" and element("sum", "x", "y") ~= "sum"
+//@ -- What there is to compute of a float is computed before the ways out part, so that it is there once.
+//@ local early = fused and accumulator ~= "i32"
 //@ local function last(sum, x, y) return early and sum or element(sum, x, y) end
 using tile_x = swizzled_tile<A_t, ${X.tile}, BK, ${X.along_k}, ${X.span}, ${X.vec}, threads>;
 using tile_y = swizzled_tile<A_t, ${Y.tile}, BK, ${Y.along_k}, ${Y.span}, ${Y.vec}, threads>;

@@ -422,7 +422,7 @@ template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct m
 };
 #line 12 "templates/matmul_mma.cu"
 
-#line 31 "templates/matmul_mma.cu"
+#line 34 "templates/matmul_mma.cu"
 using tile_x = swizzled_tile<A_t, BM, BK, 1, 2, 1, threads>;
 using tile_y = swizzled_tile<A_t, BN, BK, 1, 2, 1, threads>;
 using fragments_x = mma_fragments<A_t, tile_x, WM, 0, true>;
@@ -437,7 +437,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   const index_t tiles_n = (N + (BN - 1)) / BN;
   const index_t row0 = blockIdx.x / tiles_n * BM;
   const index_t col0 = blockIdx.x % tiles_n * BN;
-#line 42 "templates/matmul_mma.cu"
+#line 45 "templates/matmul_mma.cu"
 
   // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
   constexpr int warps_y = BN / WN;
@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
   const index_t step_y = 1;
   C_t *const c = C + static_cast<index_t>(blockIdx.z) * M * C_stride0;
 
-#line 79 "templates/matmul_mma.cu"
+#line 82 "templates/matmul_mma.cu"
 
   tile_x next_x(from_x, stride_x, M - row0);
   tile_y next_y(from_y, stride_y, N - col0);
@@ -539,11 +539,12 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(const A_t *__r
     }
   }
 
+#line 181 "templates/matmul_mma.cu"
   // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
   const bool whole = M - row0 >= BM && N - col0 >= BN &&
                      packs_fit<store_width>(C, C_stride0);
   const bool odd = lane % 2;
-#line 196 "templates/matmul_mma.cu"
+#line 214 "templates/matmul_mma.cu"
 #pragma unroll
   for (int i = 0; i < 2 * fragments_x::count; ++i) {
     const index_t line = row0 + warp_x + i * 8 + lane / 4;
