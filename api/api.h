@@ -33,6 +33,7 @@ struct choice {
   struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
   struct text problem;        /* the one that the record is of */
   bool predicted;             /* the default is the model's choice */
+  bool named;                 /* the default is one of the config's tries */
   double distance;
 };
 
@@ -179,6 +180,8 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 
 /* distance as in cugen_plan_options. *out is to be freed whatever comes back. */
 int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
+/* The variant of a space that is not empty where nothing is known; named: the config names it (try). */
+uint64_t api_default(const cugen_kernel *kernel, bool *named);
 void api_choice_free(struct choice *choice);
 
 /* The variants of the kernel's space that lead the remembered problems nearest to its own: where tuning begins. Only

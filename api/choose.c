@@ -288,10 +288,17 @@ static int choose_predicted(cugen_kernel *k, struct choice *out, cugen_error *er
   int status = api_key_predictions(&other, k->arch, err);
   if (!status) status = api_best(&other, k->space, &record, &out->index, &out->predicted, err);
   if (!status && out->predicted) cache_record_free(&record);
-  if (!status && !out->predicted) out->index = 0;
   text_free(&other.predicted_device);
   text_free(&other.predicted_options);
   return status;
+}
+
+/* What is named is good on some GPU; of a processor that says nothing. */
+uint64_t api_default(const cugen_kernel *k, bool *named) {
+  size_t try = 0;
+  uint64_t index = k->device.facts.is_gpu ? space_default(k->space, &try) : 0;
+  *named = k->device.facts.is_gpu && try < config_tries(k->config);
+  return index;
 }
 
 int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error *err) {
@@ -304,8 +311,8 @@ int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error
   if (!status && !found && !k->predicted) status = choose_other(k, distance, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
-    out->index = 0;
     status = choose_predicted(k, out, err);
+    if (!status && !out->predicted) out->index = api_default(k, &out->named);
   }
   return !status && out->problem.failed ? error_memory(err) : status;
 }
@@ -328,5 +335,6 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->choice.problem);
   out->distance = k->choice.distance;
   out->predicted = k->choice.predicted;
+  out->named = k->choice.named;
   return CUGEN_OK;
 }

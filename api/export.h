@@ -54,6 +54,7 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
+  size_t try; /* which of the config's it is (space_default) */
 };
 
 struct exporter {

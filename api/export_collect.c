@@ -349,41 +349,56 @@ static void note_untuned(struct exporter *x, size_t device) {
 
 /* ---- Defaults ----------------------------------------------------------------------------------------------------------- */
 
-/* The first valid variant of a problem, as the live runtime takes it; a problem without any has none. asked: somebody
-   wants this problem itself; else a variant with its sizes compiled in is of no use. */
-static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
-                       cugen_error *err) {
-  cugen_kernel *k = &x->devices[device].kernel;
+static int keep_default(struct exporter *x, struct export_default candidate, cugen_error *err) {
+  for (size_t i = 0; i < x->default_count; i++)
+    if (x->defaults[i].code == candidate.code) {
+      if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
+      return CUGEN_OK;
+    }
+  struct export_default *all = export_grow(x->defaults, x->default_count, sizeof *all);
+  if (!all) return error_memory(err);
+  x->defaults = all;
+  all[x->default_count++] = candidate;
+  return CUGEN_OK;
+}
+
+/* A variant of the device's problem. asked: somebody wants this problem itself; else one with its sizes compiled in is of
+   no use. */
+static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
-  int status = export_use(k, problem, err);
-  if (!status) status = api_space(k, err);
-  if (status || space_valid(k->space) == 0) return status;
-  status = make_code(x, device, 0, &code, &spec, err);
+  int status = make_code(x, device, at, &code, &spec, err);
   if (status) return status;
   bool wanted = asked || !code.pinned;
   const struct kernel_argument *textured = wanted ? textured_argument(&spec) : NULL;
   if (textured)
     status = error_set(err, CUGEN_ERROR_USAGE,
-                       "the config's first variant, '%s', serves problems that were not tuned; it reads '%s' as a "
+                       "the config's default variant, '%s', serves problems that were not tuned; it reads '%s' as a "
                        "texture, which a bundle cannot: put access \"global\" first",
                        spec.variant, textured->name);
   else if (wanted)
     status = add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
-  for (size_t i = 0; i < x->default_count && !status; i++)
-    if (x->defaults[i].code == index) return CUGEN_OK;
-  if (status || !wanted) return status;
-  struct export_default *all = export_grow(x->defaults, x->default_count, sizeof *all);
-  if (!all) return error_memory(err);
-  x->defaults = all;
-  all[x->default_count++] = (struct export_default){device, index};
-  return CUGEN_OK;
+  return status || !wanted ? status : keep_default(x, (struct export_default){device, index, try}, err);
 }
 
-/* Sizes to ask for the first variant with: the base problem's, the check's, and 1, and the base's as odd multiples of
+/* The default variant of a problem, as the live runtime takes it, and the first valid one, which may serve where that does
+   not; a problem without any has none. */
+static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
+                       cugen_error *err) {
+  cugen_kernel *k = &x->devices[device].kernel;
+  size_t try, last = config_tries(k->config);
+  int status = export_use(k, problem, err);
+  if (!status) status = api_space(k, err);
+  if (status || space_valid(k->space) == 0) return status;
+  uint64_t index = space_default(k->space, &try);
+  status = add_variant(x, device, index, try, asked, err);
+  return status || try == last ? status : add_variant(x, device, 0, last, asked, err);
+}
+
+/* Sizes to ask for the default with: the base problem's, the check's, and 1, and the base's as odd multiples of
    1, 2, 4, ... 64. Restrictions on sizes are mostly on what divides them. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
@@ -470,14 +485,15 @@ static int read_problems(struct exporter *x, cugen_error *err) {
   return status;
 }
 
-/* As the config orders its variants. */
+/* As the config orders its variants: what it names first. */
 static void sort_defaults(struct exporter *x) {
   for (size_t i = 1; i < x->default_count; i++)
     for (size_t j = i; j > 0; j--) {
       struct export_default *a = &x->defaults[j - 1], *b = &x->defaults[j], swap;
       const struct export_code *left = &x->codes[a->code], *right = &x->codes[b->code];
-      bool later = left->implementation != right->implementation ? left->implementation > right->implementation
-                                                                 : left->order > right->order;
+      bool later = a->try != b->try ? a->try > b->try : left
+        ->implementation != right->implementation ? left->implementation > right->implementation
+                                                  : left->order > right->order;
       if (!later) break;
       swap = *a, *a = *b, *b = swap;
     }

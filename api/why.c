@@ -371,12 +371,14 @@ static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
   if (!status) {
     space_variant(k->space, choice.index, &variant, k->values);
     variant_print(&variant, &name);
-    out->verdict =
-        choice.how == CUGEN_PLAN_NEAR
-            ? keepf(k->why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", out->verdict,
-                    text_get(&k->policy), text_get(&name), text_get(&choice.problem))
-            : keepf(k->why, "%s. A plan takes the %s, '%s'", out->verdict,
-                    choice.predicted ? "model's choice, predicted" : "first valid variant", text_get(&name));
+    out->verdict = choice.how == CUGEN_PLAN_NEAR
+                       ? keepf(k->why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
+                               out->verdict, text_get(&k->policy), text_get(&name), text_get(&choice.problem))
+                       : keepf(k->why, "%s. A plan takes the %s, '%s'", out->verdict,
+                               choice.predicted ? "model's choice, predicted"
+                               : choice.named   ? "first that the config names as good"
+                                                : "first valid variant",
+                               text_get(&name));
   } else if (status == CUGEN_ERROR_EMPTY) {
     out->verdict = keepf(k->why, "%s. No variant is valid here: %s", out->verdict, why.message);
     status = CUGEN_OK;

@@ -34,7 +34,9 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
   else
     fprintf(stderr, "cugen: nothing is remembered for this problem: this is the %s; ",
-            choice->predicted ? "model's choice, predicted" : "first valid variant");
+            choice->predicted ? "model's choice, predicted"
+            : choice->named   ? "first that the config names as good, measured elsewhere"
+                              : "first valid variant");
   advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR);
   fprintf(stderr, "'cugen cache why %s", cli->operand);
   cli_print_same(cli, stderr);
@@ -48,6 +50,7 @@ json_t *json_choice(const cugen_choice *choice) {
   json_object_set_new(object, "how", json_string(names[choice->how]));
   json_object_set_new(object, "tuned_for", json_optional_string(choice->tuned_for));
   json_object_set_new(object, "predicted", json_boolean(choice->predicted));
+  json_object_set_new(object, "named", json_boolean(choice->named));
   json_object_set_new(object, "distance", json_number(choice->distance));
   return object;
 }

@@ -197,6 +197,9 @@ void problem_print(const struct config *config, const struct problem *problem, s
 /* The same for a reader: what has its default and is neither a number nor an element type is left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
 
+/* How many variants the config names by try. */
+size_t config_tries(const struct config *config);
+
 /* ---- Slots ---- */
 
 size_t config_slot_count(const struct config *config, const struct config_implementation *implementation);

@@ -61,3 +61,9 @@ int read_tries(struct build *build, const struct list *list, struct config_imple
   }
   return status;
 }
+
+size_t config_tries(const struct config *config) {
+  size_t count = 0;
+  for (size_t i = 0; i < config->implementation_count; i++) count += config->implementations[i].try_count;
+  return count;
+}

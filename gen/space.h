@@ -56,4 +56,11 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
 /* The same, without a reason; false: there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
+/* The variants that the config names by try, as far as they are some here: the last implementation's first, since ladders
+   end with the fastest. out: room for as many as config_tries counts. Returns how many. */
+size_t space_tries(const struct space *space, uint64_t *out);
+/* What is taken of a space that is not empty where nothing is known: the first of its tries, else its first variant.
+   *try: the try's place among those of the config; what config_tries counts: none is a variant. NULL: not asked. */
+uint64_t space_default(const struct space *space, size_t *try);
+
 #endif

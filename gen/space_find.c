@@ -241,3 +241,30 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
   free(search.fixed);
   return status;
 }
+
+/* ---- What the config names ---- */
+
+/* NULL: there are not so many. */
+static const char *try_at(const struct config *config, size_t at) {
+  for (size_t i = config->implementation_count; i-- > 0;) {
+    const struct config_implementation *implementation = &config->implementations[i];
+    if (at < implementation->try_count) return implementation->tries[at];
+    at -= implementation->try_count;
+  }
+  return NULL;
+}
+
+size_t space_tries(const struct space *space, uint64_t *out) {
+  size_t count = 0;
+  for (size_t i = 0; try_at(space->config, i); i++)
+    count += space_look_up(space, try_at(space->config, i), &out[count]);
+  return count;
+}
+
+uint64_t space_default(const struct space *space, size_t *try) {
+  uint64_t index = 0;
+  size_t at = 0;
+  while (try_at(space->config, at) && !space_look_up(space, try_at(space->config, at), &index)) at++;
+  if (try) *try = at;
+  return index;
+}

@@ -740,7 +740,8 @@ typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT, /* the best remembered for this problem */
   CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy names: the nearest, or its bucket's */
   CUGEN_PLAN_DEFAULT /* nothing remembered serves: the model's choice, where predictions for this device and problem are
-                        remembered, else the config's first valid variant; never measured */
+                        remembered, else on a GPU the first valid one of those that the config names as good (try), else its
+                        first valid variant; never measured */
 } cugen_plan_choice;
 
 /* What a plan is, and why. */
@@ -768,7 +769,7 @@ typedef struct cugen_plan_info {
      below 1) is equal.
    - buckets: of the problem with each size that has buckets rounded up to the next bound, above the last to the last.
    It must be a valid variant here, and its record of the source as it is now, else that problem's next best is taken.
-   Failing all that, the model's choice, where predictions are remembered, else the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
+   Failing all that, the model's choice, where predictions are remembered, else on a GPU the first valid one of those that the config names (try), else the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
    takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was
    given and the kernel is for the cpu device. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
@@ -784,6 +785,7 @@ typedef struct cugen_choice {
   const char *tuned_for; /* as in cugen_plan_info */
   double distance;
   int predicted; /* the default is the model's choice */
+  int named;     /* the default is one that the config names as good (try) */
 } cugen_choice;
 
 /* What a plan for this kernel would take, and why; nothing is compiled. distance is that of cugen_plan_options. The strings live until the next call on the

@@ -440,22 +440,6 @@ static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
   return space_neighbours(space, index, out);
 }
 
-static size_t count_tries(const struct config *config) {
-  size_t count = 0;
-  for (size_t i = 0; i < config->implementation_count; i++) count += config->implementations[i].try_count;
-  return count;
-}
-
-/* What the config says is worth a try. */
-static size_t find_tries(const struct tuner *t, uint64_t *out) {
-  const struct config *config = t->target->config;
-  size_t count = 0;
-  for (size_t i = 0; i < config->implementation_count; i++)
-    for (size_t k = 0; k < config->implementations[i].try_count; k++)
-      count += space_look_up(t->target->space, config->implementations[i].tries[k], &out[count]);
-  return count;
-}
-
 /* What leads this problem's own records, then what leads near ones, then what the config names. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
@@ -463,7 +447,7 @@ static size_t find_firsts(const struct tuner *t, uint64_t *out) {
     if (t->known[i].outcome == CUGEN_OUTCOME_OK)
       count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
   for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
-  return count + find_tries(t, out + count);
+  return count + space_tries(t->target->space, out + count);
 }
 
 /* The implementations that are asked for. */
@@ -497,7 +481,7 @@ static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
 }
 
 static int open_strategy(struct tuner *t, cugen_error *err) {
-  uint64_t *firsts = calloc(2 * TUNE_LEADERS + count_tries(t->target->config), sizeof *firsts);
+  uint64_t *firsts = calloc(2 * TUNE_LEADERS + config_tries(t->target->config), sizeof *firsts);
   if (!firsts) return error_memory(err);
   int status = open_with(t, firsts, err);
   free(firsts);

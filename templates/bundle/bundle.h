@@ -42,7 +42,7 @@ typedef struct bundle_device {
 typedef enum bundle_choice {
   BUNDLE_EXACT,  /* the best measured for this problem */
   BUNDLE_NEAR,   /* the best measured for another problem, by the kernel's policy */
-  BUNDLE_DEFAULT /* the first valid variant, never measured */
+  BUNDLE_DEFAULT /* the config's default variant, never measured */
 } bundle_choice;
 
 typedef struct bundle_info {

@@ -36,4 +36,5 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
 void fake_keep_images(cugen_kernel *k) {
   assert_int_equal(api_space(k, NULL), CUGEN_OK);
   for (uint64_t i = 0; i < 4 && i < space_valid(k->space); i++) keep_image(k, i);
+  if (space_valid(k->space)) keep_image(k, space_default(k->space, NULL));
 }

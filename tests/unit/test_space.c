@@ -254,6 +254,36 @@ static void test_several_implementations(void **state) {
   made_free(made);
 }
 
+/* The last implementation's come first; what is no variant is passed over. */
+static void test_tries(void **state) {
+  (void)state;
+  struct made *made = make();
+  static const char *const slow[] = {"slow a=2"}, *const fast[] = {"fast b=1", "fast b=3"};
+  uint64_t indices[3];
+  size_t try = 9;
+  add_implementation(made, "slow");
+  add_range(made, "a", 0, 3);
+  last_of(made)->tries = slow, last_of(made)->try_count = 1;
+  add_implementation(made, "fast");
+  add_range(made, "b", 0, 4);
+  add_rule(made, "b ~= 1");
+  last_of(made)->tries = fast, last_of(made)->try_count = 2;
+  struct space *space = open_made(made);
+  assert_int_equal(config_tries(&made->config), 3);
+  assert_int_equal(space_tries(space, indices), 2);
+  expect_variant(space, indices[0], "fast b=3");
+  expect_variant(space, indices[1], "slow a=2");
+  expect_variant(space, space_default(space, &try), "fast b=3");
+  assert_int_equal(try, 1);
+  space_close(space);
+  made->implementations[0].try_count = made->implementations[1].try_count = 0;
+  space = open_made(made);
+  assert_int_equal(space_default(space, &try), 0);
+  assert_int_equal(try, 0);
+  space_close(space);
+  made_free(made);
+}
+
 static void test_no_tunables(void **state) {
   (void)state;
   struct made *made = make();
@@ -653,6 +683,7 @@ int main(void) {
       cmocka_unit_test(test_rows_and_counts),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_several_implementations),
+      cmocka_unit_test(test_tries),
       cmocka_unit_test(test_no_tunables),
       cmocka_unit_test(test_root_rules),
       cmocka_unit_test(test_requirements),
