@@ -303,10 +303,10 @@ int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out,
 
 /* One thing that was found, in however many variants and runs. */
 typedef struct cugen_check_finding {
-  const char
-      *kind; /* "race", "race between blocks", "copy in flight", "uninitialised read", "out of bounds", "index out
-                          of bounds", "write to an input", "barrier divergence", "barrier after exit", "absent lanes",
-                          "deadlock", "hang", "wrong result", "trap" */
+  /* "race", "race between blocks", "copy in flight", "sums in flight", "missing fence", "asynchronous misuse",
+     "uninitialised read", "out of bounds", "index out of bounds", "misaligned access", "write to an input",
+     "barrier divergence", "barrier after exit", "absent lanes", "deadlock", "hang", "wrong result", "trap" */
+  const char *kind;
   const char *message; /* a sentence: who did what to what, where the other thread was */
   const char *file;    /* of the template, as the source's #line calls it; "": not known */
   int line;

@@ -18,6 +18,7 @@ enum watch_kind {
   WATCH_IN_FLIGHT,   /* an access to what a cp.async that nobody waited for is still writing */
   WATCH_UNWRITTEN,   /* a read of what nobody has written */
   WATCH_BOUNDS,      /* outside a buffer or an array */
+  WATCH_ALIGN,       /* a place that is no multiple of the access's width */
   WATCH_INDEX,       /* an index outside its array's type */
   WATCH_INPUT,       /* a write to an input */
   WATCH_DIVERGED,    /* threads of a block at different barriers */

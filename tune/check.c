@@ -140,11 +140,12 @@ static void find_places(struct outcome *o) {
              o->places, &ignored);
 }
 
-/* The compiler makes two barriers of one where it repeats code: only different lines are a divergence. Threads that wait at
-   one line are described once. */
+/* The compiler makes two barriers of one where it repeats code, and may forget its line: those of one number in the source
+   (no text) are a divergence only on different lines, where its function is called. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
-  return f->kind == WATCH_DIVERGED && here->line && same_place(here, other);
+  if (f->kind != WATCH_DIVERGED || *f->text) return false;
+  return !here->line || !other->line || same_place(here, other);
 }
 
 static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
@@ -171,7 +172,9 @@ static bool is_explained(const struct probe_result *result) {
     const enum watch_kind kind = result->report->findings[i].kind;
     if (wrong && kind == WATCH_INPUT && strncmp(result->reason, wrote, strlen(wrote)) == 0) return true;
     if (wrong) continue;
-    if (kind == WATCH_BOUNDS || kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP) return true;
+    const bool last = kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP || kind == WATCH_ALIGN;
+    const bool refused = kind == WATCH_MASK && strstr(result->reason, "does not name the calling lane");
+    if (last || refused || kind == WATCH_BOUNDS) return true;
   }
   return false;
 }

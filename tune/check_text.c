@@ -8,6 +8,7 @@ static const char *const names[CHECK_KIND_COUNT] = {[WATCH_RACE] = "race",
                                                     [WATCH_IN_FLIGHT] = "copy in flight",
                                                     [WATCH_UNWRITTEN] = "uninitialised read",
                                                     [WATCH_BOUNDS] = "out of bounds",
+                                                    [WATCH_ALIGN] = "misaligned access",
                                                     [WATCH_INDEX] = "index out of bounds",
                                                     [WATCH_INPUT] = "write to an input",
                                                     [WATCH_DIVERGED] = "barrier divergence",
@@ -94,6 +95,11 @@ static void add_unwritten(struct text *out, const struct check_finding *f) {
   text_add(out, f->raw.shared ? ", which no thread of the block has written" : ", which nobody has written");
 }
 
+static void add_misaligned(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_addf(out, ": %s", f->raw.text);
+}
+
 static void add_index(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
   text_addf(out, " uses index %lld of an array of type %s", (long long)f->raw.offset, f->raw.text);
@@ -152,7 +158,7 @@ char *check_message(const struct check_finding *f) {
       [WATCH_INPUT] = add_input,         [WATCH_DIVERGED] = add_diverged, [WATCH_EXITED] = add_words,
       [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang,
       [WATCH_FENCE] = add_fence,         [WATCH_SUMS] = add_sums,         [WATCH_ASYNC] = add_words,
-      [WATCH_TRAP] = add_words};
+      [WATCH_TRAP] = add_words,          [WATCH_ALIGN] = add_misaligned};
   struct text out = {0};
   adders[f->raw.kind](&out, f);
   return text_take(&out);

@@ -78,10 +78,11 @@ struct cpu_async {
   void (*wgmma_wait)(unsigned newest);
 };
 
-enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR };
+enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR, CPU_BARRIER_KINDS };
 
 struct cpu_hooks {
-  /* Block-wide barrier: waits for every thread of the block that has not ended; gives the combined predicate. */
+  /* Block-wide barrier: waits for every thread of the block that has not ended; gives the combined predicate. kind: of
+     enum cpu_barrier, plus CPU_BARRIER_KINDS times the number that the barrier has in the source, or 0. */
   int (*barrier)(int kind, int predicate);
   /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of mask has arrived
      with the same mask and combine, combine(slots, lanes) is called once for those lanes: slots[lane] is the lane's
@@ -100,7 +101,8 @@ struct cpu_hooks {
 enum cpu_access {
   CPU_WRITE = 1,  /* else it reads */
   CPU_ATOMIC = 2, /* of the whole device */
-  CPU_ASYNC = 4   /* part of a copy that goes on meanwhile */
+  CPU_ASYNC = 4,  /* part of a copy that goes on meanwhile */
+  CPU_PACKED = 32 /* of bytes, or of a type that may lie anywhere: no multiple is needed */
 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
@@ -111,6 +113,10 @@ struct cpu_watch {
   /* An index of an array, outside the type that the source gives it: "'float [33]'". */
   void (*index)(const char *type, long long index, const void *site);
   void (*fence)(void); /* __threadfence() */
+  /* A place that is no multiple of what its type, "'float4'", needs. */
+  void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
+  /* A shuffle that reads a lane which its mask does not name. */
+  void (*lane)(unsigned mask, unsigned lane);
 };
 
 #endif

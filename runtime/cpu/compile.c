@@ -55,6 +55,13 @@ enum {
   OWN_MOST = CLANG_COUNT > WATCHED_COUNT ? CLANG_COUNT : WATCHED_COUNT
 };
 
+/* The calls in front of accesses know of a multiple of 8 at most, and of parts nothing. Where a source has CUDA's own
+   types of several parts their own checks go in: not elsewhere, since they keep the compiler from moving
+   accesses into branches. Nor with clang++, where they lose the lines of barriers. */
+static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4",  "int2",  "int4",
+                                         "float2", "float4", "double2", "double4", "long2", "long4"};
+static const char wide_flag[] = "-fsanitize=alignment";
+
 /* Headers that the shim stands for: they resolve, and are empty. */
 static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "cuda_bf16.h",
@@ -301,8 +308,14 @@ static bool is_clang(const struct toolkit *toolkit) {
          strstr(line, "clang");
 }
 
+static bool has_wide_types(const char *source) {
+  for (size_t i = 0; i < sizeof wide_types / sizeof *wide_types; i++)
+    if (strstr(source, wide_types[i])) return true;
+  return false;
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + OWN_MOST + 9], *compiler = text_get(&request->toolkit->compiler);
+  const char *argv[FLAG_COUNT + OWN_MOST + 10], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
   argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
@@ -310,6 +323,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   const char *const *const own = clang ? clang_flags : watched_flags;
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
   for (size_t i = 0; i < count; i++) argv[n++] = own[i];
+  if (request->watched && !clang && has_wide_types(request->source)) argv[n++] = wide_flag;
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
   argv[n++] = text_get(&job->symbols);

@@ -159,6 +159,7 @@ struct parked {
   unsigned mask;    /* of its warp operation */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
+  int barrier;   /* its number in the source, or 0 */
   unsigned next; /* at the same gate: slot + 1 */
   describe_wait *describe;
   const void *object;
@@ -295,6 +296,11 @@ void fibers_stray(const void *program_counter, const void *address, bool write) 
   if (all && all->launch->watch) watch_stray(all->launch->watch, program_counter, address, write);
 }
 
+void fibers_misplaced(const void *program_counter) {
+  const struct fibers *all = running;
+  if (all && all->launch->watch) watch_misplaced(all->launch->watch, program_counter);
+}
+
 void fibers_ended(const void *program_counter, const char *what) {
   const struct fibers *all = running;
   if (!all || !all->launch->watch) return;
@@ -306,9 +312,8 @@ void fibers_on_fault(void (*handler)(const char *text)) {
   atomic_store(&fault_handler, handler);
 }
 
-static _Noreturn void hook_trap(const char *what) {
+_Noreturn void fibers_give_up(const char *what) {
   char text[FAULT_BYTES], where[128];
-  fibers_ended(__builtin_return_address(0), what);
   struct note note = {text, text + sizeof text - 1};
   fibers_where(where, sizeof where);
   note_text(&note, "trap: ");
@@ -316,6 +321,11 @@ static _Noreturn void hook_trap(const char *what) {
   note_text(&note, " in ");
   note_text(&note, where);
   fault(text);
+}
+
+static _Noreturn void hook_trap(const char *what) {
+  fibers_ended(__builtin_return_address(0), what);
+  fibers_give_up(what);
 }
 
 static bool is_live(const struct fibers *all, unsigned slot) {
@@ -554,8 +564,9 @@ static void watch_arrivals(const struct fibers *all, unsigned rank) {
   for (unsigned thread = begin; thread < end; ++thread) {
     if (!is_live(all, thread)) continue;
     if (first == MAX_SLOTS) first = thread;
-    if (all->parked[thread].site != all->parked[first].site)
-      watch_event(watch, WATCH_DIVERGED, all->parked[first].site, first, all->parked[thread].site, thread, "");
+    const struct parked *other = &all->parked[thread], *here = &all->parked[first];
+    const char *apart = other->barrier == here->barrier ? "" : "another barrier";
+    if (other->site != here->site) watch_event(watch, WATCH_DIVERGED, here->site, first, other->site, thread, apart);
   }
   if (block->live < all->crowd.threads && first < MAX_SLOTS) {
     char text[WATCH_TEXT];
@@ -590,7 +601,9 @@ static int barrier_result(const struct block *block, int kind) {
 static int hook_barrier(int kind, int predicate) {
   struct fibers *all = running;
   struct block *block = &all->blocks[all->crowd.rank];
-  all->parked[all->crowd.slot].site = __builtin_return_address(0);
+  struct parked *self = &all->parked[all->crowd.slot];
+  self->site = __builtin_return_address(0);
+  self->barrier = kind / CPU_BARRIER_KINDS;
   block->agreed += predicate != 0;
   if (++block->arrived == block->live) {
     release_barrier(all, all->crowd.rank);
@@ -598,7 +611,7 @@ static int hook_barrier(int kind, int predicate) {
   } else {
     park(all);
   }
-  return barrier_result(block, kind);
+  return barrier_result(block, kind % CPU_BARRIER_KINDS);
 }
 
 /* Whether every lane of the set waits at this very operation; collects their arguments. */
@@ -625,6 +638,13 @@ static void watch_mask(const struct fibers *all, unsigned thread) {
   watch_event(all->launch->watch, WATCH_MASK, operation->site, thread, NULL, 0, text);
 }
 
+static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
+  static const char what[] = "a warp operation whose mask does not name the calling lane";
+  if (all->launch->watch)
+    watch_event(all->launch->watch, WATCH_MASK, all->parked[thread].site, thread, NULL, 0, what);
+  fibers_give_up(what);
+}
+
 /* Performs the operation at which a thread waits, when all that it names have come. Lanes that have ended without coming are no
    harm to a __syncwarp(). */
 static bool try_warp(struct fibers *all, unsigned thread) {
@@ -646,11 +666,11 @@ static bool try_warp(struct fibers *all, unsigned thread) {
 static void hook_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
   struct fibers *all = running;
   const unsigned thread = all->crowd.slot, lane = 1u << thread % WARP;
-  if (!(mask & lane)) hook_trap("a warp operation whose mask does not name the calling lane");
   struct parked *self = &all->parked[thread];
   self->site = __builtin_return_address(0);
   self->mask = mask;
-  if (all->launch->watch && mask & ~all->warps[thread / WARP].live) watch_mask(all, thread);
+  if (!(mask & lane)) refuse_mask(all, thread);
+  if (all->launch->watch && mine && mask & ~all->warps[thread / WARP].live) watch_mask(all, thread);
   self->combine = combine;
   self->mine = mine;
   all->warps[thread / WARP].waiting |= lane;

@@ -59,6 +59,7 @@ void fibers_on_fault(void (*fault)(const char *text));
 const char *fibers_hang(const void *program_counter);
 /* A watched kernel has left all memory, or ended itself: the report is told. Async-signal-safe. */
 void fibers_stray(const void *program_counter, const void *address, bool write);
+void fibers_misplaced(const void *program_counter);
 void fibers_ended(const void *program_counter, const char *what);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);

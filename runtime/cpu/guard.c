@@ -187,10 +187,19 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
-static void describe_address(struct line *line, const char *address, const void *context) {
+/* What the processor refuses for the place it is at, not for who may touch it: on x86 of 16 bytes and more. */
+static bool is_misplaced(const siginfo_t *info) {
+  return info->si_signo == SIGBUS ? info->si_code == BUS_ADRALN : info->si_code == SI_KERNEL && !info->si_addr;
+}
+
+static void describe_address(struct line *line, const siginfo_t *info, const void *context) {
+  const char *address = info->si_addr;
   size_t distance;
   const struct span *buffer = nearest(address, &distance);
-  if (fibers_owns_guard(address)) {
+  if (is_misplaced(info)) {
+    add(line, "trap: misaligned access");
+    fibers_misplaced(program_counter(context));
+  } else if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
     fibers_ended(program_counter(context), "stack overflow");
   } else if (!buffer) {
@@ -221,7 +230,7 @@ static void handle(int number, siginfo_t *info, void *context) {
   struct line line = {.length = 0};
   switch (number) {
   case SIGSEGV:
-  case SIGBUS: describe_address(&line, info->si_addr, context); break;
+  case SIGBUS: describe_address(&line, info, context); break;
   case SIGFPE: trap(&line, context, "integer division by zero"); break;
   case SIGALRM: add(&line, fibers_hang(program_counter(context))); break;
   case SIGILL: trap(&line, context, "illegal instruction"); break;

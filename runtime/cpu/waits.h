@@ -47,6 +47,9 @@ void *fibers_static(unsigned rank, uintptr_t at);
 /* Ends the launch: "trap: what in block ... thread ...". */
 _Noreturn void fibers_trap(const char *what);
 
+/* The same, of what the watch has found. */
+_Noreturn void fibers_give_up(const char *what);
+
 /* ---- async.c: mbarriers, copies that go on by themselves, barriers of a cluster and of some warps ---- */
 
 struct async;

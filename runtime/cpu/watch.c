@@ -5,6 +5,7 @@
    through their cluster, whose blocks run together. */
 #include "watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include "clocks.h"
 #include "share.h"
 #include "traffic.h"
+#include "waits.h"
 
 enum {
   WARP = 32,
@@ -36,7 +38,7 @@ struct touch {
 
 struct cell {
   struct touch write, reads[2]; /* the last reader, and one of another warp if there is one */
-  uint32_t block;               /* linear number: of the writer */
+  struct touch atomic;          /* the last atomic operation: it does not hide the write before */
   uint8_t written;              /* bytes; of shared memory in this block */
 };
 
@@ -55,6 +57,12 @@ struct registers {
   uintptr_t start, end; /* 0: none */
   uint32_t site, thread;
   bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
+};
+
+/* A block, or a cluster, of the launch. */
+struct begun {
+  uint32_t time;
+  uint64_t block;
 };
 
 struct watch {
@@ -81,15 +89,19 @@ struct watch {
   uint32_t warp_time[MOST_WARPS];                /* the last time that all lanes of a warp met, */
   uint32_t pairs[MOST_WARPS][WARP][WARP];        /* and two of them; when some but not all did */
   bool pairs_used[MOST_WARPS];
-  uint32_t last_site;                 /* where the last access was */
+  uint32_t last_site; /* where the last access was, and of what */
+  uintptr_t last_at;
+  unsigned last_kind;
   bool products_fenced[MOST_THREADS]; /* the thread has come to a wgmma.fence */
   bool fenced;                        /* __threadfence() was called: blocks may order themselves by flags */
   bool counting;                      /* this block's accesses are counted: each of so many, */
   uint64_t every;
   uint64_t block, blocks; /* a cluster counts as one */
-  bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
-  struct share *share;    /* in one of several processes */
-  clock_t began;          /* time of the processor */
+  struct begun *begun;    /* those that have, in turn */
+  size_t begun_count, begun_room;
+  bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
+  struct share *share; /* in one of several processes */
+  clock_t began;       /* time of the processor */
 };
 
 /* The hooks carry no context. */
@@ -121,6 +133,7 @@ void watch_close(struct watch *w) {
   for (int i = 0; i < MOST_BLOCKS; i++) drop_cells(&w->shared[i]), drop_cells(&w->dynamic[i]);
   clocks_drop(&w->clocks);
   free(w->registers);
+  free(w->begun);
   traffic_close(w->traffic);
   free(w->arrays);
   free(w->array_of);
@@ -221,6 +234,19 @@ void watch_event(struct watch *w, enum watch_kind kind, const void *site, unsign
   add_text(f, text);
 }
 
+/* Which block did something at that time of this launch. */
+static uint64_t block_at(const struct watch *w, uint32_t time) {
+  size_t low = 0, high = w->begun_count;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if (w->begun[middle].time <= time)
+      low = middle;
+    else
+      high = middle;
+  }
+  return high ? w->begun[low].block : w->block;
+}
+
 /* An access, on its way through the words that it touches. */
 struct access {
   struct watch *watch;
@@ -247,7 +273,7 @@ static void describe_place(struct watch *w, const struct region *region, uintptr
   f->element = region->element;
 }
 
-static void add_finding(const struct access *a, enum watch_kind kind, const struct touch *other, uint64_t block) {
+static void add_finding(const struct access *a, enum watch_kind kind, const struct touch *other) {
   struct watch *w = a->watch;
   struct watch_finding *f = find_finding(w, kind, a->site, other ? other->site : 0, a->thread);
   if (!f) return;
@@ -255,7 +281,7 @@ static void add_finding(const struct access *a, enum watch_kind kind, const stru
   f->size = (int)a->bytes;
   describe_place(w, a->region, a->at, f);
   if (!other) return;
-  set_place(w, &f->other, other->site, block, other->thread);
+  set_place(w, &f->other, other->site, block_at(w, other->time), other->thread);
   f->other.write = other->kind & CPU_WRITE;
 }
 
@@ -304,18 +330,22 @@ static bool of_another_block(const struct watch *w, const struct touch *then) {
   return then->time >= w->launch_time && then->time < w->block_time;
 }
 
-static void check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void check_last(const struct access *a, const struct touch *then, unsigned bytes) {
   const struct watch *w = a->watch;
-  const struct touch *then = &cell->write;
   if (!(then->bytes & bytes) || both_atomic(a, then)) return;
   if (then->time >= w->block_time) {
     if (then->kind & CPU_ASYNC)
-      add_finding(a, WATCH_IN_FLIGHT, then, w->block);
+      add_finding(a, WATCH_IN_FLIGHT, then);
     else if (!ordered(w, then, a->thread))
-      add_finding(a, WATCH_RACE, then, w->block);
+      add_finding(a, WATCH_RACE, then);
   } else if (!a->region->shared && of_another_block(w, then) && (a->kind & CPU_WRITE || !w->fenced)) {
-    add_finding(a, WATCH_RACE_BLOCKS, then, cell->block);
+    add_finding(a, WATCH_RACE_BLOCKS, then);
   }
+}
+
+static void check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
+  check_last(a, &cell->write, bytes);
+  check_last(a, &cell->atomic, bytes);
 }
 
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
@@ -324,9 +354,9 @@ static void check_reads(const struct access *a, const struct cell *cell, unsigne
     const struct touch *then = &cell->reads[i];
     if (!(then->bytes & bytes) || then->time < w->block_time) continue;
     if (then->kind & CPU_ASYNC && then->kind & WATCH_PROXY)
-      add_finding(a, WATCH_IN_FLIGHT, then, w->block);
+      add_finding(a, WATCH_IN_FLIGHT, then);
     else if (!ordered(w, then, a->thread))
-      add_finding(a, WATCH_RACE, then, w->block);
+      add_finding(a, WATCH_RACE, then);
   }
 }
 
@@ -344,32 +374,38 @@ static void keep_read(const struct watch *w, struct cell *cell, const struct tou
   *last = *now;
 }
 
-static void keep_write(const struct access *a, struct cell *cell, const struct touch *now) {
-  const struct watch *w = a->watch;
-  if (a->region->shared && cell->write.time < w->block_time) cell->written = 0;
-  const bool more = cell->write.thread == now->thread && cell->write.time == now->time;
-  const unsigned bytes = more ? cell->write.bytes : 0;
-  cell->write = *now;
-  cell->write.bytes |= (uint8_t)bytes;
-  cell->written |= now->bytes;
-  cell->block = (uint32_t)w->block;
+static uint32_t last_written(const struct cell *cell) {
+  return cell->write.time > cell->atomic.time ? cell->write.time : cell->atomic.time;
 }
 
+static void keep_write(const struct access *a, struct cell *cell, const struct touch *now) {
+  const struct watch *w = a->watch;
+  struct touch *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
+  if (a->region->shared && last_written(cell) < w->block_time) cell->written = 0;
+  const bool more = last->thread == now->thread && last->time == now->time;
+  const unsigned bytes = more ? last->bytes : 0;
+  *last = *now;
+  last->bytes |= (uint8_t)bytes;
+  cell->written |= now->bytes;
+}
+
+/* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
+   for padding. */
 static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
-  const bool here = !a->region->shared || cell->write.time >= a->watch->block_time;
-  if (!a->region->unwritten || ((here ? cell->written : 0u) & bytes) == bytes) return;
-  add_finding(a, WATCH_UNWRITTEN, NULL, 0);
+  const bool here = !a->region->shared || last_written(cell) >= a->watch->block_time;
+  const unsigned written = here ? cell->written & bytes : 0;
+  if (!a->region->unwritten || written == bytes || (written && a->bytes > WORD)) return;
+  add_finding(a, WATCH_UNWRITTEN, NULL);
 }
 
 /* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
    asks. */
-static void check_fence(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void check_fence(const struct access *a, const struct touch *then, unsigned bytes) {
   const struct watch *w = a->watch;
-  const struct touch *then = &cell->write;
   if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->block_time) return;
   if (then->kind & (WATCH_PROXY | WATCH_ENGINE)) return;
   if (w->fence_time[then->thread] < then->time && w->fence_time[a->thread] < then->time)
-    add_finding(a, WATCH_FENCE, then, w->block);
+    add_finding(a, WATCH_FENCE, then);
 }
 
 static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
@@ -379,7 +415,8 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
                             .bytes = (uint8_t)bytes,
                             .kind = (uint8_t)a->kind};
   check_write(a, cell, bytes);
-  check_fence(a, cell, bytes);
+  check_fence(a, &cell->write, bytes);
+  check_fence(a, &cell->atomic, bytes);
   if (!(a->kind & CPU_WRITE)) {
     check_written(a, cell, bytes);
     keep_read(a->watch, cell, &now);
@@ -473,7 +510,7 @@ static void access_dynamic(struct access *a) {
     count(a, dynamic->name);
     return;
   }
-  add_finding(a, WATCH_BOUNDS, NULL, 0);
+  add_finding(a, WATCH_BOUNDS, NULL);
 }
 
 static struct region *find_region(struct watch *w, uintptr_t at) {
@@ -504,13 +541,13 @@ static void access_global(struct access *a) {
   if (!region) return;
   a->region = region;
   if (a->at < region->start || a->at + a->bytes > region->end) {
-    add_finding(a, WATCH_BOUNDS, NULL, 0);
+    add_finding(a, WATCH_BOUNDS, NULL);
     return;
   }
   if (!region->read_only)
     visit_words(a);
   else if (a->kind & CPU_WRITE)
-    add_finding(a, WATCH_INPUT, NULL, 0);
+    add_finding(a, WATCH_INPUT, NULL);
   count(a, region->name);
 }
 
@@ -544,11 +581,62 @@ static void visit_place(struct access *a) {
     access_global(a);
 }
 
+/* ---- Places that are no multiple of what the access needs ---- */
+
+/* Of one access of the type's own width. A compiler that calls one of 16 bytes knows of a multiple of 8 (gcc, tsan.cc,
+   instrument_expr). Copies that go on by themselves need 16, or their width. */
+static unsigned needed_multiple(const struct access *a, bool noted) {
+  if (a->kind & CPU_PACKED || !a->bytes) return 1;
+  if (a->bytes > 16) return noted && a->kind & CPU_ASYNC ? 16 : 1;
+  if (a->bytes & (a->bytes - 1)) return 1;
+  return a->bytes == 16 && !noted ? 8 : a->bytes;
+}
+
+/* NULL: it is not watched, such as what a thread has of its own. */
+static const struct region *region_of(struct watch *w, uintptr_t at) {
+  const struct region *shared = &w->shared[0];
+  if (at - shared->start < shared->end - shared->start) return shared;
+  if (at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
+    return &w->dynamic[(at - w->launch.dynamic) / w->launch.dynamic_room];
+  return find_region(w, at);
+}
+
+/* False: the place is not watched. */
+static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
+  const struct region *region = region_of(a->watch, a->at);
+  struct watch_finding *f = region ? find_finding(a->watch, WATCH_ALIGN, a->site, 0, a->thread) : NULL;
+  if (!f) return region;
+  f->here.write = a->kind & CPU_WRITE;
+  f->size = (int)multiple;
+  describe_place(a->watch, region, a->at, f);
+  snprintf(f->text, sizeof f->text, "%u bytes past a multiple of %u, which %s needs", (unsigned)(a->at % multiple),
+           multiple, *type ? type : "an access of that width");
+  return true;
+}
+
+/* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
+static void refuse_place(const struct access *a, unsigned multiple, const char *type) {
+  if (add_misaligned(a, multiple, type)) fibers_give_up("misaligned access");
+}
+
+void watch_misplaced(struct watch *w, const void *program_counter) {
+  enum { WIDE = 16 };
+  const struct access last = {.watch = w,
+                              .at = w->last_at,
+                              .bytes = WIDE,
+                              .kind = w->last_kind,
+                              .thread = current_thread(w),
+                              .site = w->last_site};
+  if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
+  watch_event(w, WATCH_TRAP, watch_standing(w, program_counter), last.thread, NULL, 0, "misaligned access");
+}
+
 static void on_access(const void *at, unsigned long bytes, unsigned kind, const void *site) {
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
   if (!w) return; /* no launch: it says what it takes */
-  if (!site) site = __builtin_return_address(0);
+  const bool noted = !site;
+  if (noted) site = __builtin_return_address(0);
   if (address - w->launch.stacks < w->launch.stack_bytes) {
     touch_registers(w, address, site);
     return;
@@ -561,7 +649,22 @@ static void on_access(const void *at, unsigned long bytes, unsigned kind, const 
                      .rank = w->launch.builtins->cluster_rank,
                      .site = (uint32_t)site_of(w, site)};
   w->last_site = a.site;
+  w->last_at = address;
+  w->last_kind = kind;
+  const unsigned multiple = needed_multiple(&a, noted);
+  if (address % multiple) refuse_place(&a, multiple, "");
   visit_place(&a);
+}
+
+static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site) {
+  struct watch *w = watching;
+  const struct access a = {.watch = w,
+                           .at = (uintptr_t)at,
+                           .bytes = (unsigned)multiple,
+                           .kind = kind,
+                           .thread = current_thread(w),
+                           .site = (uint32_t)site_of(w, site)};
+  refuse_place(&a, (unsigned)multiple, type);
 }
 
 static struct cell *cell_at(struct watch *w, uintptr_t at) {
@@ -598,8 +701,16 @@ static void on_fence(void) {
   watching->fenced = true;
 }
 
+static void on_lane(unsigned mask, unsigned lane) {
+  char text[WATCH_TEXT];
+  struct watch *w = watching;
+  snprintf(text, sizeof text, "reads lane %u, which mask 0x%08x does not name: what it gets is undefined", lane,
+           mask);
+  watch_event(w, WATCH_MASK, __builtin_return_address(0), current_thread(w), NULL, 0, text);
+}
+
 const struct cpu_watch *watch_hooks(void) {
-  static const struct cpu_watch hooks = {on_access, on_arrived, on_index, on_fence};
+  static const struct cpu_watch hooks = {on_access, on_arrived, on_index, on_fence, on_misaligned, on_lane};
   return &hooks;
 }
 
@@ -684,6 +795,7 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   w->fenced = w->entangled = false;
   w->began = clock();
   w->launch_time = ++w->time;
+  w->begun_count = 0;
   memset(w->warp_time, 0, sizeof w->warp_time);
   memset(w->pairs, 0, sizeof w->pairs);
   memset(w->pairs_used, 0, sizeof w->pairs_used);
@@ -706,12 +818,25 @@ double watch_limit(const struct watch *w) {
   return w->report->limit;
 }
 
+/* Without memory a finding names a later block for an earlier one. */
+static void note_begun(struct watch *w) {
+  if (w->begun_count == w->begun_room) {
+    const size_t room = w->begun_room ? 2 * w->begun_room : 256;
+    struct begun *grown = realloc(w->begun, room * sizeof *grown);
+    if (!grown) return;
+    w->begun = grown;
+    w->begun_room = room;
+  }
+  w->begun[w->begun_count++] = (struct begun){w->time, w->block};
+}
+
 void watch_block_begins(struct watch *w) {
   const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid, *cluster = &w->launch.cluster;
   const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
   if (w->counting) all_met(w);
   w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
   w->block_time = w->cluster_time = ++w->time;
+  note_begun(w);
   for (int i = 0; i < MOST_BLOCKS; i++) w->barrier_time[i] = w->time;
   clocks_clear(&w->clocks);
   memset(w->products_fenced, 0, sizeof w->products_fenced);

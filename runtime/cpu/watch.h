@@ -90,6 +90,9 @@ void watch_event(struct watch *watch, enum watch_kind kind, const void *site, un
                  unsigned other_thread, const char *text);
 /* An access that is nowhere. Async-signal-safe. */
 void watch_stray(struct watch *watch, const void *program_counter, const void *address, bool write);
+/* The processor has refused an access of 16 bytes that is no multiple of them. In a signal handler, of the
+   kernel's own instruction. */
+void watch_misplaced(struct watch *watch, const void *program_counter);
 /* The linear number of the block that is to run next; as many as the grid has: there is none. WATCH_HUNG: the launch has
    found out elsewhere that it does not end. Starts processes where that pays (share.h), and does not come back in theirs. */
 #define WATCH_HUNG UINT64_MAX

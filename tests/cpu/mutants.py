@@ -54,6 +54,8 @@ MUTANTS = [
     ("reduce", "dynamic", REDUCE, "reduce_shared.cu", "loop one too far", "i < parts", "i <= parts", {"uninitialised read", "out of bounds"}),
     ("reduce", "shuffle", REDUCE, "lib/reduce.cuh", "barrier removed",
      "warps[threadIdx.x / 32] = value;\n  __syncthreads();", "warps[threadIdx.x / 32] = value;", {"race"}),
+    ("reduce", "vector", REDUCE + " axis=row", "reduce_vector.cu", "elements before the first wide load forgotten",
+     "/ sizeof(x_t) % vec)", "/ sizeof(x_t) % vec * 0)", {"misaligned access"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "first barrier removed",
      "__syncthreads(); // read after write", "// read after write", {"race"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "second barrier removed",

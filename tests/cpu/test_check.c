@@ -51,7 +51,21 @@ static const struct planted planted[] = {
      "64);"},
     {"race", 6, "s",
      "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\ns += 1;\n__syncthreads();\ny[i] = x[i] + 0 * s;"},
+    {"race", 5, "s", "__shared__ int s;\nif (!t) s = 0;\natomicAdd(&s, 1);\n__syncthreads();\ny[i] = x[i] + 0 * s;"},
+    {NULL, 0, "",
+     "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\natomicAdd(&s, 1);\nif (!t) atomicAdd(&s, "
+     "1);\n__syncthreads();\nif (!t) s = 0;\n"
+     "__syncthreads();\natomicAdd(&s, 1);\n__syncthreads();\ny[i] = x[i] + 0 * s;"},
+    {"race", 6, "s",
+     "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\natomicAdd(&s, 1);\ny[i] = x[i] + (s > 64);"},
     {"uninitialised read", 4, "s", "__shared__ float s[64];\ny[i] = x[i] + (s[t] > 2 ? 0 : 0) + 0 * s[t];"},
+    {NULL, 0, "",
+     "struct mark { char c; float f; };\n__shared__ mark s[64];\ns[t].c = 1;\ns[t].f = x[i];\n__syncthreads();\nmark "
+     "own = s[t ^ 1];\n"
+     "y[i] = own.f + 0 * own.c;"},
+    {"uninitialised read", 7, "s",
+     "struct mark { char c; float f; };\n__shared__ mark s[64];\ns[t].c = 1;\n__syncthreads();\nmark own = s[t ^ "
+     "1];\ny[i] = own.f > 100 ? 0 : x[i];"},
     {"uninitialised read", 3, "y", "y[i] = y[i] > 3 ? x[i] + 1 : x[i];"},
     {"out of bounds", 3, "x", "y[i] = x[i] + (i == 63 ? 0 * x[i + 1] : 0);"},
     {"out of bounds", 4, "x", "y[i] = x[i];\nif (i == 0) y[i] += 0 * x[-1];"},
@@ -61,17 +75,55 @@ static const struct planted planted[] = {
     {"out of bounds", 5, "dynamic shared memory", "extern __shared__ float d[];\ny[i] = x[i];\nd[t + 1] = y[i];"},
     {NULL, 0, "", "__shared__ bool s;\nif (!t) s = x[i] > 0;\n__syncthreads();\ny[i] = s ? x[i] : 0;"},
     {"barrier divergence", 4, "", "y[i] = x[i];\nif (t < 32) __syncthreads();\nelse\n__syncthreads();"},
+    {"barrier divergence", 4, "", "y[i] = x[i];\nif (t < 32) __syncthreads(); else __syncthreads();"},
+    {NULL, 0, "", "y[i] = x[i];\nif (t < 32) y[i] *= 1;\nelse y[i] += 0;\n__syncthreads(); __syncthreads();"},
     {"barrier after exit", 5, "", "y[i] = x[i];\nif (t == 5) return;\n__syncthreads();"},
     {NULL, 0, "", "y[i] = x[i] + 0 * __shfl_xor_sync(~0u, t, 1);"},
     {"absent lanes", 5, "", "y[i] = x[i];\nif (t == 5) return;\ny[i] += 0 * __shfl_xor_sync(~0u, t, 1);"},
     {"deadlock", 4, "", "y[i] = x[i];\nif (t != 5) y[i] += 0 * __shfl_xor_sync(~0u, t, 1);\n__syncthreads();"},
     {"absent lanes", 4, "", "y[i] = x[i];\nif (t % 32 < 16) y[i] += 0 * __shfl_xor_sync(~0u, t, 1);"},
     {NULL, 0, "", "y[i] = x[i];\nif (t % 32 < 16) __syncwarp();"},
+    {NULL, 0, "", "y[i] = x[i];\nif (t > 40) return;\n__syncwarp();"},
+    {"absent lanes", 4, "", "y[i] = x[i];\nif (t % 32 < 16) y[i] += 0 * __shfl_down_sync(0xffff, y[i], 8);"},
+    {NULL, 0, "", "y[i] = x[i];\nif (t % 32 < 16) y[i] += 0 * __shfl_down_sync(0xffff, y[i], 8, 16);"},
+    {"absent lanes", 4, "", "y[i] = x[i];\nif (t % 32 < 16) y[i] += 0 * __ballot_sync(~0u, 1);"},
+    {"absent lanes", 4, "", "y[i] = x[i];\nif (t % 32 < 16) __syncwarp(0xffff0000);"},
     {"out of bounds", 4, "", "y[i] = x[i];\nif (i == 3) *(float *)(8ll * n / 64) = 1;"},
     {"trap", 4, "", "y[i] = x[i];\nif (i == 3) __trap();"},
     {"write to an input", 4, "x", "y[i] = x[i];\n((float *)x)[i] = 1;"},
+    {"misaligned access", 5, "x",
+     "y[i] = x[i];\nif (t < 15)\n*(float2 *)(y + 2 * t + 1) = *(const float2 *)(x + 2 * t + 1);"},
+    {"misaligned access", 3, "x", "y[i] = x[i] + 0 * *(const double *)(x + (t < 62 ? t : 0));"},
+    {"misaligned access", 4, "dynamic shared memory",
+     "extern __shared__ char d[];\nif (t < 8) *(double *)(d + 8 * t + 4) = 1;\ny[i] = x[i];"},
+    {"misaligned access", 4, "dynamic shared memory",
+     "extern __shared__ char d[];\nif (t < 8) atomicExch((int *)(d + 4 * t + 2), 1);\ny[i] = x[i];"},
+    {NULL, 0, "",
+     "extern __shared__ float4 d[];\nif (t < 16) d[t] = ((const float4 *)x)[t];\n__syncthreads();\ny[i] = ((float "
+     "*)d)[t];"},
+    {NULL, 0, "", "float2 v;\nmemcpy(&v, x + (t < 63 ? t : 0), 8);\ny[i] = x[i] + 0 * v.x;"},
+    {NULL, 0, "",
+     "struct three { float a, b, c; };\nthree v = *(const three *)(x + (t < 60 ? t : 0));\ny[i] = x[i] + 0 * v.c;"},
+    {NULL, 0, "",
+     "struct two { double a, b; };\nif (t < 15) ((two *)(y + 2))[t] = ((const two *)(x + "
+     "2))[t];\n__syncthreads();\ny[i] = x[i];"},
+    {NULL, 0, "", "float v[2];\n*(float2 *)v = *(const float2 *)(x + t / 2 * 2);\ny[i] = v[t & 1];"},
     {"hang", 5, "", "y[i] = x[i];\n__shared__ int volatile s;\nwhile (t == 3 && s != 5) s = 4;\n__syncthreads();"},
     {"wrong result", 0, "", "y[i] = x[i] + 1;"},
+};
+
+/* clang++ makes parts of what g++ leaves whole. */
+static const struct planted whole[] = {
+    {"misaligned access", 6, "x",
+     "struct __align__(16) four { float a, b, c, d; };\ny[i] = x[i];\nif (t < 15)\n((four *)(y + 2))[t] = ((const "
+     "four *)(x + 2))[t];"},
+    {"misaligned access", 5, "x", "y[i] = x[i];\nif (t < 15)\ny[i] += 0 * ((const float4 *)(x + 4 * t + 1))->w;"},
+    {"misaligned access", 6, "s",
+     "__shared__ float s[66];\ns[t] = x[i];\n__syncthreads();\nif (t < 32) *(float2 *)(s + 2 * t + 1) = {1, "
+     "1};\n__syncthreads();\ny[i] = x[i] + 0 * s[t];"},
+    {"misaligned access", 5, "x",
+     "y[i] = x[i];\nif (t < 15) {\nconst float4 v = ((const float4 *)(x + 2))[t];\ny[i] += 0 * (v.x + v.y + v.z + "
+     "v.w);\n}"},
 };
 
 static void write_template(const char *body, char *out, size_t size) {
@@ -136,6 +188,14 @@ static void test_planted(void **state) {
   assert_true(right);
 }
 
+static void test_whole(void **state) {
+  const char *compiler = getenv("CUGEN_CXX");
+  bool right = true;
+  if (compiler && strstr(compiler, "clang")) skip();
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) right &= check_one(*state, &whole[i]);
+  assert_true(right);
+}
+
 static int set_up(void **state) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error error = {0};
@@ -154,6 +214,6 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_whole)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

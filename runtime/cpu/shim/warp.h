@@ -7,10 +7,21 @@
 #else
 #define CUGEN_APART
 #endif
-CUGEN_INLINE void __syncthreads() { CUGEN_APART cugen_own_hooks->barrier(CPU_BARRIER_PLAIN, 0); }
-CUGEN_INLINE int __syncthreads_count(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_COUNT, p); }
-CUGEN_INLINE int __syncthreads_and(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_AND, p); }
-CUGEN_INLINE int __syncthreads_or(int p) { CUGEN_APART return cugen_own_hooks->barrier(CPU_BARRIER_OR, p); }
+/* number: of the barrier in the source, in a watched kernel. */
+CUGEN_INLINE int cugen_barrier(int kind, int p, int number = 0) {
+  CUGEN_APART return cugen_own_hooks->barrier(kind | number * CPU_BARRIER_KINDS, p);
+}
+#ifdef CUGEN_WATCH
+#define __syncthreads()          ((void)cugen_barrier(CPU_BARRIER_PLAIN, 0, __COUNTER__ + 1))
+#define __syncthreads_count(...) cugen_barrier(CPU_BARRIER_COUNT, __VA_ARGS__, __COUNTER__ + 1)
+#define __syncthreads_and(...)   cugen_barrier(CPU_BARRIER_AND, __VA_ARGS__, __COUNTER__ + 1)
+#define __syncthreads_or(...)    cugen_barrier(CPU_BARRIER_OR, __VA_ARGS__, __COUNTER__ + 1)
+#else
+CUGEN_INLINE void __syncthreads() { cugen_barrier(CPU_BARRIER_PLAIN, 0); }
+CUGEN_INLINE int __syncthreads_count(int p) { return cugen_barrier(CPU_BARRIER_COUNT, p); }
+CUGEN_INLINE int __syncthreads_and(int p) { return cugen_barrier(CPU_BARRIER_AND, p); }
+CUGEN_INLINE int __syncthreads_or(int p) { return cugen_barrier(CPU_BARRIER_OR, p); }
+#endif
 CUGEN_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
 CUGEN_INLINE void __threadfence() {
   cugen_note_fence();
@@ -47,6 +58,9 @@ template <class Value> struct cugen_shuffle {
   CUGEN_INLINE Value run(unsigned mask, Value value, unsigned source) {
     cugen_shuffle slot = {value, value, source};
     cugen_own_hooks->warp(mask, combine, &slot);
+#ifdef CUGEN_WATCH
+    if (!(mask >> source & 1)) cugen_own_watch->lane(mask, source);
+#endif
     return slot.result;
   }
 };

@@ -19,42 +19,66 @@ CUGEN_WATCHED_SIZE(, 2)
 CUGEN_WATCHED_SIZE(, 4)
 CUGEN_WATCHED_SIZE(, 8)
 CUGEN_WATCHED_SIZE(, 16)
+#undef CUGEN_WATCHED_SIZE
+#define CUGEN_WATCHED_SIZE(prefix, bytes)                                                                              \
+  CUGEN_WATCHED(prefix##read##bytes, bytes, CPU_PACKED)                                                                \
+  CUGEN_WATCHED(prefix##write##bytes, bytes, CPU_WRITE | CPU_PACKED)
 CUGEN_WATCHED_SIZE(unaligned_, 2)
 CUGEN_WATCHED_SIZE(unaligned_, 4)
 CUGEN_WATCHED_SIZE(unaligned_, 8)
 CUGEN_WATCHED_SIZE(unaligned_, 16)
 CUGEN_UNWATCHED void __tsan_read_range(void *at, unsigned long bytes) {
-  cugen_own_watch->access(at, bytes, 0, __builtin_return_address(0));
+  cugen_own_watch->access(at, bytes, CPU_PACKED, __builtin_return_address(0));
 }
 CUGEN_UNWATCHED void __tsan_write_range(void *at, unsigned long bytes) {
-  cugen_own_watch->access(at, bytes, CPU_WRITE, __builtin_return_address(0));
+  cugen_own_watch->access(at, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
 }
 CUGEN_UNWATCHED void __tsan_init() {}
 CUGEN_UNWATCHED void __tsan_func_entry(void *) {}
 CUGEN_UNWATCHED void __tsan_func_exit() {}
 /* clang's own, for copies that gcc makes accesses of. */
 CUGEN_UNWATCHED void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-  cugen_own_watch->access(from, bytes, 0, __builtin_return_address(0));
-  cugen_own_watch->access(to, bytes, CPU_WRITE, __builtin_return_address(0));
-  return memcpy(to, from, bytes);
+  cugen_own_watch->access(from, bytes, CPU_PACKED, __builtin_return_address(0));
+  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
+  return memmove(to, from, bytes);
 }
 CUGEN_UNWATCHED void *__tsan_memset(void *to, int byte, size_t bytes) {
-  cugen_own_watch->access(to, bytes, CPU_WRITE, __builtin_return_address(0));
+  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
   return memset(to, byte, bytes);
 }
+#ifdef __clang__ /* before its version 15 it calls these; memmove is libc's */
+CUGEN_UNWATCHED void *cugen_memcpy(void *, const void *, size_t) __asm__("memcpy");
+CUGEN_UNWATCHED void *cugen_memcpy(void *to, const void *from, size_t bytes) {
+  cugen_own_watch->access(from, bytes, CPU_PACKED, __builtin_return_address(0));
+  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
+  return memmove(to, from, bytes);
+}
+#endif
 #undef CUGEN_WATCHED_SIZE
 #undef CUGEN_WATCHED
 
-/* What -fsanitize=bounds hands over: compiler-rt, lib/ubsan/ubsan_handlers.h and ubsan_value.h. */
-struct cugen_bounds_type {
+/* What -fsanitize=bounds and -fsanitize=alignment hand over: compiler-rt, lib/ubsan/ubsan_handlers.h and ubsan_value.h. */
+struct cugen_type {
   unsigned short kind, info; /* of an integer: 1 when signed, plus twice the logarithm of its bits */
   char name[1];
 };
-struct cugen_bounds {
+struct cugen_line {
   const char *file;
   unsigned line, column;
-  const cugen_bounds_type *array, *index;
 };
+struct cugen_bounds {
+  cugen_line line;
+  const cugen_type *array, *index;
+};
+struct cugen_mismatch {
+  cugen_line line;
+  const cugen_type *type;
+  unsigned char log_multiple, use; /* use: 1 when it writes */
+};
+CUGEN_UNWATCHED void __ubsan_handle_type_mismatch_v1(const cugen_mismatch *what, const void *at) {
+  cugen_own_watch->misaligned(what->type->name, at, 1ul << what->log_multiple, what->use == 1 ? CPU_WRITE : 0,
+                              __builtin_return_address(0));
+}
 CUGEN_UNWATCHED void __ubsan_handle_out_of_bounds(const cugen_bounds *bounds, unsigned long index) {
   const int shift = 64 - (1 << (bounds->index->info >> 1));
   const bool negative = bounds->index->info & 1 && shift >= 0 && shift < 64;
@@ -93,6 +117,6 @@ template <class Value> CUGEN_QUIET Value cugen_peek(const Value *at) { return *a
 template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at = value; }
 /* from null: zeros. */
 CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
-  if (from) memcpy(to, from, bytes);
+  if (from) memmove(to, from, bytes);
   else memset(to, 0, bytes);
 }
