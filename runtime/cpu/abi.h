@@ -99,10 +99,11 @@ struct cpu_hooks {
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */
 
 enum cpu_access {
-  CPU_WRITE = 1,  /* else it reads */
-  CPU_ATOMIC = 2, /* of the whole device */
-  CPU_ASYNC = 4,  /* part of a copy that goes on meanwhile */
-  CPU_PACKED = 32 /* of bytes, or of a type that may lie anywhere: no multiple is needed */
+  CPU_WRITE = 1,    /* else it reads */
+  CPU_ATOMIC = 2,   /* of the whole device */
+  CPU_ASYNC = 4,    /* part of a copy that goes on meanwhile */
+  CPU_PACKED = 32,  /* of bytes, or of a type that may lie anywhere: no multiple is needed */
+  CPU_VOLATILE = 64 /* looks past caches */
 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
@@ -112,7 +113,7 @@ struct cpu_watch {
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
   /* An index of an array, outside the type that the source gives it: "'float [33]'". */
   void (*index)(const char *type, long long index, const void *site);
-  void (*fence)(void); /* __threadfence() */
+  void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
   /* A place that is no multiple of what its type, "'float4'", needs. */
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
   /* A shuffle that reads a lane which its mask does not name. */

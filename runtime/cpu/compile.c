@@ -33,10 +33,11 @@ enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 /* Of a watched kernel: calls before accesses, which stay whole (no scalar replacement, which would make four of a
    float4); two barriers stay two; arrays and gaps as the source has them; lines; and none of the libraries that such calls
    are usually for. */
-static const char *const watched_flags[] = {
-    "-fsanitize=thread", "-fsanitize=bounds",     "-fno-tree-sra", "-fno-tree-tail-merge",
-    "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",           "-fno-threadsafe-statics",
-    "-nodefaultlibs"};
+static const char *const watched_flags[] = {"-fsanitize=thread",       "--param=tsan-distinguish-volatile=1",
+                                            "-fsanitize=bounds",       "-fno-tree-sra",
+                                            "-fno-tree-tail-merge",    "-fno-crossjumping",
+                                            "-fno-toplevel-reorder",   "-g1",
+                                            "-fno-threadsafe-statics", "-nodefaultlibs"};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
 /* The same of clang++, which has no way to keep a float4 whole. */
@@ -46,6 +47,8 @@ static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-enable-tail-merge=false",
                                           "-mllvm",
                                           "-tsan-instrument-read-before-write",
+                                          "-mllvm",
+                                          "-tsan-distinguish-volatile",
                                           "-g1",
                                           "-fno-threadsafe-statics",
                                           "-nodefaultlibs",

@@ -1,8 +1,4 @@
-/* Shadow memory: for each word who wrote and who read it last; see watch.h.
-
-   Time counts the events that order threads. An access is ordered after an earlier one of another thread of its block
-   when a barrier lies between them, or a __syncwarp of both, or a chain of other barriers (clocks.h). Threads are numbered
-   through their cluster, whose blocks run together. */
+/* Shadow memory: for each word who wrote and who read it last; see watch.h. */
 #include "watch.h"
 
 #include <stdio.h>
@@ -12,16 +8,15 @@
 #include <time.h>
 
 #include "arrays.h"
-#include "clocks.h"
+#include "flags.h"
 #include "share.h"
 #include "traffic.h"
 #include "waits.h"
 
 enum {
   WARP = 32,
-  MOST_BLOCKS = 8, /* of a cluster */
-  MOST_THREADS = MOST_BLOCKS * 1024,
-  MOST_WARPS = MOST_THREADS / WARP,
+  MOST_BLOCKS = ORDER_BLOCKS,
+  MOST_THREADS = ORDER_THREADS,
   MOST_REGISTERS = 16,
   WORD = 4,
   WHOLE_WORD = 15,
@@ -39,6 +34,7 @@ struct touch {
 struct cell {
   struct touch write, reads[2]; /* the last reader, and one of another warp if there is one */
   struct touch atomic;          /* the last atomic operation: it does not hide the write before */
+  uint32_t flag;                /* of flags.h */
   uint8_t written;              /* bytes; of shared memory in this block */
 };
 
@@ -59,12 +55,6 @@ struct registers {
   bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
 };
 
-/* A block, or a cluster, of the launch. */
-struct begun {
-  uint32_t time;
-  uint64_t block;
-};
-
 struct watch {
   struct watch_report *report;
   struct region regions[WATCH_MOST_BUFFERS];
@@ -81,15 +71,11 @@ struct watch {
 
   /* One launch. */
   struct watch_launch launch;
-  uint32_t time, launch_time, block_time, cluster_time;
-  uint32_t barrier_time[MOST_BLOCKS];
-  struct clocks clocks;                          /* rows: threads, blocks, what watch.h names */
+  struct order order;
+  struct flags *flags;
   uint32_t fence_time[MOST_THREADS];             /* of the last fence.proxy.async */
   struct registers (*registers)[MOST_REGISTERS]; /* of each thread; NULL: none are known */
-  uint32_t warp_time[MOST_WARPS];                /* the last time that all lanes of a warp met, */
-  uint32_t pairs[MOST_WARPS][WARP][WARP];        /* and two of them; when some but not all did */
-  bool pairs_used[MOST_WARPS];
-  uint32_t last_site; /* where the last access was, and of what */
+  uint32_t last_site;                            /* where the last access was, and of what */
   uintptr_t last_at;
   unsigned last_kind;
   bool products_fenced[MOST_THREADS]; /* the thread has come to a wgmma.fence */
@@ -97,11 +83,9 @@ struct watch {
   bool counting;                      /* this block's accesses are counted: each of so many, */
   uint64_t every;
   uint64_t block, blocks; /* a cluster counts as one */
-  struct begun *begun;    /* those that have, in turn */
-  size_t begun_count, begun_room;
-  bool entangled;      /* what a block does depends on others, or it was tried in vain: one process runs all */
-  struct share *share; /* in one of several processes */
-  clock_t began;       /* time of the processor */
+  bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
+  struct share *share;    /* in one of several processes */
+  clock_t began;          /* time of the processor */
 };
 
 /* The hooks carry no context. */
@@ -115,6 +99,7 @@ int watch_open(struct watch_report *report, struct watch **out, cugen_error *err
   if (!w) return error_memory(err);
   w->report = report;
   int status = traffic_open(&w->traffic, err);
+  if (!status) status = flags_open(&w->flags, &w->order, err);
   if (status)
     watch_close(w);
   else
@@ -131,9 +116,9 @@ void watch_close(struct watch *w) {
   if (!w) return;
   for (size_t i = 0; i < w->region_count; i++) drop_cells(&w->regions[i]);
   for (int i = 0; i < MOST_BLOCKS; i++) drop_cells(&w->shared[i]), drop_cells(&w->dynamic[i]);
-  clocks_drop(&w->clocks);
+  order_close(&w->order);
+  flags_close(w->flags);
   free(w->registers);
-  free(w->begun);
   traffic_close(w->traffic);
   free(w->arrays);
   free(w->array_of);
@@ -161,7 +146,7 @@ int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t co
   for (size_t i = 0; i < w->region_count; i++) drop_cells(&w->regions[i]);
   w->region_count = w->recent = 0;
   w->image = (struct watch_image){NULL, 0, 0}; /* another may come to lie in its place */
-  w->time = 1;
+  w->order.time = 1;
   for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
     struct region *r = &w->regions[w->region_count++];
     const uintptr_t start = (uintptr_t)buffers[i].start;
@@ -234,19 +219,6 @@ void watch_event(struct watch *w, enum watch_kind kind, const void *site, unsign
   add_text(f, text);
 }
 
-/* Which block did something at that time of this launch. */
-static uint64_t block_at(const struct watch *w, uint32_t time) {
-  size_t low = 0, high = w->begun_count;
-  while (high - low > 1) {
-    const size_t middle = (low + high) / 2;
-    if (w->begun[middle].time <= time)
-      low = middle;
-    else
-      high = middle;
-  }
-  return high ? w->begun[low].block : w->block;
-}
-
 /* An access, on its way through the words that it touches. */
 struct access {
   struct watch *watch;
@@ -281,7 +253,8 @@ static void add_finding(const struct access *a, enum watch_kind kind, const stru
   f->size = (int)a->bytes;
   describe_place(w, a->region, a->at, f);
   if (!other) return;
-  set_place(w, &f->other, other->site, block_at(w, other->time), other->thread);
+  const struct begun *begun = order_begun(&w->order, other->time, NULL);
+  set_place(w, &f->other, other->site, begun ? begun->block : w->block, other->thread);
   f->other.write = other->kind & CPU_WRITE;
 }
 
@@ -295,73 +268,47 @@ void watch_stray(struct watch *w, const void *program_counter, const void *addre
 
 /* ---- One word ---- */
 
-/* Barriers of a whole block or cluster, and of a warp. */
-static bool ordered_by_barriers(const struct watch *w, const struct touch *then, unsigned thread) {
-  const unsigned warp = thread / WARP, rank = thread / w->launch.padded;
-  if (then->thread == thread || then->time < w->cluster_time) return true;
-  if (then->thread / w->launch.padded == rank && then->time < w->barrier_time[rank]) return true;
-  if (then->thread / WARP != warp) return false;
-  if (then->time < w->warp_time[warp]) return true;
-  return w->pairs_used[warp] && then->time < w->pairs[warp][then->thread % WARP][thread % WARP];
-}
+enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
 
-static size_t block_row(const struct watch *w, unsigned rank) {
-  return (size_t)w->launch.blocks * w->launch.padded + rank;
-}
-
-/* Whether something orders `then`, of this launch, before what the thread does now. What the copy engine writes is ordered
-   by the barrier that counts it alone. */
-static bool ordered(const struct watch *w, const struct touch *then, unsigned thread) {
-  const bool engine = then->kind & WATCH_ENGINE;
-  if (!engine && ordered_by_barriers(w, then, thread)) return true;
-  if (!w->clocks.words) return false;
-  const size_t whose = engine ? w->clocks.row_words - 1 : then->thread;
-  const uint32_t *own = clocks_row(&w->clocks, thread);
-  const uint32_t *all = clocks_row(&w->clocks, block_row(w, thread / w->launch.padded));
-  return then->time <= own[whose] || then->time <= all[whose];
-}
-
-static bool both_atomic(const struct access *a, const struct touch *then) {
-  return a->kind & then->kind & CPU_ATOMIC;
-}
-
-/* An earlier access, in this launch, of a block before this one. */
-static bool of_another_block(const struct watch *w, const struct touch *then) {
-  return then->time >= w->launch_time && then->time < w->block_time;
-}
-
-static void check_last(const struct access *a, const struct touch *then, unsigned bytes) {
+/* Whether something orders `then`, of this launch, before the access. */
+static bool ordered(const struct access *a, const struct touch *then, bool here) {
   const struct watch *w = a->watch;
-  if (!(then->bytes & bytes) || both_atomic(a, then)) return;
-  if (then->time >= w->block_time) {
-    if (then->kind & CPU_ASYNC)
-      add_finding(a, WATCH_IN_FLIGHT, then);
-    else if (!ordered(w, then, a->thread))
-      add_finding(a, WATCH_RACE, then);
-  } else if (!a->region->shared && of_another_block(w, then) && (a->kind & CPU_WRITE || !w->fenced)) {
-    add_finding(a, WATCH_RACE_BLOCKS, then);
-  }
+  const struct moment moment = {then->time, then->thread, then->kind & WATCH_ENGINE};
+  if (here && order_before(&w->order, &moment, a->thread)) return true;
+  return flags_order(w->flags, &moment, a->thread, a->kind & STRONG);
+}
+
+/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on what is used as a flag. */
+static bool may_meet(const struct access *a, const struct cell *cell, const struct touch *then, bool here) {
+  if (a->kind & then->kind & CPU_ATOMIC) return true;
+  return a->kind & STRONG && then->kind & STRONG && (!here || flags_is_flag(a->watch->flags, cell->flag));
+}
+
+static void check_last(const struct access *a, const struct cell *cell, const struct touch *then, unsigned bytes) {
+  const struct order *order = &a->watch->order;
+  const bool here = then->time >= order->block_time, launch = here || then->time >= order->launch_time;
+  if (!(then->bytes & bytes) || !launch || (!here && a->region->shared) || may_meet(a, cell, then, here)) return;
+  if (here && then->kind & CPU_ASYNC)
+    add_finding(a, WATCH_IN_FLIGHT, then);
+  else if (!ordered(a, then, here))
+    add_finding(a, here ? WATCH_RACE : WATCH_RACE_BLOCKS, then);
 }
 
 static void check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
-  check_last(a, &cell->write, bytes);
-  check_last(a, &cell->atomic, bytes);
+  check_last(a, cell, &cell->write, bytes);
+  check_last(a, cell, &cell->atomic, bytes);
 }
 
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
-  const struct watch *w = a->watch;
   for (int i = 0; i < 2; i++) {
-    const struct touch *then = &cell->reads[i];
-    if (!(then->bytes & bytes) || then->time < w->block_time) continue;
-    if (then->kind & CPU_ASYNC && then->kind & WATCH_PROXY)
-      add_finding(a, WATCH_IN_FLIGHT, then);
-    else if (!ordered(w, then, a->thread))
-      add_finding(a, WATCH_RACE, then);
+    struct touch then = cell->reads[i];
+    if (!(then.kind & WATCH_PROXY)) then.kind &= (uint8_t)~CPU_ASYNC; /* not in flight for long: it is in registers */
+    check_last(a, cell, &then, bytes);
   }
 }
 
 static void keep_read(const struct watch *w, struct cell *cell, const struct touch *now) {
-  const uint32_t barrier_time = w->barrier_time[now->thread / w->launch.padded];
+  const uint32_t barrier_time = w->order.barrier_time[now->thread / w->launch.padded];
   struct touch *last = &cell->reads[0], *other = &cell->reads[1];
   if (last->thread == now->thread && last->time == now->time) {
     last->bytes |= now->bytes;
@@ -380,8 +327,10 @@ static uint32_t last_written(const struct cell *cell) {
 
 static void keep_write(const struct access *a, struct cell *cell, const struct touch *now) {
   const struct watch *w = a->watch;
+  if (!(now->kind & STRONG)) cell->flag = 0;
+  if (!a->region->shared && !(now->kind & STRONG)) flags_written(w->flags, a->thread);
   struct touch *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
-  if (a->region->shared && last_written(cell) < w->block_time) cell->written = 0;
+  if (a->region->shared && last_written(cell) < w->order.block_time) cell->written = 0;
   const bool more = last->thread == now->thread && last->time == now->time;
   const unsigned bytes = more ? last->bytes : 0;
   *last = *now;
@@ -392,7 +341,7 @@ static void keep_write(const struct access *a, struct cell *cell, const struct t
 /* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
    for padding. */
 static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
-  const bool here = !a->region->shared || last_written(cell) >= a->watch->block_time;
+  const bool here = !a->region->shared || last_written(cell) >= a->watch->order.block_time;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WORD)) return;
   add_finding(a, WATCH_UNWRITTEN, NULL);
@@ -402,14 +351,15 @@ static void check_written(const struct access *a, const struct cell *cell, unsig
    asks. */
 static void check_fence(const struct access *a, const struct touch *then, unsigned bytes) {
   const struct watch *w = a->watch;
-  if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->block_time) return;
+  if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->order.block_time)
+    return;
   if (then->kind & (WATCH_PROXY | WATCH_ENGINE)) return;
   if (w->fence_time[then->thread] < then->time && w->fence_time[a->thread] < then->time)
     add_finding(a, WATCH_FENCE, then);
 }
 
 static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
-  const struct touch now = {.time = a->watch->time,
+  const struct touch now = {.time = a->watch->order.time,
                             .site = a->site,
                             .thread = (uint16_t)a->thread,
                             .bytes = (uint8_t)bytes,
@@ -426,6 +376,12 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
   keep_write(a, cell, &now);
 }
 
+/* As a flag, if it is used as one. */
+static void use_flag(const struct access *a, struct cell *cell) {
+  const int write = a->kind & CPU_WRITE ? FLAGS_WRITE : 0, read = write && !(a->kind & CPU_ATOMIC) ? 0 : FLAGS_READ;
+  if (a->kind & STRONG) flags_use(a->watch->flags, a->thread, &cell->flag, write | read);
+}
+
 static void visit_words(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
   if (a->watch->share && !a->region->shared)
@@ -437,6 +393,7 @@ static void visit_words(const struct access *a) {
     if (word * WORD + WORD > end) bytes &= whole >> (unsigned)(word * WORD + WORD - end);
     visit(a, &a->region->cells[word], bytes & whole);
   }
+  use_flag(a, &a->region->cells[offset / WORD]);
 }
 
 /* ---- Where an address lies ---- */
@@ -684,7 +641,7 @@ static void on_arrived(const void *at, unsigned long bytes, const void *site) {
     struct cell *cell = cell_at(w, (uintptr_t)at + done);
     if (!cell || !(cell->write.kind & CPU_ASYNC)) continue;
     cell->write.kind &= (uint8_t)~CPU_ASYNC;
-    cell->write.time = w->time;
+    cell->write.time = w->order.time;
   }
   (void)site;
 }
@@ -697,8 +654,10 @@ static void on_index(const char *type, long long index, const void *site) {
   add_text(f, type);
 }
 
-static void on_fence(void) {
-  watching->fenced = true;
+static void on_fence(int device) {
+  struct watch *w = watching;
+  w->fenced |= device;
+  flags_fence(w->flags, current_thread(w), device);
 }
 
 static void on_lane(unsigned mask, unsigned lane) {
@@ -790,15 +749,11 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   traffic_begin(w->traffic, &report->launches[slot]);
   w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z / launch->blocks;
   report->launches[slot].blocks = (double)w->blocks * launch->blocks;
-  clocks_drop(&w->clocks); /* of another number of threads */
+  order_launch(&w->order, launch->blocks, launch->padded);
+  flags_launch(w->flags);
   w->every = evenly(w, COUNTED_BLOCKS);
   w->fenced = w->entangled = false;
   w->began = clock();
-  w->launch_time = ++w->time;
-  w->begun_count = 0;
-  memset(w->warp_time, 0, sizeof w->warp_time);
-  memset(w->pairs, 0, sizeof w->pairs);
-  memset(w->pairs_used, 0, sizeof w->pairs_used);
   watching = w;
   return CUGEN_OK;
 }
@@ -818,119 +773,52 @@ double watch_limit(const struct watch *w) {
   return w->report->limit;
 }
 
-/* Without memory a finding names a later block for an earlier one. */
-static void note_begun(struct watch *w) {
-  if (w->begun_count == w->begun_room) {
-    const size_t room = w->begun_room ? 2 * w->begun_room : 256;
-    struct begun *grown = realloc(w->begun, room * sizeof *grown);
-    if (!grown) return;
-    w->begun = grown;
-    w->begun_room = room;
-  }
-  w->begun[w->begun_count++] = (struct begun){w->time, w->block};
-}
-
 void watch_block_begins(struct watch *w) {
   const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid, *cluster = &w->launch.cluster;
   const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
   if (w->counting) all_met(w);
   w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
-  w->block_time = w->cluster_time = ++w->time;
-  note_begun(w);
-  for (int i = 0; i < MOST_BLOCKS; i++) w->barrier_time[i] = w->time;
-  clocks_clear(&w->clocks);
+  order_block(&w->order, w->block);
+  flags_block(w->flags);
   memset(w->products_fenced, 0, sizeof w->products_fenced);
   if (w->registers) memset(w->registers, 0, w->launch.blocks * w->launch.padded * sizeof *w->registers);
   w->counting = w->report->count_blocks || w->block % w->every == 0;
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
-/* What its threads know of others the whole block knows; in a block of its own, of the copy engine. */
-static void join_block(struct watch *w, unsigned rank) {
-  const unsigned first = rank * w->launch.padded;
-  const size_t row = block_row(w, rank), engine = w->clocks.row_words - 1;
-  uint32_t *all = w->clocks.words ? clocks_row(&w->clocks, row) : NULL;
-  for (unsigned thread = first; all && thread < first + w->launch.padded; thread++) {
-    if (w->launch.blocks > 1) clocks_join(&w->clocks, row, thread);
-    const uint32_t known = clocks_row(&w->clocks, thread)[engine];
-    if (known > all[engine]) all[engine] = known;
-  }
-}
-
 void watch_barrier(struct watch *w, unsigned rank) {
-  w->barrier_time[rank] = ++w->time;
-  join_block(w, rank);
+  order_barrier(&w->order, rank);
+  flags_barrier(w->flags, rank);
   if (!w->counting || rank) return;
   all_met(w);
   w->report->launches[w->report->launch_count - 1].barriers++;
 }
 
-static void join_lanes(struct watch *w, unsigned warp, unsigned lanes) {
-  const unsigned first = warp * WARP + (unsigned)__builtin_ctz(lanes);
-  for (unsigned left = lanes; left; left &= left - 1) {
-    const unsigned thread = warp * WARP + (unsigned)__builtin_ctz(left);
-    clocks_row(&w->clocks, thread)[thread] = w->time - 1;
-    clocks_join(&w->clocks, first, thread);
-  }
-  for (unsigned left = lanes; left; left &= left - 1)
-    clocks_join(&w->clocks, warp * WARP + (unsigned)__builtin_ctz(left), first);
-}
-
 void watch_warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool orders) {
-  w->time++;
   if (w->counting && all && warp * WARP < w->launch.padded) traffic_met(w->traffic, warp);
-  if (!orders) return;
-  if (w->clocks.words) join_lanes(w, warp, lanes);
-  if (all) {
-    w->warp_time[warp] = w->time;
-    return;
-  }
-  w->pairs_used[warp] = true;
-  for (unsigned left = lanes; left; left &= left - 1)
-    for (unsigned others = lanes; others; others &= others - 1)
-      w->pairs[warp][__builtin_ctz(left)][__builtin_ctz(others)] = w->time;
+  if (orders) order_lanes(&w->order, warp, lanes, all);
 }
 
 /* ---- Asynchronous operations ---- */
 
-/* Rows are made when a launch first needs them: what was before is ordered by barriers of whole blocks. */
-static bool need_clocks(struct watch *w) {
-  const size_t threads = (size_t)w->launch.blocks * w->launch.padded;
-  return w->clocks.words || clocks_make(&w->clocks, threads, threads + w->launch.blocks + WATCH_ROWS);
-}
-
-static size_t named_row(const struct watch *w, unsigned row) {
-  return block_row(w, w->launch.blocks) + row;
-}
-
 void watch_release(struct watch *w, unsigned thread, unsigned row) {
-  if (!need_clocks(w)) return;
-  clocks_row(&w->clocks, thread)[thread] = w->time++;
-  clocks_join(&w->clocks, named_row(w, row), thread);
-  clocks_join(&w->clocks, named_row(w, row), block_row(w, thread / w->launch.padded));
+  order_release(&w->order, thread, row);
 }
 
 void watch_acquire(struct watch *w, unsigned thread, unsigned row) {
-  if (need_clocks(w)) clocks_join(&w->clocks, thread, named_row(w, row));
+  order_acquire(&w->order, thread, row);
 }
 
 void watch_pass(struct watch *w, unsigned to, unsigned from) {
-  if (need_clocks(w)) clocks_join(&w->clocks, named_row(w, to), named_row(w, from));
+  order_pass(&w->order, to, from);
 }
 
 void watch_follow(struct watch *w, unsigned thread, unsigned other, uint32_t time) {
-  if (!need_clocks(w)) return;
-  uint32_t *own = clocks_row(&w->clocks, thread);
-  if (time > own[other]) own[other] = time;
+  order_follow(&w->order, thread, other, time);
 }
 
 void watch_cluster_barrier(struct watch *w) {
-  w->cluster_time = ++w->time;
-  for (unsigned rank = 0; rank < w->launch.blocks; rank++) join_block(w, rank);
-  for (unsigned rank = 1; rank < w->launch.blocks && w->clocks.words; rank++)
-    clocks_join(&w->clocks, block_row(w, 0), block_row(w, rank));
-  for (unsigned rank = 1; rank < w->launch.blocks && w->clocks.words; rank++)
-    clocks_join(&w->clocks, block_row(w, rank), block_row(w, 0));
+  order_cluster(&w->order);
 }
 
 uint32_t watch_touch(struct watch *w, const struct watch_touch *touch) {
@@ -942,7 +830,7 @@ uint32_t watch_touch(struct watch *w, const struct watch_touch *touch) {
                      .rank = touch->rank,
                      .site = (uint32_t)site_of(w, touch->site)};
   visit_place(&a);
-  return w->time++;
+  return w->order.time++;
 }
 
 void watch_follows(struct watch *w, const struct watch_touch *touch) {
@@ -968,13 +856,11 @@ void watch_landed(struct watch *w, const void *at, size_t bytes, uint32_t time) 
 }
 
 void watch_counted(struct watch *w, unsigned row, uint32_t time) {
-  if (!need_clocks(w)) return;
-  uint32_t *words = clocks_row(&w->clocks, named_row(w, row));
-  if (time > words[w->clocks.row_words - 1]) words[w->clocks.row_words - 1] = time;
+  order_counted(&w->order, row, time);
 }
 
 void watch_proxy_fence(struct watch *w, unsigned thread) {
-  w->fence_time[thread] = w->time++;
+  w->fence_time[thread] = w->order.time++;
 }
 
 /* ---- Sums in registers ---- */

@@ -5,6 +5,7 @@
 
 #include "abi.h"
 #include "base/error.h"
+#include "order.h"
 #include "runtime/watch.h"
 
 struct watch;
@@ -56,7 +57,7 @@ enum watch_access {
 };
 
 /* What threads leave at a barrier for those who pass it: rows that the caller numbers. */
-enum { WATCH_ROWS = 4096 };
+enum { WATCH_ROWS = ORDER_ROWS };
 
 struct watch_touch {
   const void *at; /* of static shared memory: where the block that runs has it */

@@ -20,6 +20,7 @@ CONFLICTS = "bank conflicts"  # no finding, but four times the passes that are n
 MATMUL = "M=67 N=70 K=37"
 TILED = "tiled tile=16 pad=0"
 PIPELINED = "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1 split=1"
+SPLIT = "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 bursts=7 stages=4 group=8 split=2"
 BLOCKED = "blocked BM=64 BN=64 BK=8 TM=8 TN=8 vec=1 double_buffer=true group=1 min_blocks=1"
 TRANSPOSE = "rows=75 cols=133 batch=2"
 COPY = "width=1003 height=3 depth=1"
@@ -56,6 +57,12 @@ MUTANTS = [
      "warps[threadIdx.x / 32] = value;\n  __syncthreads();", "warps[threadIdx.x / 32] = value;", {"race"}),
     ("reduce", "vector", REDUCE + " axis=row", "reduce_vector.cu", "elements before the first wide load forgotten",
      "/ sizeof(x_t) % vec)", "/ sizeof(x_t) % vec * 0)", {"misaligned access"}),
+    ("reduce", "onepass", "rows=3 cols=21011 axis=row", "reduce_vector.cu", "fence before the ticket removed",
+     "__threadfence(); // the number before the ticket", "", {"race between blocks"}),
+    ("reduce", "columns", "rows=3001 cols=61 axis=col", "reduce_columns.cu", "barrier before the ticket removed",
+     "__threadfence(); // the numbers before the ticket\n  __syncthreads();", "__threadfence();", {"race between blocks"}),
+    ("matmul", SPLIT, "M=67 N=70 K=300", "matmul_pipelined.cu", "fence behind the ticket removed",
+     "__threadfence(); // the ticket before the sums", "", {"race between blocks"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "first barrier removed",
      "__syncthreads(); // read after write", "// read after write", {"race"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "second barrier removed",

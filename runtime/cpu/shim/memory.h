@@ -6,9 +6,21 @@
   template <class Value> CUGEN_INLINE Value name(const Value *from) { return *from; }
 CUGEN_LOAD(__ldg)
 CUGEN_LOAD(__ldca)
-CUGEN_LOAD(__ldcg)
 CUGEN_LOAD(__ldcs)
 CUGEN_LOAD(__ldlu)
+#undef CUGEN_LOAD
+/* These look past the first cache. */
+#ifdef CUGEN_WATCH
+#define CUGEN_LOAD(name)                                                                                             \
+  template <class Value> CUGEN_INLINE Value name(const Value *from) {                                                \
+    cugen_note(from, sizeof *from, CPU_VOLATILE);                                                                    \
+    return cugen_peek(from);                                                                                         \
+  }
+#else
+#define CUGEN_LOAD(name)                                                                                             \
+  template <class Value> CUGEN_INLINE Value name(const Value *from) { return *from; }
+#endif
+CUGEN_LOAD(__ldcg)
 CUGEN_LOAD(__ldcv)
 #undef CUGEN_LOAD
 template <class Value> struct cugen_same {

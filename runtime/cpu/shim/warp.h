@@ -22,10 +22,13 @@ CUGEN_INLINE int __syncthreads_count(int p) { return cugen_barrier(CPU_BARRIER_C
 CUGEN_INLINE int __syncthreads_and(int p) { return cugen_barrier(CPU_BARRIER_AND, p); }
 CUGEN_INLINE int __syncthreads_or(int p) { return cugen_barrier(CPU_BARRIER_OR, p); }
 #endif
-CUGEN_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
+CUGEN_INLINE void __threadfence_block() {
+  cugen_note_fence(0);
+  __asm__ volatile("" ::: "memory");
+}
 CUGEN_INLINE void __threadfence() {
-  cugen_note_fence();
-  __threadfence_block();
+  cugen_note_fence(1);
+  __asm__ volatile("" ::: "memory");
 }
 CUGEN_INLINE void __threadfence_system() { __threadfence(); }
 CUGEN_INLINE void __nanosleep(unsigned) {}

@@ -11,22 +11,20 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 #define CUGEN_UNWATCHED __attribute__((noinline, __used__, __no_sanitize__("thread"), __visibility__("hidden")))
 #define CUGEN_WATCHED(name, bytes, kind)                                                                               \
   CUGEN_UNWATCHED void __tsan_##name(void *at) { cugen_own_watch->access(at, bytes, kind, __builtin_return_address(0)); }
-#define CUGEN_WATCHED_SIZE(prefix, bytes)                                                                              \
-  CUGEN_WATCHED(prefix##read##bytes, bytes, 0)                                                                         \
-  CUGEN_WATCHED(prefix##write##bytes, bytes, CPU_WRITE)
-CUGEN_WATCHED_SIZE(, 1)
-CUGEN_WATCHED_SIZE(, 2)
-CUGEN_WATCHED_SIZE(, 4)
-CUGEN_WATCHED_SIZE(, 8)
-CUGEN_WATCHED_SIZE(, 16)
-#undef CUGEN_WATCHED_SIZE
-#define CUGEN_WATCHED_SIZE(prefix, bytes)                                                                              \
-  CUGEN_WATCHED(prefix##read##bytes, bytes, CPU_PACKED)                                                                \
-  CUGEN_WATCHED(prefix##write##bytes, bytes, CPU_WRITE | CPU_PACKED)
-CUGEN_WATCHED_SIZE(unaligned_, 2)
-CUGEN_WATCHED_SIZE(unaligned_, 4)
-CUGEN_WATCHED_SIZE(unaligned_, 8)
-CUGEN_WATCHED_SIZE(unaligned_, 16)
+#define CUGEN_WATCHED_SIZE(bytes)                                                                                      \
+  CUGEN_WATCHED(read##bytes, bytes, 0)                                                                                 \
+  CUGEN_WATCHED(write##bytes, bytes, CPU_WRITE)                                                                        \
+  CUGEN_WATCHED(unaligned_read##bytes, bytes, CPU_PACKED)                                                              \
+  CUGEN_WATCHED(unaligned_write##bytes, bytes, CPU_WRITE | CPU_PACKED)                                                 \
+  CUGEN_WATCHED(volatile_read##bytes, bytes, CPU_VOLATILE)                                                             \
+  CUGEN_WATCHED(volatile_write##bytes, bytes, CPU_WRITE | CPU_VOLATILE)                                                \
+  CUGEN_WATCHED(unaligned_volatile_read##bytes, bytes, CPU_VOLATILE | CPU_PACKED)                                      \
+  CUGEN_WATCHED(unaligned_volatile_write##bytes, bytes, CPU_WRITE | CPU_VOLATILE | CPU_PACKED)
+CUGEN_WATCHED_SIZE(1)
+CUGEN_WATCHED_SIZE(2)
+CUGEN_WATCHED_SIZE(4)
+CUGEN_WATCHED_SIZE(8)
+CUGEN_WATCHED_SIZE(16)
 CUGEN_UNWATCHED void __tsan_read_range(void *at, unsigned long bytes) {
   cugen_own_watch->access(at, bytes, CPU_PACKED, __builtin_return_address(0));
 }
@@ -103,10 +101,11 @@ CUGEN_INLINE void cugen_note_arrived(const void *at, size_t bytes) {
 #endif
   (void)at, (void)bytes;
 }
-CUGEN_INLINE void cugen_note_fence() {
+CUGEN_INLINE void cugen_note_fence(int device) {
 #ifdef CUGEN_WATCH
-  cugen_own_watch->fence();
+  cugen_own_watch->fence(device);
 #endif
+  (void)device;
 }
 #ifdef CUGEN_WATCH
 #define CUGEN_QUIET static __attribute__((noinline, __no_sanitize__("thread")))

@@ -1,0 +1,267 @@
+/* cugen_kernel_check on kernels whose threads and blocks order one another by fences and atomics: tickets, locks, flags; right
+   ones, and the same without one of what makes them right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cugen.h"
+
+static const char config[] = "kernel 'ordered' {\n"
+                             "  problem 'n' (256),\n"
+                             "  check { n = 256 },\n"
+                             "  input  'x' { dtype = 'f32', shape = { 'n' }, fill = 'ones' },\n"
+                             "  output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },\n"
+                             "  scratch 'p' { dtype = 'f32', shape = { 'n' } },\n"
+                             "  scratch 'c' { dtype = 'i32', shape = { 8 }, fill = 'zero' },\n"
+                             "  scalar 'n' { dtype = 'i32' },\n"
+                             "  reference 'reference.cu',\n"
+                             "  implementation 'only' {\n"
+                             "    template 'ordered.cu',\n"
+                             "    tunable 'threads' { 64 },\n"
+                             "    grid { 'n // 64' }, block { 64 },\n"
+                             "  },\n"
+                             "}\n";
+
+static const char reference[] = "__global__ void reference(${params}) {\n"
+                                "  const long long i = blockIdx.x * 256ll + threadIdx.x;\n"
+                                "  if (i < sample_count) y[i] = x[samples ? samples[i] : i];\n"
+                                "}\n";
+
+/* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero; line 4 of the template is its first. */
+static const struct {
+  const char *name, *kind; /* NULL: nothing is wrong */
+  int line;
+  const char *body;
+} cases[] = {
+    {"last block", NULL, 0,
+     "p[i] = x[i];\n"
+     "__syncthreads();\n"
+     "if (!t) {\n"
+     "  __threadfence();\n"
+     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "}\n"
+     "__syncthreads();\n"
+     "if (!last) return;\n"
+     "__threadfence();\n"
+     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (!t) c[0] = 0;\n"},
+    {"last block: each thread fences what it wrote", NULL, 0,
+     "p[i] = x[i];\n"
+     "__threadfence();\n"
+     "__syncthreads();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "if (!last) return;\n"
+     "__threadfence();\n"
+     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (!t) c[0] = 0;\n"},
+    {"last block: no barrier before the fence", "race between blocks", 11,
+     "p[i] = x[i];\n"
+     "if (!t) {\n"
+     "  __threadfence();\n"
+     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "}\n"
+     "__syncthreads();\n"
+     "if (last) __threadfence();\n"
+     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (last && !t) c[0] = 0;\n"},
+    {"last block: fences but no barrier before the ticket", "race between blocks", 9,
+     "p[i] = x[i];\n"
+     "__threadfence();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "if (last) __threadfence();\n"
+     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (last && !t) c[0] = 0;\n"},
+    {"last block: no fence before the ticket", "race between blocks", 9,
+     "p[i] = x[i];\n"
+     "__syncthreads();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "if (last) __threadfence();\n"
+     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (last && !t) c[0] = 0;\n"},
+    {"last block: a fence of the block", "race between blocks", 13,
+     "p[i] = x[i];\n"
+     "__syncthreads();\n"
+     "if (!t) {\n"
+     "  __threadfence_block();\n"
+     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "}\n"
+     "__syncthreads();\n"
+     "if (!last) return;\n"
+     "__threadfence();\n"
+     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (!t) c[0] = 0;\n"},
+    {"last block: no fence behind the ticket", "race between blocks", 9,
+     "p[i] = x[i];\n"
+     "__threadfence();\n"
+     "__syncthreads();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "for (int k = t; last && k < n; k += 64) y[k] = p[k];\n"
+     "if (last && !t) c[0] = 0;\n"},
+    {"last block: no fence, but past the cache, as the programming guide has it", NULL, 0,
+     "p[i] = x[i];\n"
+     "__threadfence();\n"
+     "__syncthreads();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "for (int k = t; last && k < n; k += 64) y[k] = *(volatile float *)(p + k) + 0 * __ldcg(p + k);\n"
+     "if (last && !t) c[0] = 0;\n"},
+    {"a lock of all blocks", NULL, 0,
+     "y[i] = x[i];\n"
+     "while (atomicCAS(c, 0, 1)) {}\n"
+     "__threadfence();\n"
+     "c[1] += 1;\n"
+     "if (c[1] == n) c[1] = 0;\n"
+     "__threadfence();\n"
+     "atomicExch(c, 0);\n"},
+    {"a lock that does not fence", "race", 6,
+     "y[i] = x[i];\n"
+     "while (atomicCAS(c, 0, 1)) {}\n"
+     "c[1] += 1;\n"
+     "if (c[1] == n) c[1] = 0;\n"
+     "atomicExch(c, 0);\n"},
+    {"a lock of a block", NULL, 0,
+     "__shared__ int lock, sum;\n"
+     "if (!t) lock = sum = 0;\n"
+     "__syncthreads();\n"
+     "while (atomicCAS(&lock, 0, 1)) {}\n"
+     "__threadfence_block();\n"
+     "sum += 1;\n"
+     "__threadfence_block();\n"
+     "atomicExch(&lock, 0);\n"
+     "__syncthreads();\n"
+     "y[i] = x[i] + (sum - 64);\n"},
+    {"a lock of a block, given back too early", "race", 9,
+     "__shared__ int lock, sum;\n"
+     "if (!t) lock = sum = 0;\n"
+     "__syncthreads();\n"
+     "while (atomicCAS(&lock, 0, 1)) {}\n"
+     "__threadfence_block();\n"
+     "atomicExch(&lock, 0); sum += 1;\n"
+     "__syncthreads();\n"
+     "y[i] = x[i] + (sum - 64);\n"},
+    {"blocks in turn", NULL, 0,
+     "y[i] = x[i];\n"
+     "if (!t) {\n"
+     "  volatile int *turn = c;\n"
+     "  while (turn[0] != blockIdx.x) {}\n"
+     "  __threadfence();\n"
+     "  if (!blockIdx.x) c[2] = 5;\n"
+     "  c[1] = c[2] + blockIdx.x;\n"
+     "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
+     "  __threadfence();\n"
+     "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
+     "}\n"},
+    {"blocks in turn, without the fence before the next", "race between blocks", 10,
+     "y[i] = x[i];\n"
+     "if (!t) {\n"
+     "  volatile int *turn = c;\n"
+     "  while (turn[0] != blockIdx.x) {}\n"
+     "  __threadfence();\n"
+     "  if (!blockIdx.x) c[2] = 5;\n"
+     "  c[1] = c[2] + blockIdx.x;\n"
+     "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
+     "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
+     "}\n"},
+    {"a block writes what another has read", "race between blocks", 5,
+     "float own = x[i] + c[blockIdx.x];\n"
+     "if (!t && blockIdx.x) c[blockIdx.x - 1] = 0;\n"
+     "y[i] = own;\n"},
+    {"volatile words order nothing by themselves", "race", 7,
+     "__shared__ volatile float s[64];\n"
+     "s[t] = x[i];\n"
+     "__syncthreads();\n"
+     "if (t < 16) s[t] = s[t] + s[t + 16];\n"
+     "if (t < 16) s[t] = s[t] + s[t + 8];\n"
+     "y[i] = x[i];\n"},
+};
+
+static void write_template(const char *body, char *out, size_t size) {
+  static const char head[] = "__global__ void ordered(${params}) {\n"
+                             "__shared__ bool last;\n"
+                             "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n",
+                    tail[] = "\n}\n";
+  size_t length = strlen(body);
+  assert_true(sizeof head + length + sizeof tail < size);
+  memcpy(out, head, sizeof head - 1);
+  memcpy(out + sizeof head - 1, body, length);
+  memcpy(out + sizeof head - 1 + length, tail, sizeof tail);
+}
+
+static cugen_kernel *open_kernel(cugen *lib, const char *body) {
+  char text[2048];
+  cugen_error error = {0};
+  cugen_kernel *kernel = NULL;
+  static const char *const settings[] = {"n=256"};
+  write_template(body, text, sizeof text);
+  if (cugen_add_file(lib, "ordered.lua", config, sizeof config - 1, &error) ||
+      cugen_add_file(lib, "reference.cu", reference, sizeof reference - 1, &error) ||
+      cugen_add_file(lib, "ordered.cu", text, strlen(text), &error) ||
+      cugen_kernel_open(lib, "ordered.lua", settings, 1, &kernel, &error))
+    fail_msg("%s", error.message);
+  return kernel;
+}
+
+static bool is_found(const cugen_check *check, const char *kind, int line) {
+  for (size_t i = 0; i < check->finding_count; i++)
+    if (strcmp(check->findings[i].kind, kind) == 0 && check->findings[i].line == line) return true;
+  return false;
+}
+
+static bool check_one(cugen *lib, size_t at) {
+  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen_check check;
+  cugen_kernel *kernel = open_kernel(lib, cases[at].body);
+  options.variant = "only";
+  options.timeout = 20;
+  int status = cugen_kernel_check(kernel, &options, &check, &error);
+  const bool clean = status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;
+  const bool right =
+      cases[at].kind ? status == CUGEN_ERROR_WRONG && is_found(&check, cases[at].kind, cases[at].line) : clean;
+  if (!right)
+    print_error("%s: wanted %s at %d\n", cases[at].name, cases[at].kind ? cases[at].kind : "nothing", cases[at].line);
+  for (size_t i = 0; i < check.finding_count && !right; i++)
+    print_error("  %s:%d: %s: %s\n", check.findings[i].file, check.findings[i].line, check.findings[i].kind,
+                check.findings[i].message);
+  for (size_t i = 0; i < check.skip_count && !right; i++) print_error("  not checked: %s\n", check.skips[i].why);
+  cugen_kernel_close(kernel);
+  return right;
+}
+
+static void test_order(void **state) {
+  bool right = true;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) right &= check_one(*state, i);
+  assert_true(right);
+}
+
+static int set_up(void **state) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error error = {0};
+  cugen *lib;
+  options.device = "cpu";
+  options.cache = "none";
+  options.worker = getenv("CUGEN_WORKER");
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  *state = lib;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  cugen_close(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
