@@ -330,7 +330,7 @@ static void keep_write(const struct access *a, struct cell *cell, const struct t
   if (!(now->kind & STRONG)) cell->flag = 0;
   if (!a->region->shared && !(now->kind & STRONG)) flags_written(w->flags, a->thread);
   struct touch *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
-  if (a->region->shared && last_written(cell) < w->order.block_time) cell->written = 0;
+  if (a->region->shared && last_written(cell) < w->order.block_time) cell->written = 0, cell->flag = 0;
   const bool more = last->thread == now->thread && last->time == now->time;
   const unsigned bytes = more ? last->bytes : 0;
   *last = *now;
