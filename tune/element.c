@@ -2,11 +2,10 @@
 #include "element.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/system.h"
+#include "parts.h"
 
 /* ---- 16-bit floats: exponent and fraction widths differ, the arithmetic is the same ---- */
 
@@ -226,8 +225,6 @@ struct fill {
   int64_t first, last; /* of the elements */
 };
 
-enum { MOST_THREADS = 16, SHARE = 1 << 18 /* elements for a thread, at least */ };
-
 static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {
   const struct kernel_argument *a = f->argument;
   int64_t offset = 0, flat = 0, step = 1, all = 1;
@@ -252,7 +249,7 @@ static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t
     store(f->out, offset + i * stride, fill_value(a, f->stream, flat + i * step));
 }
 
-static void *fill_part(void *context) {
+static void fill_part(void *context) {
   const struct fill *f = context;
   int64_t length = f->argument->shape[f->along];
   for (int64_t at = f->first; at < f->last;) {
@@ -260,7 +257,6 @@ static void *fill_part(void *context) {
     fill_line(f, at / length, begin, end);
     at += end - begin;
   }
-  return NULL;
 }
 
 static int contiguous_dimension(const struct kernel_argument *a) {
@@ -270,29 +266,18 @@ static int contiguous_dimension(const struct kernel_argument *a) {
   return along;
 }
 
-/* A thread that cannot be started leaves its part to the caller. */
-static void fill_parts(struct fill *parts, int count) {
-  pthread_t threads[MOST_THREADS];
-  bool started[MOST_THREADS] = {false};
-  for (int i = 1; i < count; i++) started[i] = pthread_create(&threads[i], NULL, fill_part, &parts[i]) == 0;
-  for (int i = 0; i < count; i++)
-    if (!started[i]) fill_part(&parts[i]);
-  for (int i = 0; i < count; i++)
-    if (started[i]) pthread_join(threads[i], NULL);
-}
-
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
   uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
-  int64_t elements = element_count(argument), shares = elements / SHARE;
-  struct fill parts[MOST_THREADS];
+  int64_t elements = element_count(argument);
+  struct fill parts[PARTS_MOST];
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
   if (argument->rank == 0) {
     element_store(argument->dtype, out, 0, fill_value(argument, stream, 0));
     return;
   }
-  int count = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS, along = contiguous_dimension(argument);
-  if (count > shares) count = shares > 1 ? (int)shares : 1;
+  int count = parts_count(elements), along = contiguous_dimension(argument);
   for (int i = 0; i < count; i++)
-    parts[i] = (struct fill){argument, stream, out, along, elements * i / count, elements * (i + 1) / count};
-  fill_parts(parts, count);
+    parts[i] = (struct fill){
+        argument, stream, out, along, parts_begin(elements, i, count), parts_begin(elements, i + 1, count)};
+  parts_run(fill_part, parts, sizeof *parts, count);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "element.h"
+#include "parts.h"
 
 /* ---- Samples ---- */
 
@@ -166,6 +167,47 @@ static void compare_row(const struct kernel_argument *o, const void *got, const 
     count_element(tally, i, load(got, element_offset(o, i)), load_wide(want, i), o->tolerance);
 }
 
+/* Rows shared among threads. */
+struct rows {
+  const struct kernel_argument *output;
+  const void *got, *want;
+  const struct dtype *wide;
+  int64_t first, last, length; /* of the elements, whole rows; and of a row */
+  struct tally tally;
+};
+
+static void compare_rows(void *context) {
+  struct rows *r = context;
+  for (int64_t i = r->first; i < r->last; i += r->length)
+    compare_row(r->output, r->got, r->want, r->wide, i, r->length, &r->tally);
+}
+
+static void add_tally(const struct tally *part, struct tally *all) {
+  all->errors += part->errors;
+  all->wanted += part->wanted;
+  all->worst = fmax(all->worst, part->worst);
+  if (all->wrong == 0) all->first = part->first;
+  all->wrong += part->wrong;
+}
+
+static void compare_all(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
+                        int64_t elements, struct tally *tally) {
+  struct rows parts[PARTS_MOST];
+  int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
+  int count = parts_count(elements);
+  for (int i = 0; i < count; i++)
+    parts[i] = (struct rows){o,
+                             got,
+                             want,
+                             wide,
+                             parts_begin(elements / row, i, count) * row,
+                             parts_begin(elements / row, i + 1, count) * row,
+                             row,
+                             {.first = -1}};
+  parts_run(compare_rows, parts, sizeof *parts, count);
+  for (int i = 0; i < count; i++) add_tally(&parts[i].tally, tally);
+}
+
 /* ---- What to say ---- */
 
 static void print_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
@@ -210,8 +252,7 @@ int verify_output(const struct kernel_argument *o, const void *got, const void *
       count_element(&tally, i, element_load(o->dtype, got, element_offset(o, samples->flat[i])),
                     element_load(wide, want, i), o->tolerance);
   } else {
-    int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
-    for (int64_t i = 0; i < samples->count; i += row) compare_row(o, got, want, wide, i, row, &tally);
+    compare_all(o, got, want, wide, samples->count, &tally);
   }
   if (tally.worst > *error) *error = tally.worst;
   if (!tally.wrong) return check_norm(o, &tally, error, err);

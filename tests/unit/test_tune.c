@@ -234,6 +234,25 @@ static void tolerance_zero_means_equal(void **state) {
 }
 
 /* Half a tolerance too much everywhere: no element is wrong, but all of them together are. */
+/* Large ones are compared by several threads, each a part of the rows. */
+static void wrong_elements_of_a_large_result_are_counted(void **state) {
+  (void)state;
+  enum { ROWS = 1031, COLS = 1021, LAST = ROWS * COLS - 1, FIRST = 7 * COLS + 3 };
+  struct kernel_argument a = matrix("f32", ROWS, COLS, COLS);
+  float *got = malloc(sizeof *got * ROWS * COLS);
+  double *want = malloc(sizeof *want * ROWS * COLS), error;
+  cugen_error err;
+  element_fill(&a, 7, 0, got);
+  for (int i = 0; i < ROWS * COLS; i++) want[i] = got[i];
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_OK);
+  want[LAST] = want[FIRST] = 2;
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, "C[7, 3] is"));
+  assert_non_null(strstr(err.message, "2 of 1052651 elements are wrong"));
+  free(got);
+  free(want);
+}
+
 static void a_norm_finds_what_no_element_shows(void **state) {
   (void)state;
   const char *const dtypes[] = {"f64", "f32", "f16", "bf16", "i32"};
@@ -662,6 +681,7 @@ int main(void) {
       cmocka_unit_test(a_wrong_element_is_named),
       cmocka_unit_test(nan_never_passes),
       cmocka_unit_test(tolerance_zero_means_equal),
+      cmocka_unit_test(wrong_elements_of_a_large_result_are_counted),
       cmocka_unit_test(a_norm_finds_what_no_element_shows),
       cmocka_unit_test(a_norm_of_zero_allows_nothing_else),
       cmocka_unit_test(rows_of_every_half_are_right),

@@ -1,0 +1,45 @@
+/* Work on data, shared among threads; see parts.h. */
+#include "parts.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/system.h"
+
+enum { LEAST = 1 << 18 };
+
+struct job {
+  void (*run)(void *part);
+  void *part;
+};
+
+int parts_count(int64_t elements) {
+  int64_t count = elements / LEAST;
+  if (count > cpu_count()) count = cpu_count();
+  if (count > PARTS_MOST) count = PARTS_MOST;
+  return count > 1 ? (int)count : 1;
+}
+
+int64_t parts_begin(int64_t all, int part, int count) {
+  return all / count * part + all % count * part / count;
+}
+
+static void *thread_main(void *context) {
+  const struct job *job = context;
+  job->run(job->part);
+  return NULL;
+}
+
+void parts_run(void (*run)(void *part), void *parts, size_t size, int count) {
+  struct job jobs[PARTS_MOST];
+  pthread_t threads[PARTS_MOST];
+  bool started[PARTS_MOST] = {false};
+  for (int i = 0; i < count; i++) {
+    jobs[i] = (struct job){run, (char *)parts + (size_t)i * size};
+    started[i] = i > 0 && pthread_create(&threads[i], NULL, thread_main, &jobs[i]) == 0;
+  }
+  for (int i = 0; i < count; i++)
+    if (!started[i]) run(jobs[i].part);
+  for (int i = 0; i < count; i++)
+    if (started[i]) pthread_join(threads[i], NULL);
+}
