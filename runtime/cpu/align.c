@@ -1,0 +1,44 @@
+/* Places that are no multiple of what the access needs; see watch_state.h. */
+#include <stdio.h>
+
+#include "waits.h"
+#include "watch_state.h"
+
+/* Of one access of the type's own width. A compiler that calls one of 16 bytes knows of a multiple of 8 (gcc, tsan.cc,
+   instrument_expr). Copies that go on by themselves need 16, or their width. */
+unsigned align_needed(const struct access *a, bool noted) {
+  if (a->kind & CPU_PACKED || !a->bytes) return 1;
+  if (a->bytes > 16) return noted && a->kind & CPU_ASYNC ? 16 : 1;
+  if (a->bytes & (a->bytes - 1)) return 1;
+  return a->bytes == 16 && !noted ? 8 : a->bytes;
+}
+
+/* False: the place is not watched. */
+static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
+  const struct region *region = place_region(a->watch, a->at);
+  struct watch_finding *f = region ? finding_new(a->watch, WATCH_ALIGN, a->site, 0, a->thread) : NULL;
+  if (!f) return region;
+  f->here.write = a->kind & CPU_WRITE;
+  f->size = (int)multiple;
+  finding_where(a->watch, region, a->at, f);
+  snprintf(f->text, sizeof f->text, "%u bytes past a multiple of %u, which %s needs", (unsigned)(a->at % multiple),
+           multiple, *type ? type : "an access of that width");
+  return true;
+}
+
+/* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
+void align_refuse(const struct access *a, unsigned multiple, const char *type) {
+  if (add_misaligned(a, multiple, type)) fibers_give_up("misaligned access");
+}
+
+void watch_misplaced(struct watch *w, const void *program_counter) {
+  enum { WIDE = 16 };
+  const struct access last = {.watch = w,
+                              .at = w->last_at,
+                              .bytes = WIDE,
+                              .kind = w->last_kind,
+                              .thread = watch_thread(w),
+                              .site = w->last_site};
+  if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
+  watch_event(w, WATCH_TRAP, watch_standing(w, program_counter), last.thread, NULL, 0, "misaligned access");
+}

@@ -1,0 +1,152 @@
+/* Shadow memory: for each word who wrote and who read it last, and what follows for the next who does; see watch_state.h. */
+#include <sys/mman.h>
+
+#include "watch_state.h"
+
+enum { WHOLE_WORD = 15 };
+
+void cells_drop(struct region *region) {
+  if (region->cells) munmap(region->cells, region->cell_bytes);
+  *region = (struct region){.shared = false};
+}
+
+/* Untouched pages cost nothing, and are zero. */
+int cells_make(struct region *region, cugen_error *err) {
+  const size_t words = (region->end - region->start) / WATCH_WORD + 2;
+  void *at = mmap(NULL, words * sizeof *region->cells, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return error_memory(err);
+  region->cells = at;
+  region->cell_bytes = words * sizeof *region->cells;
+  return CUGEN_OK;
+}
+
+/* ---- One word ---- */
+
+enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
+
+/* Whether something orders `then`, of this launch, before the access. */
+static bool ordered(const struct access *a, const struct touch *then, bool here) {
+  const struct watch *w = a->watch;
+  const struct moment moment = {then->time, then->thread, then->kind & WATCH_ENGINE};
+  if (here && order_before(&w->order, &moment, a->thread)) return true;
+  return flags_order(w->flags, &moment, a->thread, a->kind & STRONG);
+}
+
+/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on what is used as a flag. */
+static bool may_meet(const struct access *a, const struct cell *cell, const struct touch *then, bool here) {
+  if (a->kind & then->kind & CPU_ATOMIC) return true;
+  return a->kind & STRONG && then->kind & STRONG && (!here || flags_is_flag(a->watch->flags, cell->flag));
+}
+
+static void check_last(const struct access *a, const struct cell *cell, const struct touch *then, unsigned bytes) {
+  const struct order *order = &a->watch->order;
+  const bool here = then->time >= order->block_time, launch = here || then->time >= order->launch_time;
+  if (!(then->bytes & bytes) || !launch || (!here && a->region->shared) || may_meet(a, cell, then, here)) return;
+  if (here && then->kind & CPU_ASYNC)
+    finding_add(a, WATCH_IN_FLIGHT, then);
+  else if (!ordered(a, then, here))
+    finding_add(a, here ? WATCH_RACE : WATCH_RACE_BLOCKS, then);
+}
+
+void cells_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
+  check_last(a, cell, &cell->write, bytes);
+  check_last(a, cell, &cell->atomic, bytes);
+}
+
+static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
+  for (int i = 0; i < 2; i++) {
+    struct touch then = cell->reads[i];
+    if (!(then.kind & WATCH_PROXY)) then.kind &= (uint8_t)~CPU_ASYNC; /* not in flight for long: it is in registers */
+    check_last(a, cell, &then, bytes);
+  }
+}
+
+static void keep_read(const struct watch *w, struct cell *cell, const struct touch *now) {
+  const uint32_t barrier_time = w->order.barrier_time[now->thread / w->launch.padded];
+  struct touch *last = &cell->reads[0], *other = &cell->reads[1];
+  if (last->thread == now->thread && last->time == now->time) {
+    last->bytes |= now->bytes;
+    last->site = now->site;
+    return;
+  }
+  const bool matters = last->time >= barrier_time && last->thread != now->thread;
+  const bool better = other->time < barrier_time || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
+  if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
+  *last = *now;
+}
+
+static uint32_t last_written(const struct cell *cell) {
+  return cell->write.time > cell->atomic.time ? cell->write.time : cell->atomic.time;
+}
+
+static void keep_write(const struct access *a, struct cell *cell, const struct touch *now) {
+  const struct watch *w = a->watch;
+  if (!(now->kind & STRONG)) cell->flag = 0;
+  if (!a->region->shared && !(now->kind & STRONG)) flags_written(w->flags, a->thread);
+  struct touch *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
+  if (a->region->shared && last_written(cell) < w->order.block_time) cell->written = 0, cell->flag = 0;
+  const bool more = last->thread == now->thread && last->time == now->time;
+  const unsigned bytes = more ? last->bytes : 0;
+  *last = *now;
+  last->bytes |= (uint8_t)bytes;
+  cell->written |= now->bytes;
+}
+
+/* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
+   for padding. */
+static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
+  const bool here = !a->region->shared || last_written(cell) >= a->watch->order.block_time;
+  const unsigned written = here ? cell->written & bytes : 0;
+  if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
+  finding_add(a, WATCH_UNWRITTEN, NULL);
+}
+
+/* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
+   asks. */
+static void check_fence(const struct access *a, const struct touch *then, unsigned bytes) {
+  const struct watch *w = a->watch;
+  if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->order.block_time)
+    return;
+  if (then->kind & (WATCH_PROXY | WATCH_ENGINE)) return;
+  if (w->fence_time[then->thread] < then->time && w->fence_time[a->thread] < then->time)
+    finding_add(a, WATCH_FENCE, then);
+}
+
+static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
+  const struct touch now = {.time = a->watch->order.time,
+                            .site = a->site,
+                            .thread = (uint16_t)a->thread,
+                            .bytes = (uint8_t)bytes,
+                            .kind = (uint8_t)a->kind};
+  cells_check_write(a, cell, bytes);
+  check_fence(a, &cell->write, bytes);
+  check_fence(a, &cell->atomic, bytes);
+  if (!(a->kind & CPU_WRITE)) {
+    check_written(a, cell, bytes);
+    keep_read(a->watch, cell, &now);
+    return;
+  }
+  check_reads(a, cell, bytes);
+  keep_write(a, cell, &now);
+}
+
+/* As a flag, if it is used as one. */
+static void use_flag(const struct access *a, struct cell *cell) {
+  const int write = a->kind & CPU_WRITE ? FLAGS_WRITE : 0, read = write && !(a->kind & CPU_ATOMIC) ? 0 : FLAGS_READ;
+  if (a->kind & STRONG) flags_use(a->watch->flags, a->thread, &cell->flag, write | read);
+}
+
+void cells_visit(const struct access *a) {
+  const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
+  if (a->watch->share && !a->region->shared)
+    share_claim(a->watch->share, (size_t)(a->region - a->watch->regions), offset, a->bytes, a->kind & CPU_WRITE);
+  for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
+    const unsigned whole = WHOLE_WORD;
+    unsigned bytes = whole;
+    if (word * WATCH_WORD < offset) bytes &= whole << (unsigned)(offset - word * WATCH_WORD);
+    if (word * WATCH_WORD + WATCH_WORD > end) bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
+    visit(a, &a->region->cells[word], bytes & whole);
+  }
+  use_flag(a, &a->region->cells[offset / WATCH_WORD]);
+}

@@ -1,0 +1,57 @@
+/* What a stack keeps of the processor while it does not run, and going from one stack to another. */
+#ifndef RUNTIME_CPU_CONTEXT_H
+#define RUNTIME_CPU_CONTEXT_H
+
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBERS_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define FIBERS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBERS_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define FIBERS_TSAN 1
+#endif
+#endif
+
+#ifdef FIBERS_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#ifdef FIBERS_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#define FIBERS_UCONTEXT 1
+#include <ucontext.h>
+#endif
+
+struct context {
+#ifdef FIBERS_UCONTEXT
+  ucontext_t registers;
+#else
+  void *stack_pointer;
+#endif
+#ifdef FIBERS_ASAN
+  void *fake_stack;
+  const void *bottom;
+  size_t bytes;
+#endif
+#ifdef FIBERS_TSAN
+  void *fiber;
+#endif
+};
+
+/* A stack on which program runs when control first comes to it; the caller's own, before control leaves it. */
+void context_make(struct context *context, char *bottom, size_t bytes, void (*program)(void));
+void context_adopt(struct context *context);
+void context_drop(struct context *context);
+
+/* Control comes back when somebody goes on from `from`. Before anything else there stands
+   context_arrive. */
+void context_switch(struct context *from, struct context *to);
+/* First thing on a stack that control has come to from `left`; self is NULL when it is new. */
+void context_arrive(struct context *left, struct context *self);
+
+#endif

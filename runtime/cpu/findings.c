@@ -1,0 +1,77 @@
+/* Saying what was found, where, and by whom; see watch_state.h. */
+#include <string.h>
+
+#include "watch_state.h"
+
+uint64_t finding_site(const struct watch *w, const void *site) {
+  return site ? (uintptr_t)site - w->launch.image->base : 0;
+}
+
+void finding_place(const struct watch *w, struct watch_place *place, uint64_t site, uint64_t block, unsigned thread) {
+  const struct cpu_dim3 *grid = &w->launch.grid, *size = &w->launch.block, *cluster = &w->launch.cluster;
+  const unsigned rank = thread / w->launch.padded, wide = grid->x / cluster->x, high = grid->y / cluster->y;
+  thread %= w->launch.padded;
+  place->site = site;
+  place->block[0] = (uint32_t)(block % wide) * cluster->x + rank % cluster->x;
+  place->block[1] = (uint32_t)(block / wide % high) * cluster->y + rank / cluster->x % cluster->y;
+  place->block[2] = (uint32_t)(block / wide / high) * cluster->z + rank / cluster->x / cluster->y;
+  place->thread[0] = thread % size->x;
+  place->thread[1] = thread / size->x % size->y;
+  place->thread[2] = thread / size->x / size->y;
+}
+
+/* NULL: it is known already, or there is no room. */
+struct watch_finding *finding_new(struct watch *w, enum watch_kind kind, uint64_t site, uint64_t other_site,
+                                  unsigned thread) {
+  struct watch_report *report = w->report;
+  for (uint32_t i = 0; i < report->finding_count; i++) {
+    struct watch_finding *f = &report->findings[i];
+    if (f->kind != kind || f->here.site != site || f->other.site != other_site) continue;
+    f->count++;
+    return NULL;
+  }
+  if (w->share && kind != WATCH_HANG) share_drop(w->share); /* one process finds it again */
+  if (report->finding_count == WATCH_MOST_FINDINGS) {
+    report->lost++;
+    return NULL;
+  }
+  struct watch_finding *f = &report->findings[report->finding_count++];
+  *f = (struct watch_finding){.kind = kind, .count = 1};
+  finding_place(w, &f->here, site, w->block, thread);
+  f->other.site = other_site;
+  return f;
+}
+
+void finding_text(struct watch_finding *finding, const char *text) {
+  memcpy(finding->text, text, strnlen(text, WATCH_TEXT - 1));
+}
+
+/* In the shared array that the address is in, or the buffer. */
+void finding_where(struct watch *w, const struct region *region, uintptr_t at, struct watch_finding *f) {
+  const char *name = region->name;
+  uintptr_t start = region->start, end = region->end;
+  if (region->arrays && w->array_of[(at - start) / WATCH_WORD]) {
+    const struct shared_array *array = &w->arrays[w->array_of[(at - start) / WATCH_WORD] - 1];
+    name = array->name;
+    start = array->start;
+    end = array->end;
+  }
+  memcpy(f->array, name, strnlen(name, WATCH_NAME - 1));
+  f->shared = region->shared;
+  f->offset = (int64_t)(at - start);
+  f->bytes = (int64_t)(end - start);
+  f->element = region->element;
+}
+
+void finding_add(const struct access *a, enum watch_kind kind, const struct touch *other) {
+  struct watch *w = a->watch;
+  struct watch_finding *f = finding_new(w, kind, a->site, other ? other->site : 0, a->thread);
+  if (!f) return;
+  f->here.write = a->kind & CPU_WRITE;
+  f->size = (int)a->bytes;
+  finding_where(w, a->region, a->at, f);
+  if (!other) return;
+  const struct begun *begun = order_begun(&w->order, other->time, NULL);
+  finding_place(w, &f->other, other->site, begun ? begun->block : w->block, other->thread);
+  f->other.write = other->kind & CPU_WRITE;
+}

@@ -1,0 +1,225 @@
+/* Where an address lies: in static or dynamic shared memory, in a buffer; see watch_state.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch_state.h"
+
+enum { ZONE = 1 << 20 /* around a buffer, where nothing else lies: see guard.h */ };
+
+/* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
+static void count(const struct access *a, const char *array) {
+  const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
+  const bool engine = a->kind & WATCH_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
+  const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first stands for all */
+  if (!a->watch->counting || !first || a->kind & CPU_ATOMIC || engine) return;
+  for (unsigned done = 0; done < a->bytes; done += 16) {
+    const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
+    traffic_note(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
+  }
+}
+
+enum { MOST_ARRAYS = 255 };
+
+static bool is_gap(const struct shared_array *array) {
+  return !array->name[0];
+}
+
+/* The array that an address in a gap, or past an end, is nearest to. */
+static const struct shared_array *nearest_array(const struct watch *w, uintptr_t at) {
+  const struct shared_array *nearest = NULL;
+  uintptr_t distance = UINTPTR_MAX;
+  for (size_t i = 0; i < w->array_count; i++) {
+    const struct shared_array *array = &w->arrays[i];
+    const uintptr_t away = at < array->start ? array->start - at : at < array->end ? 0 : at - array->end;
+    if (is_gap(array) || away >= distance) continue;
+    nearest = array;
+    distance = away;
+  }
+  return nearest;
+}
+
+static void leave_array(const struct access *a) {
+  struct watch *w = a->watch;
+  const struct shared_array *array = nearest_array(w, a->at);
+  struct watch_finding *f = array ? finding_new(w, WATCH_BOUNDS, a->site, 0, a->thread) : NULL;
+  if (!f) return;
+  f->here.write = a->kind & CPU_WRITE;
+  f->size = (int)a->bytes;
+  f->shared = true;
+  memcpy(f->array, array->name, sizeof f->array);
+  f->offset = (int64_t)(a->at - array->start);
+  f->bytes = (int64_t)(array->end - array->start);
+}
+
+static void access_static(struct access *a) {
+  struct watch *w = a->watch;
+  struct region *shared = &w->shared[a->rank];
+  const uint8_t number = w->array_of[(a->at - shared->start) / WATCH_WORD];
+  const struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
+  if (!array) return;
+  if (is_gap(array) || a->at + a->bytes > array->end) {
+    leave_array(a);
+    return;
+  }
+  a->region = shared;
+  cells_visit(a);
+  count(a, array->name);
+}
+
+static void access_dynamic(struct access *a) {
+  struct watch *w = a->watch;
+  struct region *dynamic = &w->dynamic[(a->at - w->launch.dynamic) / w->launch.dynamic_room];
+  a->region = dynamic;
+  if (a->at + a->bytes <= dynamic->end) {
+    cells_visit(a);
+    count(a, dynamic->name);
+    return;
+  }
+  finding_add(a, WATCH_BOUNDS, NULL);
+}
+
+static struct region *find_region(struct watch *w, uintptr_t at) {
+  const struct region *recent = &w->regions[w->recent];
+  if (w->region_count && at - recent->start < recent->end - recent->start) return &w->regions[w->recent];
+  size_t found = w->region_count;
+  for (size_t i = 0; i < w->region_count; i++) {
+    const struct region *r = &w->regions[i];
+    if (at >= r->start && at < r->end) {
+      w->recent = i;
+      return &w->regions[i];
+    }
+    if (at >= r->low && at < r->high) found = i;
+  }
+  return found < w->region_count ? &w->regions[found] : NULL;
+}
+
+/* Blocks run in turn from here on. */
+static void entangle(struct watch *w) {
+  w->entangled = true;
+  if (w->share) share_drop(w->share);
+}
+
+static void access_global(struct access *a) {
+  struct watch *w = a->watch;
+  struct region *region = find_region(w, a->at);
+  if (a->kind & CPU_ATOMIC || (!region && a->kind & CPU_WRITE)) entangle(w);
+  if (!region) return;
+  a->region = region;
+  if (a->at < region->start || a->at + a->bytes > region->end) {
+    finding_add(a, WATCH_BOUNDS, NULL);
+    return;
+  }
+  if (!region->read_only)
+    cells_visit(a);
+  else if (a->kind & CPU_WRITE)
+    finding_add(a, WATCH_INPUT, NULL);
+  count(a, region->name);
+}
+
+void place_visit(struct access *a) {
+  struct watch *w = a->watch;
+  const struct region *shared = &w->shared[0];
+  if (a->at - shared->start < shared->end - shared->start)
+    access_static(a);
+  else if (a->at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
+    access_dynamic(a);
+  else
+    access_global(a);
+}
+
+/* NULL: it is not watched, such as what a thread has of its own. */
+const struct region *place_region(struct watch *w, uintptr_t at) {
+  const struct region *shared = &w->shared[0];
+  if (at - shared->start < shared->end - shared->start) return shared;
+  if (at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
+    return &w->dynamic[(at - w->launch.dynamic) / w->launch.dynamic_room];
+  return find_region(w, at);
+}
+
+struct cell *place_cell(struct watch *w, uintptr_t at) {
+  const struct region *r = &w->shared[w->launch.builtins->cluster_rank];
+  if (at - r->start >= r->end - r->start) {
+    const size_t rank = (at - w->launch.dynamic) / w->launch.dynamic_room;
+    if (at < w->launch.dynamic || rank >= w->launch.blocks) return NULL;
+    r = &w->dynamic[rank];
+  }
+  if (at - r->start >= r->end - r->start) return NULL;
+  return &r->cells[(at - r->start) / WATCH_WORD];
+}
+
+/* ---- Buffers, an image ---- */
+
+int place_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+  for (size_t i = 0; i < w->region_count; i++) cells_drop(&w->regions[i]);
+  w->region_count = w->recent = 0;
+  w->image = (struct watch_image){NULL, 0, 0}; /* another may come to lie in its place */
+  for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
+    struct region *r = &w->regions[w->region_count++];
+    const uintptr_t start = (uintptr_t)buffers[i].start;
+    *r = (struct region){.start = start,
+                         .end = start + buffers[i].bytes,
+                         .low = start - ZONE,
+                         .high = start + buffers[i].bytes + ZONE,
+                         .element = buffers[i].element,
+                         .read_only = buffers[i].read_only,
+                         .unwritten = buffers[i].unwritten};
+    memcpy(r->name, buffers[i].name, strnlen(buffers[i].name, WATCH_NAME - 1));
+    int status = cells_make(r, err);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+static void map_arrays(struct watch *w) {
+  for (size_t i = 0; i < w->array_count; i++) {
+    const uintptr_t start = w->arrays[i].start - w->shared[0].start, end = w->arrays[i].end - w->shared[0].start;
+    const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
+                    last = (end + WATCH_WORD - 1) / WATCH_WORD;
+    if (first < last)
+      memset(w->array_of + first, (int)(i + 1), last - first); /* a word is its array's, not the gap's */
+  }
+}
+
+static int make_shared(struct watch *w, cugen_error *err) {
+  const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD, end = w->arrays[w->array_count - 1].end;
+  int status = CUGEN_OK;
+  for (int i = 0; i < WATCH_BLOCKS && !status; i++) {
+    w->shared[i] = (struct region){.start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
+    status = cells_make(&w->shared[i], err);
+  }
+  return status;
+}
+
+int place_image(struct watch *w, const struct watch_image *image, cugen_error *err) {
+  if (w->image.bytes == image->bytes && w->image.base == image->base) return CUGEN_OK;
+  free(w->arrays);
+  free(w->array_of);
+  for (int i = 0; i < WATCH_BLOCKS; i++) cells_drop(&w->shared[i]);
+  w->array_of = NULL;
+  w->arrays = NULL;
+  w->image = *image;
+  int status = arrays_read(image->bytes, image->length, image->base, &w->arrays, &w->array_count, err);
+  if (status || !w->array_count) return status;
+  if (w->array_count > MOST_ARRAYS) w->array_count = MOST_ARRAYS;
+  status = make_shared(w, err);
+  if (status) return status;
+  w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WATCH_WORD + 2, 1);
+  if (!w->array_of) return error_memory(err);
+  map_arrays(w);
+  return CUGEN_OK;
+}
+
+int place_dynamic(struct watch *w, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (int i = 0; i < WATCH_BLOCKS; i++) cells_drop(&w->dynamic[i]);
+  for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
+    const uintptr_t start = w->launch.dynamic + i * w->launch.dynamic_room;
+    w->dynamic[i] = (struct region){.start = start,
+                                    .end = start + w->launch.dynamic_bytes,
+                                    .shared = true,
+                                    .unwritten = true,
+                                    .name = "dynamic shared memory"};
+    status = cells_make(&w->dynamic[i], err);
+  }
+  return status;
+}
