@@ -6,7 +6,7 @@
 
 /* Of one access of the type's own width. A compiler that calls one of 16 bytes knows of a multiple of 8 (gcc, tsan.cc,
    instrument_expr). Copies that go on by themselves need 16, or their width. */
-unsigned align_needed(const struct access *a, bool noted) {
+static unsigned needed_multiple(const struct access *a, bool noted) {
   if (a->kind & CPU_PACKED || !a->bytes) return 1;
   if (a->bytes > 16) return noted && a->kind & CPU_ASYNC ? 16 : 1;
   if (a->bytes & (a->bytes - 1)) return 1;
@@ -29,6 +29,11 @@ static bool add_misaligned(const struct access *a, unsigned multiple, const char
 /* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
 void align_refuse(const struct access *a, unsigned multiple, const char *type) {
   if (add_misaligned(a, multiple, type)) fibers_give_up("misaligned access");
+}
+
+void align_check(const struct access *a, bool noted) {
+  const unsigned multiple = needed_multiple(a, noted);
+  if (a->at % multiple) align_refuse(a, multiple, "");
 }
 
 void watch_misplaced(struct watch *w, const void *program_counter) {

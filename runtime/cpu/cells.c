@@ -39,26 +39,36 @@ static bool may_meet(const struct access *a, const struct cell *cell, const stru
   return a->kind & STRONG && then->kind & STRONG && (!here || flags_is_flag(a->watch->flags, cell->flag));
 }
 
-static void check_last(const struct access *a, const struct cell *cell, const struct touch *then, unsigned bytes) {
+/* An earlier access that may not be ordered: the common orders are tried here. */
+static inline bool is_open(const struct access *a, const struct touch *then, unsigned bytes) {
   const struct order *order = &a->watch->order;
-  const bool here = then->time >= order->block_time, launch = here || then->time >= order->launch_time;
-  if (!(then->bytes & bytes) || !launch || (!here && a->region->shared) || may_meet(a, cell, then, here)) return;
-  if (here && then->kind & CPU_ASYNC)
+  if (!(then->bytes & bytes) || then->time < (a->region->shared ? order->block_time : order->launch_time))
+    return false;
+  if (then->time < order->block_time || then->kind & (CPU_ASYNC | WATCH_ENGINE)) return true;
+  const unsigned rank = a->thread / order->padded;
+  return then->thread != a->thread &&
+         (then->time >= order->barrier_time[rank] || then->thread / order->padded != rank);
+}
+
+static void check_last(const struct access *a, const struct cell *cell, const struct touch *then, bool flies) {
+  const bool here = then->time >= a->watch->order.block_time;
+  if (may_meet(a, cell, then, here)) return;
+  if (here && flies)
     finding_add(a, WATCH_IN_FLIGHT, then);
   else if (!ordered(a, then, here))
     finding_add(a, here ? WATCH_RACE : WATCH_RACE_BLOCKS, then);
 }
 
 void cells_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
-  check_last(a, cell, &cell->write, bytes);
-  check_last(a, cell, &cell->atomic, bytes);
+  if (is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
+  if (is_open(a, &cell->atomic, bytes)) check_last(a, cell, &cell->atomic, false);
 }
 
+/* What a thread's own copy reads is in flight for no one: it is in registers. */
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
   for (int i = 0; i < 2; i++) {
-    struct touch then = cell->reads[i];
-    if (!(then.kind & WATCH_PROXY)) then.kind &= (uint8_t)~CPU_ASYNC; /* not in flight for long: it is in registers */
-    check_last(a, cell, &then, bytes);
+    const struct touch *then = &cell->reads[i];
+    if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & WATCH_PROXY);
   }
 }
 
@@ -106,8 +116,7 @@ static void check_written(const struct access *a, const struct cell *cell, unsig
    asks. */
 static void check_fence(const struct access *a, const struct touch *then, unsigned bytes) {
   const struct watch *w = a->watch;
-  if (!(a->kind & WATCH_PROXY) || !a->region->shared || !(then->bytes & bytes) || then->time < w->order.block_time)
-    return;
+  if (!(then->bytes & bytes) || then->time < w->order.block_time) return;
   if (then->kind & (WATCH_PROXY | WATCH_ENGINE)) return;
   if (w->fence_time[then->thread] < then->time && w->fence_time[a->thread] < then->time)
     finding_add(a, WATCH_FENCE, then);
@@ -120,8 +129,10 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
                             .bytes = (uint8_t)bytes,
                             .kind = (uint8_t)a->kind};
   cells_check_write(a, cell, bytes);
-  check_fence(a, &cell->write, bytes);
-  check_fence(a, &cell->atomic, bytes);
+  if (a->kind & WATCH_PROXY && a->region->shared) {
+    check_fence(a, &cell->write, bytes);
+    check_fence(a, &cell->atomic, bytes);
+  }
   if (!(a->kind & CPU_WRITE)) {
     check_written(a, cell, bytes);
     keep_read(a->watch, cell, &now);
@@ -134,7 +145,7 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
 /* As a flag, if it is used as one. */
 static void use_flag(const struct access *a, struct cell *cell) {
   const int write = a->kind & CPU_WRITE ? FLAGS_WRITE : 0, read = write && !(a->kind & CPU_ATOMIC) ? 0 : FLAGS_READ;
-  if (a->kind & STRONG) flags_use(a->watch->flags, a->thread, &cell->flag, write | read);
+  flags_use(a->watch->flags, a->thread, &cell->flag, write | read);
 }
 
 void cells_visit(const struct access *a) {
@@ -148,5 +159,5 @@ void cells_visit(const struct access *a) {
     if (word * WATCH_WORD + WATCH_WORD > end) bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
     visit(a, &a->region->cells[word], bytes & whole);
   }
-  use_flag(a, &a->region->cells[offset / WATCH_WORD]);
+  if (a->kind & STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
 }

@@ -93,8 +93,7 @@ static void on_access(const void *at, unsigned long bytes, unsigned kind, const 
   w->last_site = a.site;
   w->last_at = address;
   w->last_kind = kind;
-  const unsigned multiple = align_needed(&a, noted);
-  if (address % multiple) align_refuse(&a, multiple, "");
+  if (address & (bytes - 1)) align_check(&a, noted);
   place_visit(&a);
 }
 

@@ -132,9 +132,9 @@ struct cell *place_cell(struct watch *watch, uintptr_t at);
 
 /* ---- align.c ---- */
 
-/* What the place of the access must be a multiple of; noted: the kernel's own wrapper says what it does. */
-unsigned align_needed(const struct access *access, bool noted);
-/* Comes back where nothing is watched. */
+/* Of an access whose place is no multiple of its bytes; noted: the kernel's own wrapper says what it does. Comes back where
+   that is no harm, or nothing is watched. */
+void align_check(const struct access *access, bool noted);
 void align_refuse(const struct access *access, unsigned multiple, const char *type);
 
 /* ---- sums.c ---- */
