@@ -187,16 +187,48 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
-/* What the processor refuses for the place it is at, not for who may touch it: on x86 of 16 bytes and more. */
-static bool is_misplaced(const siginfo_t *info) {
-  return info->si_signo == SIGBUS ? info->si_code == BUS_ADRALN : info->si_code == SI_KERNEL && !info->si_addr;
+#if defined(__x86_64__)
+/* prefix: of VEX, 0 none, 1 is 66: movaps, movntps; movdqa, movntdq. */
+static bool is_aligned_move(uint8_t opcode, int prefix) {
+  return ((opcode == 0x28 || opcode == 0x29 || opcode == 0x2b) && prefix < 2) ||
+         ((opcode == 0x6f || opcode == 0x7f || opcode == 0xe7) && prefix == 1);
+}
+
+/* The instruction wants the 16 bytes and more that it accesses in place: one of whole vectors as SSE writes it, or a move that
+   says so (Intel's manual, volume 2, appendix A). */
+static bool wants_place(const uint8_t *at) {
+  bool wide = false, scalar = false;
+  for (; *at == 0x66 || *at == 0xf2 || *at == 0xf3 || (*at & 0xf0) == 0x40; at++) {
+    wide |= *at == 0x66;
+    scalar |= *at == 0xf2 || *at == 0xf3;
+  }
+  if (*at == 0xc5) return is_aligned_move(at[2], at[1] & 3);
+  if (*at == 0xc4) return (at[1] & 0x1f) == 1 && is_aligned_move(at[3], at[2] & 3);
+  if (*at == 0x62) return (at[1] & 7) == 1 && is_aligned_move(at[4], at[2] & 3);
+  if (*at != 0x0f || scalar) return false;
+  const uint8_t opcode = at[1];
+  return is_aligned_move(opcode, wide) || (opcode >= 0x51 && opcode <= 0x6d) || (opcode >= 0x70 && opcode <= 0x76) ||
+         opcode == 0xc2 || opcode == 0xc6 || opcode == 0xc7 || (opcode >= 0xd0 && opcode != 0xd6);
+}
+#endif
+
+/* What the processor refuses for the place it is at, not for who may touch it. x86 says the same of an address that can be
+   nobody's: the instruction tells. */
+static bool is_misplaced(const siginfo_t *info, const void *context) {
+  if (info->si_signo == SIGBUS) return info->si_code == BUS_ADRALN;
+#if defined(__x86_64__)
+  return info->si_code == SI_KERNEL && !info->si_addr && wants_place(program_counter(context));
+#else
+  (void)context;
+  return false;
+#endif
 }
 
 static void describe_address(struct line *line, const siginfo_t *info, const void *context) {
   const char *address = info->si_addr;
   size_t distance;
   const struct span *buffer = nearest(address, &distance);
-  if (is_misplaced(info)) {
+  if (is_misplaced(info, context)) {
     add(line, "trap: misaligned access");
     fibers_misplaced(program_counter(context));
   } else if (fibers_owns_guard(address)) {
