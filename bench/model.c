@@ -50,8 +50,9 @@ static bool load_kept(const char *path, size_t entries, struct compiled *out) {
   if (!file) return false;
   for (size_t i = 0; i < entries; i++) {
     struct kernel_resources *r = &out->resources[i];
-    if (fscanf(file, "%1023s %d %d %lld %lld %lld", name, &r->registers, &r->max_threads, &static_shared, &local,
-               &spills) != 6)
+    struct sass_facts *code = &out->code[i];
+    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %lf", name, &r->registers, &r->max_threads, &static_shared,
+               &local, &spills, &code->instructions, &code->loads, &code->in_flight) != 9)
       break;
     r->static_shared = static_shared, r->local_bytes = local, r->spill_bytes = spills;
     out->entries[out->entry_count++] = require_memory(strdup(name));
@@ -69,8 +70,10 @@ static void keep(const char *path, const struct compiled *compiled) {
   if (!file) return;
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
-    fprintf(file, "%s %d %d %lld %lld %lld\n", compiled->entries[i], r->registers, r->max_threads,
-            (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes);
+    const struct sass_facts *code = &compiled->code[i];
+    fprintf(file, "%s %d %d %lld %lld %lld %d %d %.6g\n", compiled->entries[i], r->registers, r->max_threads,
+            (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes, code->instructions,
+            code->loads, code->in_flight);
   }
   fputs(compiled->ptx, file);
   fclose(file);

@@ -22,6 +22,8 @@ enum { EIFMT_SIZED = 0x04 }; /* format byte: a 16-bit size and that many bytes f
 /* From sm_90 on .nv.shared.KERNEL begins with what the driver keeps for itself in every block. */
 enum { RESERVED_SHARED = 1024, FIRST_SM_WITH_RESERVED = 90 };
 
+enum { FIRST_SM_WITH_LONG_CODE = 70 }; /* 16 bytes an instruction */
+
 enum { UNBOUNDED_THREADS = 1024 }; /* a block of every architecture that a cubin can be made for */
 
 struct cubin {
@@ -177,6 +179,15 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
   read_kernel_info(&cubin, entry, out);
   read_memory(&cubin, entry, out);
   return CUGEN_OK;
+}
+
+struct sass_facts cubin_code(const void *image, size_t length, const char *entry) {
+  struct cubin cubin;
+  Elf64_Shdr section;
+  bool found = cubin_open(image, length, &cubin) && cubin_sm(&cubin) >= FIRST_SM_WITH_LONG_CODE &&
+               section_find(&cubin, ".text.", entry, &section) && section.sh_type == SHT_PROGBITS;
+  struct span span = found ? section_span(&cubin, &section) : (struct span){image, 0};
+  return sass_read(span.data, span.length);
 }
 
 /* Of .nv.info.KERNEL; false: the image has none. */

@@ -13,6 +13,7 @@
 #include "base/gpu.h"
 #include "base/kernel.h"
 #include "base/system.h"
+#include "sass.h"
 #include "toolkit.h"
 #include "watch.h"
 
@@ -55,6 +56,7 @@ struct compiled {
   size_t entry_count;
   char *entries[KERNEL_MAX_LAUNCHES]; /* names in the image (lowered), as requested */
   struct kernel_resources resources[KERNEL_MAX_LAUNCHES];
+  struct sass_facts code[KERNEL_MAX_LAUNCHES];
   char *log; /* compiler's warnings; "" */
   char *ptx; /* what the image was made of, where it was asked for; else NULL */
 };

@@ -338,6 +338,7 @@ static int take_entry(struct job *job, size_t index, const char *log, struct com
   struct kernel_resources *resources = &out->resources[index];
   int status = cubin_resources(out->image, out->image_length, lowered, resources, err);
   if (!status) resources->spill_bytes = ptxas_log_spills(log, lowered);
+  out->code[index] = cubin_code(out->image, out->image_length, lowered);
   return status;
 }
 

@@ -18,6 +18,8 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *reque
 /* Resources of a kernel (lowered name) from a cubin's ELF. */
 int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
                     cugen_error *err);
+/* What its machine code says; nothing: there is none that is understood. */
+struct sass_facts cubin_code(const void *image, size_t length, const char *entry);
 /* Blocks of the clusters that the kernel demands; 1: it has none; 0: the image does not say. */
 int cubin_cluster(const void *image, size_t length, const char *entry);
 /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: the image does not say. */

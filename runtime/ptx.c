@@ -145,7 +145,7 @@ static void add_slots(struct reader *r, int count, bool valueless) {
   for (int i = 0; i < count; i++) k->valueless[k->slots++] = valueless;
 }
 
-enum { MOST_REGISTERS = 1 << 20 };
+enum { MOST_REGISTERS = 1 << 20, MOST_CLUSTER = 16 };
 
 /* .reg .b32 %r<513>, %SP; */
 static void read_registers(struct reader *r) {
@@ -400,6 +400,19 @@ static int resolve(struct reader *r) {
   return CUGEN_OK;
 }
 
+/* .maxntid 256, 1, 1 .reqnctapercluster 2, 1, 1 and the like, up to the body. */
+static void read_directives(struct reader *r) {
+  r->out->cluster = 1;
+  for (bool counts = false; *r->at;) {
+    struct word word = next_word(r);
+    if (!word.length || *word.text == '{') return;
+    if (*word.text == '.') counts = is_word(word, ".reqnctapercluster");
+    if (!counts || !isdigit((unsigned char)*word.text)) continue;
+    long blocks = strtol(word.text, NULL, 10);
+    if (blocks >= 1 && blocks <= MOST_CLUSTER) r->out->cluster *= (int)blocks;
+  }
+}
+
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
   while (!status && !*found) {
@@ -414,7 +427,7 @@ static int read_module(struct reader *r, const char *entry, bool *found) {
       continue;
     }
     read_parameters(r);
-    skip_behind(r, "{");
+    read_directives(r);
     status = read_body(r);
   }
   if (!status && r->failed) status = error_memory(r->err);

@@ -75,11 +75,13 @@ enum ptx_pipe {
   PTX_PIPE_FP16,
   PTX_PIPE_SPECIAL, /* square roots, reciprocals, conversions */
   PTX_PIPE_TENSOR,
+  PTX_PIPE_TEXTURE,
   PTX_PIPE_MEMORY, /* loads and stores: 128 bytes a cycle */
   PTX_PIPE_COUNT
 };
 
-enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM };
+/* PTX_DISTANT: another block's shared memory, or a barrier of all blocks of a cluster. */
+enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_DISTANT };
 
 enum ptx_operand_kind { PTX_REGISTER, PTX_NUMBER, PTX_ADDRESS, PTX_SPECIAL, PTX_SINK };
 
@@ -119,6 +121,7 @@ struct ptx_kernel {
   int slots;       /* registers */
   bool *valueless; /* by slot: floats, whose values are not kept */
   int parameters;
+  int cluster; /* blocks, 1: none */
   int64_t static_shared;
 };
 

@@ -33,8 +33,8 @@ static const struct {
     {"st", PTX_STORE, PTX_PIPE_MEMORY, false},
     {"atom", PTX_ATOMIC, PTX_PIPE_MEMORY, true},
     {"red", PTX_ATOMIC, PTX_PIPE_MEMORY, false},
-    {"tex", PTX_TEXTURE, PTX_PIPE_MEMORY, true},
-    {"tld4", PTX_TEXTURE, PTX_PIPE_MEMORY, true},
+    {"tex", PTX_TEXTURE, PTX_PIPE_TEXTURE, true},
+    {"tld4", PTX_TEXTURE, PTX_PIPE_TEXTURE, true},
     {"ldmatrix", PTX_MATRIX_LOAD, PTX_PIPE_MEMORY, true},
     {"stmatrix", PTX_MATRIX_STORE, PTX_PIPE_MEMORY, false},
     {"mma", PTX_MMA, PTX_PIPE_TENSOR, true},
@@ -43,6 +43,7 @@ static const struct {
     {"wgmma.wait_group", PTX_WGMMA_WAIT, PTX_PIPE_NONE, false},
     {"wgmma", PTX_NOTHING, PTX_PIPE_NONE, false},
     {"bar", PTX_BARRIER, PTX_PIPE_NONE, false},
+    {"barrier.cluster.arrive", PTX_NOTHING, PTX_PIPE_NONE, false},
     {"barrier", PTX_BARRIER, PTX_PIPE_NONE, false},
     {"bra", PTX_BRANCH, PTX_PIPE_NONE, false},
     {"ret", PTX_EXIT, PTX_PIPE_NONE, false},
@@ -163,8 +164,9 @@ static bool take_type(const char *word, size_t length, struct ptx_instruction *o
 static const struct {
   const char *name;
   enum ptx_space space;
-} spaces[] = {{"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"local", PTX_LOCAL},
-              {"const", PTX_CONST},   {"param", PTX_PARAM},   {"shared::cta", PTX_SHARED}};
+} spaces[] = {
+    {"global", PTX_GLOBAL}, {"shared", PTX_SHARED},      {"local", PTX_LOCAL},     {"const", PTX_CONST},
+    {"param", PTX_PARAM},   {"shared::cta", PTX_SHARED}, {"cluster", PTX_DISTANT}, {"shared::cluster", PTX_DISTANT}};
 
 static const struct {
   const char *name;

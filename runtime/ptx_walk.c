@@ -117,11 +117,14 @@ static void end_phase(const struct walk *walk, struct warp *w) {
   }
 }
 
-/* A load begins when there are registers for what it brings; about a third hold other things. */
+/* A load begins when there are registers for what it brings; about a third hold other things. Nor do more go together than
+   in the machine code. */
 static void wait_for_registers(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                                double begin[PTX_SCENARIOS]) {
   int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
-  while (w->flight_count && (w->flying + needed > most || w->flight_count == FLIGHTS)) {
+  int together = walk->launch->in_flight > 0 ? (int)(walk->launch->in_flight + 0.5) : FLIGHTS;
+  while (w->flight_count &&
+         (w->flying + needed > most || w->flight_count == FLIGHTS || w->flight_count >= together)) {
     const struct flight *oldest = &w->flights[w->first_flight++ % FLIGHTS];
     for (int s = 0; s < PTX_SCENARIOS; s++) begin[s] = larger(begin[s], oldest->done[s]);
     w->flying -= oldest->registers;
@@ -214,6 +217,10 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
     both(latency, m->latency_l1);
     spend(w, PTX_PIPE_MEMORY, in->vector);
     return;
+  case PTX_DISTANT:
+    w->counts.exchange += (double)lanes->bytes * __builtin_popcount(lanes->mask) / m->cluster_bytes;
+    both(latency, m->latency_cluster);
+    return;
   case PTX_SHARED:
     ptx_shared_access(pattern_of(walk, in), lanes, &access);
     if (in->op == PTX_ATOMIC) access.wavefronts *= 2; /* read and written */
@@ -229,9 +236,9 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   from_global(walk, &access, latency);
 }
 
-/* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. */
+/* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. What bounds them is their pipe. */
 static void access_texture(struct walk *walk, struct warp *w, double latency[PTX_SCENARIOS]) {
-  const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 4};
+  const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 1};
   count_global(w, &access, &w->counts.load_sectors);
   both(latency, 3 * walk->machine->latency_l1);
 }
@@ -380,7 +387,8 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_BARRIER:
     w->counts.barriers++;
     end_phase(walk, w);
-    for (int s = 0; s < PTX_SCENARIOS; s++) w->now[s] = w->last[s] = w->now[s] + m->latency_barrier;
+    for (int s = 0; s < PTX_SCENARIOS; s++)
+      w->now[s] = w->last[s] = w->now[s] + (in->space == PTX_DISTANT ? m->latency_cluster : m->latency_barrier);
     break;
   default: break;
   }
@@ -511,10 +519,12 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
   const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
                          from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,
-                         from->store_sectors,   from->atomics,           from->barriers,      from->store_wavefronts};
+                         from->store_sectors,   from->atomics,           from->barriers,      from->store_wavefronts,
+                         from->exchange};
   double *to[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
                   &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                  &c->store_sectors,   &c->atomics,           &c->barriers,      &c->store_wavefronts};
+                  &c->store_sectors,   &c->atomics,           &c->barriers,      &c->store_wavefronts,
+                  &c->exchange};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }

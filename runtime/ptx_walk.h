@@ -12,7 +12,8 @@ struct ptx_machine {
   double
       pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
   double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
-  double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier;
+  double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier, latency_cluster;
+  double cluster_bytes; /* a cycle, of other blocks' shared memory */
   /* Of the tensor cores, operations a cycle by the type of the operands; 0: they do not do it, or it is not known. */
   double tensor_flops, tensor_f64_flops, tensor_tf32_flops, tensor_fp8_flops, tensor_i8_flops;
   double tensor_sync_share;  /* what mma.sync attains; wgmma and f64 attain all */
@@ -25,7 +26,8 @@ struct ptx_launch {
   const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
   int parameter_count;
   int64_t l1_bytes; /* for one block */
-  int registers;    /* a thread: what bounds the loads in flight */
+  int registers;    /* a thread: what bounds the loads in flight, */
+  double in_flight; /* as does what ptxas made of them, see sass.h; 0: not known */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
@@ -41,6 +43,7 @@ struct ptx_counts {
   double load_sectors, store_sectors;                    /* that go to L2 */
   double pages;                                          /* of 1 KiB of device memory that the block touches */
   double atomics;                                        /* sectors of them */
+  double exchange; /* cycles of reading other blocks' shared memory, if all of it were theirs */
   double barriers;
   double code;                 /* instructions of the program */
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */

@@ -15,6 +15,19 @@ const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching cod
 static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
                     special_latency = 20, tensor_latency = 33, barrier_latency = 25;
 
+/* A multiprocessor has four texture units from Volta on, each one fetch a cycle: whitepapers of V100, Turing, A100, GA102, Ada,
+   H100, tables of the full GPUs. A CUDA array is filled in front of each launch: on an H200 at 0.18 of the memory's bandwidth,
+   for what is read and what is written (docs/performance.md, filter). */
+static const double texture_units = 4, array_filling = 0.18;
+
+/* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles, 3.27 TB/s on an H100 PCIe (114
+   multiprocessors at 1755 MHz). */
+static const double cluster_latency = 180, cluster_bytes = 16;
+
+/* A cluster lies within one group of multiprocessors (GPC). An H100 has 132 on of 8 groups of 18 (whitepaper), and which are on
+   differs from chip to chip: groups of these sizes stand for them. */
+static const int group_sizes[] = {14, 16, 18};
+
 /* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
    records of an H200; docs/model.md says what each stands for and how they do on records that they were not fitted to. */
 static const double sustained_clock = 0.9, /* of the highest */
@@ -60,6 +73,7 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
                [PTX_PIPE_FP64] = lanes / r->fp64_lanes,
                [PTX_PIPE_FP16] = 2 * lanes / r->fp16_lanes, /* an instruction does two */
                [PTX_PIPE_SPECIAL] = lanes / r->special_lanes,
+               [PTX_PIPE_TEXTURE] = lanes / texture_units,
                [PTX_PIPE_MEMORY] = 1},
       .latency = {[PTX_PIPE_NONE] = branch_latency,
                   [PTX_PIPE_INT] = int_latency,
@@ -68,12 +82,15 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
                   [PTX_PIPE_FP16] = fp16_latency,
                   [PTX_PIPE_SPECIAL] = special_latency,
                   [PTX_PIPE_TENSOR] = tensor_latency,
+                  [PTX_PIPE_TEXTURE] = r->l1_latency,
                   [PTX_PIPE_MEMORY] = r->shared_latency},
       .latency_shared = r->shared_latency,
       .latency_l1 = r->l1_latency,
       .latency_l2 = r->l2_latency,
       .latency_memory = loaded_latency * r->memory_latency,
       .latency_barrier = barrier_latency,
+      .latency_cluster = cluster_latency,
+      .cluster_bytes = cluster_bytes,
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
       .tensor_small_share =
@@ -107,7 +124,8 @@ struct situation {
   const struct kernel_spec *spec;
   const struct kernel_launch *launch;
   const struct kernel_resources *resources;
-  double clock, blocks, share; /* blocks of the grid, and of each multiprocessor */
+  double distant;              /* of the accesses to a cluster's shared memory those that are to another block's */
+  double clock, blocks, share; /* blocks of the grid, and of each multiprocessor that can have some */
 };
 
 /* What shared memory leaves of L1, for one block. */
@@ -130,6 +148,16 @@ static double spill_passes(const struct situation *s, const struct ptx_counts *c
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
   double registers = (double)s->resources->spill_bytes / 4;
   return registers * warps * fmax(1, c->instructions / warps / usual_length);
+}
+
+/* Of the multiprocessors those that clusters of so many blocks can lie on, if a multiprocessor holds one block. */
+static double usable_by_clusters(int blocks) {
+  int usable = 0, all = 0;
+  for (size_t i = 0; i < sizeof group_sizes / sizeof *group_sizes; i++) {
+    usable += group_sizes[i] / blocks * blocks;
+    all += group_sizes[i];
+  }
+  return usable ? (double)usable / all : 1;
 }
 
 static double largest(const double *values, int count) {
@@ -169,6 +197,7 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   double alone = c->alone[PTX_FROM_L2] + from_memory * (c->alone[PTX_FROM_MEMORY] - c->alone[PTX_FROM_L2]);
   double passes = c->pipe[PTX_PIPE_MEMORY] + (store_pass - 1) * c->store_wavefronts + spill_passes(s, c);
   double per_block = rounds(s->share, 1) / s->clock;
+  out->exchange = c->exchange * s->distant * per_block;
   out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
   out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
@@ -194,7 +223,7 @@ static double combine(const double parts[MODEL_PARTS]) {
   return all;
 }
 
-static int walk(const struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
+static int walk(struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
                 cugen_error *err) {
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
   struct ptx_machine machine;
@@ -203,12 +232,15 @@ static int walk(const struct situation *s, const struct compiled *compiled, size
                               .parameters = parameters,
                               .parameter_count = fill_parameters(s->spec, parameters),
                               .l1_bytes = l1_of_block(s, out->resident),
-                              .registers = s->resources->registers};
+                              .registers = s->resources->registers,
+                              .in_flight = compiled->code[entry].in_flight};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   fill_machine(s->device, &machine);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
   if (status) return status;
+  s->share /= usable_by_clusters(kernel.cluster);
+  s->distant = 1 - 1.0 / kernel.cluster;
   status = ptx_walk(&kernel, &machine, &launch, &out->counts, err);
   ptx_close(&kernel);
   return status;
@@ -236,6 +268,13 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
+static double fill_seconds(const struct device_description *device, const struct kernel_spec *spec) {
+  double moved = 0;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (spec->arguments[i].access == ACCESS_ARRAY) moved += 2 * (double)kernel_argument_bytes(&spec->arguments[i]);
+  return moved / (1e9 * device->rates.memory_gb_per_second * array_filling);
+}
+
 /* What lies in the host's memory is reached over a bus of which no description says anything. */
 static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   for (size_t i = 0; i < spec->argument_count; i++) {
@@ -254,7 +293,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
   int status = check_memory(spec, err);
-  *out = (struct model_prediction){.launch_count = spec->launch_count};
+  *out = (struct model_prediction){.seconds = fill_seconds(device, spec), .launch_count = spec->launch_count};
   for (size_t i = 0; i < spec->launch_count && !status; i++) {
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);
     struct situation s = {.device = device,
@@ -264,7 +303,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
     status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
-    out->seconds += combine(out->launches[i].parts) + (i ? next_launch : first_launch);
+    out->seconds += combine(out->launches[i].parts) + out->launches[i].exchange + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
   }
   for (int p = 0; p < MODEL_PARTS; p++)

@@ -25,6 +25,7 @@ extern const char *const model_part_names[MODEL_PARTS];
 
 struct model_launch {
   double parts[MODEL_PARTS];
+  double exchange;          /* between the blocks of a cluster, after all else; seconds */
   int resident;             /* blocks on a multiprocessor */
   struct ptx_counts counts; /* of a block */
 };

@@ -11,13 +11,15 @@
 #include "base/text.h"
 #include "runtime/ptx_walk.h"
 
-static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 1},
-                                           .latency = {8, 4, 4, 8, 5, 20, 33, 30},
+static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 8, 1},
+                                           .latency = {8, 4, 4, 8, 5, 20, 33, 40, 30},
                                            .latency_shared = 30,
                                            .latency_l1 = 40,
                                            .latency_l2 = 260,
                                            .latency_memory = 800,
                                            .latency_barrier = 25,
+                                           .latency_cluster = 180,
+                                           .cluster_bytes = 16,
                                            .tensor_flops = 1024,
                                            .tensor_f64_flops = 256,
                                            .tensor_sync_share = 0.5,

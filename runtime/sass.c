@@ -1,0 +1,58 @@
+/* Reading machine code; see sass.h. From Volta on an instruction has 16 bytes: the opcode in the lowest 12 bits, of which the
+   upper three say what kinds of operands there are, and from bit 105 on what the compiler tells the scheduler: stall (4
+   bits), yield (1), the barrier that a result will release (3), the one that the operands' reading will (3), barriers to
+   wait for (6 bits, one each). Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, section
+   2; nvdisasm 13.0 shows the same for sm_75 to sm_120. */
+#include "sass.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { BYTES = 16, BARRIERS = 6, LDG = 0x181, NOP = 0x118 };
+
+struct instruction {
+  unsigned opcode, releases, waits;
+};
+
+static struct instruction read_instruction(const unsigned char *code) {
+  uint64_t low, high;
+  memcpy(&low, code, sizeof low);
+  memcpy(&high, code + sizeof low, sizeof high);
+  return (struct instruction){low & 0x1ff, high >> 46 & 7, high >> 52 & 0x3f};
+}
+
+/* Loads that release one barrier are waited for together. */
+struct flights {
+  int of_barrier[BARRIERS], all;
+  double sum; /* over loads, of those under way when each was waited for */
+};
+
+static void land(struct flights *f, unsigned barriers) {
+  int landing = 0;
+  for (int b = 0; b < BARRIERS; b++) {
+    if (!(barriers >> b & 1)) continue;
+    landing += f->of_barrier[b];
+    f->of_barrier[b] = 0;
+  }
+  f->sum += (double)landing * f->all;
+  f->all -= landing;
+}
+
+struct sass_facts sass_read(const void *code, size_t length) {
+  struct sass_facts out = {0};
+  struct flights flights = {0};
+  const unsigned char *at = code;
+  for (size_t i = 0; i + BYTES <= length; i += BYTES) {
+    struct instruction in = read_instruction(at + i);
+    if (in.opcode == NOP) continue;
+    out.instructions++;
+    land(&flights, in.waits);
+    if (in.opcode != LDG || in.releases >= BARRIERS) continue;
+    out.loads++;
+    flights.of_barrier[in.releases]++;
+    flights.all++;
+  }
+  land(&flights, (1u << BARRIERS) - 1);
+  if (out.loads) out.in_flight = flights.sum / out.loads;
+  return out;
+}
