@@ -97,14 +97,30 @@ static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   return most;
 }
 
+/* Whether each lane asks for what its neighbour at that distance does; lanes that do not take part agree with all. */
+static bool in_pairs(const struct ptx_lanes *lanes, uint32_t mask, int distance) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest), other = lane ^ distance;
+    if (mask >> other & 1 && lanes->address[lane] != lanes->address[other]) return false;
+  }
+  return true;
+}
+
+static void count_part(const struct ptx_lanes *lanes, uint32_t part, struct ptx_access *out) {
+  if (!part) return;
+  out->wavefronts += conflicts(lanes, part);
+  out->ideal++;
+}
+
 static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *out) {
-  int parts = lanes->bytes >= 16 ? 4 : lanes->bytes >= 8 ? 2 : 1, width = PTX_LANES / parts;
+  int group = lanes->bytes >= 16 ? PTX_LANES / 2 : PTX_LANES;
   *out = (struct ptx_access){0};
-  for (int i = 0; i < parts; i++) {
-    uint32_t part = width == PTX_LANES ? lanes->mask : lanes->mask & (((1u << width) - 1) << (i * width));
-    int needed = part ? conflicts(lanes, part) : 0;
-    out->wavefronts += needed;
-    out->ideal += part != 0;
+  for (int first = 0; first < PTX_LANES; first += group) {
+    uint32_t part = lanes->mask & (group == PTX_LANES ? UINT32_MAX : ((1u << group) - 1) << first);
+    uint32_t half = ((1u << group / 2) - 1) << first;
+    bool whole = lanes->bytes < 8 || in_pairs(lanes, part, 1) || in_pairs(lanes, part, 2);
+    count_part(lanes, whole ? part : part & half, out);
+    if (!whole) count_part(lanes, part & ~half, out);
   }
   out->wavefronts = at_least_one(out->wavefronts);
   out->ideal = at_least_one(out->ideal);

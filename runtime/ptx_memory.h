@@ -34,7 +34,8 @@ struct ptx_pattern {
   struct ptx_access access;     /* wavefronts 0: nothing yet */
 };
 
-/* 32 banks of 4 bytes; lanes of 8 bytes go in two halves, of 16 in four quarters. Lanes that read one word share it. */
+/* 32 banks of 4 bytes. Lanes of 8 bytes go in two halves, of 16 in four quarters, and two of these together where neighbours
+   (or next but one) ask for the same, as an H200 was seen to do it: docs/check.md. Lanes that read one word share it. */
 void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out);
 
 #endif
