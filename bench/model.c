@@ -5,7 +5,7 @@
    bench_model [RECORDS [FOLDER [CONFIG]]]
    RECORDS is a cache, wisdom or wisdom.xz; without it the measurements that are kept here, which is what
    docs/performance.md has. FOLDER keeps what was compiled, so that the next run only predicts; there it also writes LINES.txt,
-   a line a variant. Of each record the very source is wanted that was measured: what ships now has it, or one of the
+   a line a variant, and RESIDUALS.txt: how much too slow (> 0) or too fast each value of each tunable is predicted. Of each record the very source is wanted that was measured: what ships now has it, or one of the
    revisions below, which git has. Where none does, what ships now stands for it if it compiles to as many registers. */
 #include <pthread.h>
 
@@ -15,7 +15,7 @@
 #include "tune/model.h"
 #include "tune/strategy.h"
 
-enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8 };
+enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8, DRAWN = 48 };
 
 static const char recorded[] = "bench/results/2026-11-21-h200-model.wisdom.xz";
 static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715e8803", "879a6831531b",
@@ -51,7 +51,7 @@ static bool load_kept(const char *path, size_t entries, struct compiled *out) {
   for (size_t i = 0; i < entries; i++) {
     struct kernel_resources *r = &out->resources[i];
     struct sass_facts *code = &out->code[i];
-    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %lf", name, &r->registers, &r->max_threads, &static_shared,
+    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %d", name, &r->registers, &r->max_threads, &static_shared,
                &local, &spills, &code->instructions, &code->loads, &code->in_flight) != 9)
       break;
     r->static_shared = static_shared, r->local_bytes = local, r->spill_bytes = spills;
@@ -71,7 +71,7 @@ static void keep(const char *path, const struct compiled *compiled) {
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
     const struct sass_facts *code = &compiled->code[i];
-    fprintf(file, "%s %d %d %lld %lld %lld %d %d %.6g\n", compiled->entries[i], r->registers, r->max_threads,
+    fprintf(file, "%s %d %d %lld %lld %lld %d %d %d\n", compiled->entries[i], r->registers, r->max_threads,
             (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes, code->instructions,
             code->loads, code->in_flight);
   }
@@ -251,12 +251,41 @@ static double median_tries(const struct searched *s, const char *name, size_t fi
   return median(all, SEEDS);
 }
 
+/* The model's order of some that are drawn at random: what a tune could find out by itself, at the cost of compiling them. */
+static size_t draw(const struct searched *s, uint64_t seed, uint64_t *out) {
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  size_t taken = 0;
+  bool *drawn = require_memory(calloc(s->count, sizeof *drawn));
+  for (size_t left = s->count < DRAWN ? s->count : DRAWN; left;) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    size_t at = (size_t)((state >> 33) % s->count);
+    left -= !drawn[at];
+    drawn[at] = true;
+  }
+  for (size_t i = 0; i < s->count && taken < FIRSTS; i++)
+    if (drawn[s->by_model[i]]) out[taken++] = s->by_model[i];
+  free(drawn);
+  return taken;
+}
+
+static double drawn_tries(const struct searched *s) {
+  uint64_t order[FIRSTS];
+  struct searched some = *s;
+  double all[SEEDS];
+  some.by_model = order;
+  for (int seed = 0; seed < SEEDS; seed++) {
+    size_t firsts = draw(s, (uint64_t)seed + 1, order);
+    all[seed] = tries(&some, "local", firsts, (uint64_t)seed);
+  }
+  return median(all, SEEDS);
+}
+
 /* ---- Verdicts ----------------------------------------------------------------------------------------------------- */
 
 struct verdicts {
   size_t count, left_out;
-  double rho, regret, error;             /* the last: median of predicted by measured */
-  double model, random, local, informed; /* tries until one is within 5 % of the best */
+  double rho, regret, error;                    /* the last: median of predicted by measured */
+  double model, random, local, informed, drawn; /* tries until one is within 5 % of the best */
 };
 
 static int by_place(const void *a, const void *b) {
@@ -292,14 +321,15 @@ static struct verdicts judge(struct row *rows, size_t count) {
   out.random = median_tries(&s, "random", 0);
   out.local = median_tries(&s, "local", 0);
   out.informed = median_tries(&s, "local", count < FIRSTS ? count : FIRSTS);
+  out.drawn = drawn_tries(&s);
   out.error = median(ratios, count);
   free(ratios), free(s.by_model);
   return out;
 }
 
 static void print_judgement(const char *config, const char *what, const struct verdicts *j) {
-  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.2f %7.1f %7.1f %7.1f %7.1f\n", config, what, j->count, j->rho, j->regret,
-         j->error, j->model, j->random, j->local, j->informed);
+  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.2f %7.1f %7.1f %7.1f %7.1f %7.1f\n", config, what, j->count, j->rho,
+         j->regret, j->error, j->model, j->random, j->local, j->informed, j->drawn);
   fflush(stdout);
 }
 
@@ -317,6 +347,56 @@ static void write_lines(const struct work *w) {
     fputc('\n', file);
   }
   if (file) fclose(file);
+}
+
+/* ---- Residuals ---------------------------------------------------------------------------------------------------- */
+
+/* ln(predicted / measured), less its median over the problem. */
+static double *residuals_of(const struct row *rows, size_t count) {
+  double *all = require_memory(calloc(2 * count + 1, sizeof *all));
+  for (size_t i = 0; i < count; i++) all[i] = all[count + i] = log(rows[i].predicted / rows[i].measured);
+  double middle = median(all + count, count);
+  for (size_t i = 0; i < count; i++) all[i] -= middle;
+  return all;
+}
+
+/* Whether the variant is of that implementation, the first word of `of`, and has that word. */
+static bool has_word(const char *variant, const char *of, const char *word, size_t length) {
+  size_t head = strcspn(of, " ") + 1;
+  if (strncmp(variant, of, head) != 0) return false;
+  for (const char *at = variant; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+    if (strcspn(at, " ") == length && strncmp(at, word, length) == 0) return true;
+  return false;
+}
+
+/* A line for the word, if no row in front has it: how many have it, and the mean, least and most of their residuals. */
+static void write_word(FILE *file, const struct work *w, const double *residuals, size_t row, const char *word) {
+  const char *variant = w->rows[row].spec.variant;
+  size_t length = strcspn(word, " "), count = 0;
+  double sum = 0, least = INFINITY, most = -INFINITY;
+  for (size_t i = 0; i < w->count; i++) {
+    if (!has_word(w->rows[i].spec.variant, variant, word, length)) continue;
+    if (i < row) return;
+    count++, sum += residuals[i];
+    least = fmin(least, residuals[i]), most = fmax(most, residuals[i]);
+  }
+  fprintf(file, "  %-12.*s %-28.*s %4zu  mean %+5.2f  %+5.2f to %+5.2f\n", (int)strcspn(variant, " "), variant,
+          (int)length, word, count, sum / (double)count, least, most);
+}
+
+static void write_residuals(const struct work *w) {
+  struct text path = {0};
+  text_addf(&path, "%s/RESIDUALS.txt", w->folder);
+  FILE *file = w->count ? fopen(text_get(&path), "a") : NULL;
+  text_free(&path);
+  if (!file) return;
+  double *residuals = residuals_of(w->rows, w->count);
+  fprintf(file, "%s %s: %zu variants\n", w->kernel->config->name, text_get(&w->kernel->problem_text), w->count);
+  for (size_t i = 0; i < w->count; i++)
+    for (const char *at = w->rows[i].spec.variant; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+      write_word(file, w, residuals, i, at);
+  free(residuals);
+  fclose(file);
 }
 
 /* ---- One problem -------------------------------------------------------------------------------------------------- */
@@ -362,7 +442,7 @@ static void predict_some(cugen_kernel *k, struct recorded *r, bool exact) {
     else
       kernel_spec_free(&w.rows[i].spec);
   w.count = kept;
-  if (r->folder) write_lines(&w);
+  if (r->folder) write_lines(&w), write_residuals(&w);
   r->kept += kept;
 }
 
@@ -431,8 +511,8 @@ static struct verdicts look_at(const char *database, const struct cache_space *s
 /* Of a family's problems: means weighted by their variants; the worst regret. */
 static void add_up(struct verdicts *sum, const struct verdicts *one) {
   double before = (double)sum->count, now = (double)one->count, all = before + now;
-  const double from[] = {one->rho, one->error, one->model, one->random, one->local, one->informed};
-  double *const to[] = {&sum->rho, &sum->error, &sum->model, &sum->random, &sum->local, &sum->informed};
+  const double from[] = {one->rho, one->error, one->model, one->random, one->local, one->informed, one->drawn};
+  double *const to[] = {&sum->rho, &sum->error, &sum->model, &sum->random, &sum->local, &sum->informed, &sum->drawn};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] = (*to[i] * before + from[i] * now) / all;
   sum->regret = fmax(sum->regret, one->regret);
   sum->count += one->count;
@@ -464,8 +544,8 @@ static void look_at_all(const char *database, const char *trees, const char *fol
   require(cache_open(database, &cache, NULL, &err), &err);
   require(cache_spaces(cache, &spaces, &count, &err), &err);
   if (count) qsort(spaces, count, sizeof *spaces, by_family);
-  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho", "regret", "ratio", "model",
-         "random", "local", "both");
+  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho", "regret", "ratio",
+         "model", "random", "local", "both", "drawn");
   for (size_t i = 0; i < count; i++) {
     bool wanted = !config || strcmp(config, spaces[i].config) == 0;
     name_family(&spaces[i], &name);

@@ -46,7 +46,7 @@ struct warp {
   bool any_open;
   /* Since the last barrier. */
   double phase_begin[PTX_SCENARIOS], phase_pipe[PTX_PIPE_COUNT];
-  double alone[PTX_SCENARIOS];
+  double alone[PTX_SCENARIOS], path[PTX_SCENARIOS];
 };
 
 struct walk {
@@ -113,6 +113,7 @@ static void end_phase(const struct walk *walk, struct warp *w) {
   }
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     w->alone[s] += larger(w->now[s] - w->phase_begin[s], busy);
+    w->path[s] += w->now[s] - w->phase_begin[s];
     w->phase_begin[s] = w->now[s];
   }
 }
@@ -122,7 +123,7 @@ static void end_phase(const struct walk *walk, struct warp *w) {
 static void wait_for_registers(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                                double begin[PTX_SCENARIOS]) {
   int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
-  int together = walk->launch->in_flight > 0 ? (int)(walk->launch->in_flight + 0.5) : FLIGHTS;
+  int together = walk->launch->in_flight > 0 ? walk->launch->in_flight : FLIGHTS;
   while (w->flight_count &&
          (w->flying + needed > most || w->flight_count == FLIGHTS || w->flight_count >= together)) {
     const struct flight *oldest = &w->flights[w->first_flight++ % FLIGHTS];
@@ -536,6 +537,7 @@ static void join_groups(struct walk *walk) {
     for (int p = 0; p < PTX_PIPE_COUNT; p++)
       walk->counts.alone[s] = larger(walk->counts.alone[s], walk->counts.pipe[p]);
     walk->counts.alone[s] += latency[s];
+    walk->counts.path[s] += latency[s];
   }
 }
 
@@ -550,7 +552,10 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
     if (!status) end_phase(walk, &warps[i]);
     double others = walk->wgmma ? (double)walk->warps / count : i ? (double)(walk->warps - 1) / (count - 1) : 1;
     add_counts(&warps[i].counts, others, &walk->counts);
-    for (int s = 0; s < PTX_SCENARIOS; s++) walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
+    for (int s = 0; s < PTX_SCENARIOS; s++) {
+      walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
+      walk->counts.path[s] = larger(walk->counts.path[s], warps[i].path[s]);
+    }
     warp_close(&warps[i]);
   }
   if (walk->wgmma) join_groups(walk);

@@ -27,7 +27,7 @@ struct ptx_launch {
   int parameter_count;
   int64_t l1_bytes; /* for one block */
   int registers;    /* a thread: what bounds the loads in flight, */
-  double in_flight; /* as does what ptxas made of them, see sass.h; 0: not known */
+  int in_flight;    /* as does what ptxas made of them, see sass.h; 0: not known */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
@@ -47,6 +47,7 @@ struct ptx_counts {
   double barriers;
   double code;                 /* instructions of the program */
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */
+  double path[PTX_SCENARIOS];  /* of its slowest warp, if that were the only one */
 };
 
 /* CUGEN_ERROR_COMPILE: it cannot be followed (calls), does not end, or has products whose rate is not known. */

@@ -24,18 +24,14 @@ static struct instruction read_instruction(const unsigned char *code) {
 /* Loads that release one barrier are waited for together. */
 struct flights {
   int of_barrier[BARRIERS], all;
-  double sum; /* over loads, of those under way when each was waited for */
 };
 
 static void land(struct flights *f, unsigned barriers) {
-  int landing = 0;
   for (int b = 0; b < BARRIERS; b++) {
     if (!(barriers >> b & 1)) continue;
-    landing += f->of_barrier[b];
+    f->all -= f->of_barrier[b];
     f->of_barrier[b] = 0;
   }
-  f->sum += (double)landing * f->all;
-  f->all -= landing;
 }
 
 struct sass_facts sass_read(const void *code, size_t length) {
@@ -50,9 +46,7 @@ struct sass_facts sass_read(const void *code, size_t length) {
     if (in.opcode != LDG || in.releases >= BARRIERS) continue;
     out.loads++;
     flights.of_barrier[in.releases]++;
-    flights.all++;
+    if (++flights.all > out.in_flight) out.in_flight = flights.all;
   }
-  land(&flights, (1u << BARRIERS) - 1);
-  if (out.loads) out.in_flight = flights.sum / out.loads;
   return out;
 }

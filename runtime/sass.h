@@ -8,7 +8,7 @@
 struct sass_facts {
   int instructions; /* 0: nothing is known */
   int loads;        /* of global memory, in the text of the program */
-  double in_flight; /* of them, that are under way together when a result is waited for: the mean over all loads */
+  int in_flight;    /* of them, under way together at most before a result is waited for */
 };
 
 /* The code of one kernel, of compute capability 7.0 or newer: what cubin_code gives. */

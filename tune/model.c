@@ -187,6 +187,10 @@ static double memory_slowness(const struct situation *s, const struct model_laun
          opening * fmax(0, rows - 1);
 }
 
+static double between(const double of[PTX_SCENARIOS], double from_memory) {
+  return of[PTX_FROM_L2] + from_memory * (of[PTX_FROM_MEMORY] - of[PTX_FROM_L2]);
+}
+
 /* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
@@ -194,14 +198,15 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   double sectors = (c->load_sectors + c->store_sectors) * s->blocks, moved = 32 * sectors;
   double least = bytes < 0 ? moved : bytes;
   double from_memory = moved > 0 && bytes >= 0 ? fmin(1, bytes / moved) : 0;
-  double alone = c->alone[PTX_FROM_L2] + from_memory * (c->alone[PTX_FROM_MEMORY] - c->alone[PTX_FROM_L2]);
+  double per_round = rounds(s->share, out->resident) / s->clock;
   double passes = c->pipe[PTX_PIPE_MEMORY] + (store_pass - 1) * c->store_wavefronts + spill_passes(s, c);
   double per_block = rounds(s->share, 1) / s->clock;
   out->exchange = c->exchange * s->distant * per_block;
   out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
   out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
-  out->parts[MODEL_LATENCY] = rounds(s->share, out->resident) * (alone + block_cycles) / s->clock;
+  out->parts[MODEL_LATENCY] = (between(c->alone, from_memory) + block_cycles) * per_round;
+  out->waiting = (between(c->path, from_memory) + block_cycles) * per_round;
   out->parts[MODEL_L2] = 32 * sectors / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
   out->parts[MODEL_MEMORY] =
       least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
@@ -215,12 +220,13 @@ static double norm(double a, double b, double power) {
 /* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes
    through L2, nearly a maximum. Waiting and moving go together least: as long as a queue is not always full (Denning and
    Buzen, "The Operational Analysis of Queueing Network Models", 1978) throughput stays below both of their bounds. */
-static double combine(const double parts[MODEL_PARTS]) {
-  double all = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
-  all = norm(all, parts[MODEL_LATENCY], latency_softness);
+static double combine(const struct model_launch *launch) {
+  const double *parts = launch->parts;
+  double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
+  double all = norm(moving, launch->waiting, latency_softness);
   for (int i = 0; i < MODEL_PARTS; i++)
     if (i != MODEL_L2 && i != MODEL_MEMORY && i != MODEL_LATENCY) all = norm(all, parts[i], softness);
-  return all;
+  return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
 }
 
 static int walk(struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
@@ -303,7 +309,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
     status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
-    out->seconds += combine(out->launches[i].parts) + out->launches[i].exchange + (i ? next_launch : first_launch);
+    out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
   }
   for (int p = 0; p < MODEL_PARTS; p++)

@@ -7,7 +7,7 @@
 #include "runtime/ptx_walk.h"
 
 /* Part of the key of every prediction: one of another model is not taken for one of this. */
-enum { MODEL_VERSION = 2 };
+enum { MODEL_VERSION = 3 };
 
 /* What a launch spends its time on, each as if it were the only thing; seconds. */
 enum model_part {
@@ -25,6 +25,7 @@ extern const char *const model_part_names[MODEL_PARTS];
 
 struct model_launch {
   double parts[MODEL_PARTS];
+  double waiting;           /* MODEL_LATENCY without what keeps the block's units busy; seconds */
   double exchange;          /* between the blocks of a cluster, after all else; seconds */
   int resident;             /* blocks on a multiprocessor */
   struct ptx_counts counts; /* of a block */

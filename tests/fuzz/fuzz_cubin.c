@@ -16,6 +16,8 @@ static void check(const char *image, size_t length, const char *entry) {
   cugen_error err = {0};
   int status = cubin_resources(image, length, entry, &resources, &err);
   require(status == CUGEN_OK || (err.status == status && err.message[0]));
+  struct sass_facts code = cubin_code(image, length, entry);
+  require(code.in_flight <= code.loads && code.loads <= code.instructions);
   int sizes[CAPACITY + 1] = {[CAPACITY] = 77};
   require(cubin_parameters(image, length, entry, sizes, CAPACITY) >= -1);
   require(sizes[CAPACITY] == 77);

@@ -223,6 +223,45 @@ static void test_tensor_loads(void **state) {
   assert_true(counts.store_sectors == 0);
 }
 
+/* Lanes of 16 bytes whose neighbours ask for the same go in two passes, others in four. */
+static void test_wide(void **state) {
+  (void)state;
+  const char *alone = "\tshl.b32 %r3, %r2, 4;\n\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
+  const char *pairs = "\tshr.u32 %r4, %r2, 1;\n\tshl.b32 %r3, %r4, 4;\n"
+                      "\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
+  assert_true(counts_of(alone, 32, 0).shared_wavefronts == 4);
+  assert_true(counts_of(pairs, 32, 0).shared_wavefronts == 2);
+}
+
+/* Another block's shared memory is no bank's and no sector's business; a barrier of the cluster takes the way there. */
+static void test_clusters(void **state) {
+  (void)state;
+  const char *body = "\tmapa.shared::cluster.u32 %r4, %r3, 1;\n"
+                     "\tld.shared::cluster.v4.f32 {%f1, %f2, %f3, %f4}, [%r4];\n"
+                     "\tbarrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;\n\tret;\n";
+  struct ptx_counts counts = counts_of(body, 32, 0);
+  assert_true(counts.exchange == 32 * 16 / machine.cluster_bytes);
+  assert_true(counts.shared_wavefronts == 0 && counts.load_sectors == 0 && counts.barriers == 1);
+  assert_true(counts.path[PTX_FROM_L2] >= machine.latency_cluster);
+}
+
+static void test_cluster_size(void **state) {
+  (void)state;
+  const char *text = ".version 9.0\n.target sm_90a\n.visible .entry k()\n.maxntid 384, 1, 1\n.explicitcluster\n"
+                     ".reqnctapercluster 2, 1, 3\n{\n\tret;\n}\n";
+  struct ptx_kernel kernel;
+  cugen_error err;
+  assert_int_equal(ptx_open(text, "k", &kernel, &err), CUGEN_OK);
+  assert_int_equal(kernel.cluster, 6);
+  ptx_close(&kernel);
+}
+
+static void test_textures(void **state) {
+  (void)state;
+  const char *body = "\ttex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];\n\tret;\n";
+  assert_true(counts_of(body, 64, 0).pipe[PTX_PIPE_TEXTURE] == 2 * machine.pipe[PTX_PIPE_TEXTURE]);
+}
+
 /* A copy that is waited for only after the arithmetic costs less than both. */
 static void test_async(void **state) {
   (void)state;
@@ -250,10 +289,12 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sectors), cmocka_unit_test(test_banks),      cmocka_unit_test(test_patterns),
-      cmocka_unit_test(test_loop),    cmocka_unit_test(test_divergence), cmocka_unit_test(test_latency),
-      cmocka_unit_test(test_async),   cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
-      cmocka_unit_test(test_stores),  cmocka_unit_test(test_products),   cmocka_unit_test(test_tensor_loads),
+      cmocka_unit_test(test_sectors),      cmocka_unit_test(test_banks),      cmocka_unit_test(test_patterns),
+      cmocka_unit_test(test_loop),         cmocka_unit_test(test_divergence), cmocka_unit_test(test_latency),
+      cmocka_unit_test(test_async),        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
+      cmocka_unit_test(test_wide),         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_cluster_size),
+      cmocka_unit_test(test_textures),     cmocka_unit_test(test_stores),     cmocka_unit_test(test_products),
+      cmocka_unit_test(test_tensor_loads),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }

@@ -1,0 +1,55 @@
+/* Reading machine code: loads under way together, by the barriers that they release and that are waited for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "runtime/sass.h"
+
+enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, STG = 0x986, NOP = 0x918 };
+
+struct code {
+  unsigned char bytes[MOST * BYTES];
+  size_t length;
+};
+
+/* opcode as nvdisasm -hex shows it in the lowest 12 bits. */
+static void add(struct code *code, uint64_t opcode, uint64_t releases, uint64_t waits) {
+  uint64_t words[2] = {opcode, releases << 46 | UINT64_C(7) << 49 | waits << 52};
+  memcpy(code->bytes + code->length, words, sizeof words);
+  code->length += sizeof words;
+}
+
+static void test_together(void **state) {
+  (void)state;
+  struct code code = {0};
+  for (int i = 0; i < 3; i++) add(&code, LDG, (uint64_t)i % 2, 0);
+  add(&code, STG, NONE, 1 << 0);
+  add(&code, LDG, 0, 1 << 1);
+  add(&code, STG, NONE, 1 << 0);
+  add(&code, NOP, NONE, 0);
+  struct sass_facts facts = sass_read(code.bytes, code.length);
+  assert_int_equal(facts.instructions, 6);
+  assert_int_equal(facts.loads, 4);
+  assert_int_equal(facts.in_flight, 3); /* the fourth begins when two have landed, and waits for the third */
+}
+
+static void test_little(void **state) {
+  (void)state;
+  struct code code = {0};
+  struct sass_facts facts = sass_read(code.bytes, 0);
+  assert_int_equal(facts.instructions, 0);
+  add(&code, LDG, NONE, 0); /* nothing waits for it: a prefetch */
+  facts = sass_read(code.bytes, code.length + BYTES - 1);
+  assert_int_equal(facts.instructions, 1);
+  assert_int_equal(facts.in_flight, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_little)};
+  return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
+}
