@@ -305,7 +305,7 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   int status = api_read_problem(x->base->config, text, &tuned.problem, &known, err);
   if (status) return status;
   if (!known) {
-    text_addf(x->notes, "%s, %s: not used, the config has other problems now\n", x->devices[device].text, text);
+    text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n", x->devices[device].text, text);
     return CUGEN_OK;
   }
   struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);

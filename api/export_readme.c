@@ -87,8 +87,7 @@ void export_readme(const struct exporter *x, struct text *out) {
     add_tuned_rows(x, out);
     text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
   } else {
-    text_add(out, "Nothing of this kernel was remembered when it was exported. The first of these that is valid is "
-                  "taken:\n\n");
+    text_add(out, "No measured variant is in it. The first of these that is valid is taken:\n\n");
   }
   add_default_rows(x, out);
   if (x->notes->length) {
