@@ -413,6 +413,77 @@ kernel "matmul" {
     shared "shared_bytes",
   },
 
+  -- As wgmma below, with the tiles that do not fill a wave dealt out evenly, step by step along k, to all clusters. A second
+  -- launch adds up the parts. It stands in front because what wgmma names by try is measured, and is tried first.
+  implementation "wgmma_stream" {
+    template "matmul_wgmma.cu",
+    check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
+    requires "streams",
+    requires "batch == 1",
+
+    try { BM = 128, BN = 256, cluster_x = 2 },
+    try { BM = 128, BN = 192 },
+
+    tunable "BM" { 128, 256 },
+    tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
+    tunable "cluster_x" { 1, 2 },
+    tunable "cluster_y" { 1, 2 },
+    tunable "group"     { 16, 8 },
+    tunable "deferred"  { true, false },
+
+    derive "stream"        "true",
+    derive "swap"          "false",
+    derive "consumers"     "2",
+    derive "pingpong"      "false",
+    derive "split_k"       "1",
+    derive "promote"       "0",
+    derive "order"         "'down'",
+    derive "store_buffers" "1",
+    derive "by_rows"       "layout_c == 'row'",
+    derive "cluster_size"  "cluster_x * cluster_y",
+    derive "threads"       "384",
+    derive "sums"          "BM // 2 * BN // 128",
+    derive "x_along_k"     "by_rows and layout_a == 'row' or not by_rows and layout_b == 'col'",
+    derive "y_along_k"     "by_rows and layout_b == 'col' or not by_rows and layout_a == 'row'",
+    derive "row_bytes"     "BN * sizeof(result)",
+    derive "store_bytes"   "row_bytes % 128 == 0 and 128 or row_bytes % 64 == 0 and 64 or 32",
+    derive "store_n"       "store_bytes // sizeof(result)",
+    derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
+    derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
+    derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
+    derive "wave"          "multiprocessors // cluster_size", -- of clusters that run at once
+    derive "shared_tiles"  "cluster_tiles % wave",
+
+    where "sums <= (fused and 160 or 192)",
+    where "not scaled or sums + (deferred and sums // 2 or 0) <= 144",
+    where "stages >= 3",
+    where "y_along_k or BN % 64 == 0",
+    where "BN % (8 * cluster_x) == 0",
+    where "cluster_size <= 2",
+    -- Parts of a few steps along k are not worth it, and they fit the workspace.
+    where "shared_tiles * k_steps >= 4 * wave",
+    where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
+    where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
+    -- Each store of a tile has its own step in the program: many take ptxas seconds.
+    where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
+    where "group == 16 or cluster_tiles > 16",
+
+    tensor "C" {
+      swizzle = "store_bytes",
+      box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
+    },
+
+    launch {
+      entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
+      shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
+    },
+    launch {
+      entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
+      block { "store_n * 8" }, overlap "true",
+    },
+    tensor_operands(),
+  },
+
   -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
   implementation "wgmma" {
     template "matmul_wgmma.cu",
@@ -516,77 +587,6 @@ kernel "matmul" {
     block  { "threads" },
     shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
     overlap "true",
-    tensor_operands(),
-  },
-
-  -- The same, with the tiles that do not fill a wave dealt out evenly, step by step along k, to all clusters. A second launch
-  -- adds up the parts.
-  implementation "wgmma_stream" {
-    template "matmul_wgmma.cu",
-    check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
-    requires "streams",
-    requires "batch == 1",
-
-    try { BM = 128, BN = 256, cluster_x = 2 },
-    try { BM = 128, BN = 192 },
-
-    tunable "BM" { 128, 256 },
-    tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
-    tunable "cluster_x" { 1, 2 },
-    tunable "cluster_y" { 1, 2 },
-    tunable "group"     { 16, 8 },
-    tunable "deferred"  { true, false },
-
-    derive "stream"        "true",
-    derive "swap"          "false",
-    derive "consumers"     "2",
-    derive "pingpong"      "false",
-    derive "split_k"       "1",
-    derive "promote"       "0",
-    derive "order"         "'down'",
-    derive "store_buffers" "1",
-    derive "by_rows"       "layout_c == 'row'",
-    derive "cluster_size"  "cluster_x * cluster_y",
-    derive "threads"       "384",
-    derive "sums"          "BM // 2 * BN // 128",
-    derive "x_along_k"     "by_rows and layout_a == 'row' or not by_rows and layout_b == 'col'",
-    derive "y_along_k"     "by_rows and layout_b == 'col' or not by_rows and layout_a == 'row'",
-    derive "row_bytes"     "BN * sizeof(result)",
-    derive "store_bytes"   "row_bytes % 128 == 0 and 128 or row_bytes % 64 == 0 and 64 or 32",
-    derive "store_n"       "store_bytes // sizeof(result)",
-    derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
-    derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
-    derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
-    derive "wave"          "multiprocessors // cluster_size", -- of clusters that run at once
-    derive "shared_tiles"  "cluster_tiles % wave",
-
-    where "sums <= (fused and 160 or 192)",
-    where "not scaled or sums + (deferred and sums // 2 or 0) <= 144",
-    where "stages >= 3",
-    where "y_along_k or BN % 64 == 0",
-    where "BN % (8 * cluster_x) == 0",
-    where "cluster_size <= 2",
-    -- Parts of a few steps along k are not worth it, and they fit the workspace.
-    where "shared_tiles * k_steps >= 4 * wave",
-    where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
-    where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
-    -- Each store of a tile has its own step in the program: many take ptxas seconds.
-    where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
-    where "group == 16 or cluster_tiles > 16",
-
-    tensor "C" {
-      swizzle = "store_bytes",
-      box = { "by_rows and 64 or store_n", "by_rows and store_n or 64" },
-    },
-
-    launch {
-      entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
-      shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
-    },
-    launch {
-      entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
-      block { "store_n * 8" }, overlap "true",
-    },
     tensor_operands(),
   },
 }
