@@ -305,7 +305,8 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   int status = api_read_problem(x->base->config, text, &tuned.problem, &known, err);
   if (status) return status;
   if (!known) {
-    text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n", x->devices[device].text, text);
+    text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n",
+              x->devices[device].text, text);
     return CUGEN_OK;
   }
   struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);
@@ -384,6 +385,18 @@ static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t tr
   return status || !wanted ? status : keep_default(x, (struct export_default){device, index, try}, err);
 }
 
+/* All that the config names, for a problem that somebody wants: other sizes have another of them for their default. */
+static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
+  const cugen_kernel *k = &x->devices[device].kernel;
+  size_t count = config_tries(k->config);
+  int status = CUGEN_OK;
+  for (size_t try = 0; try < count && !status; try++) {
+    uint64_t index;
+    if (space_try(k->space, try, &index)) status = add_variant(x, device, index, try, true, err);
+  }
+  return status;
+}
+
 /* The default variant of a problem, as the live runtime takes it, and the first valid one, which may serve where that does
    not; a problem without any has none. */
 static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
@@ -394,8 +407,8 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   if (!status) status = api_space(k, err);
   if (status || space_valid(k->space) == 0) return status;
   uint64_t index = space_default(k->space, &try);
-  status = add_variant(x, device, index, try, asked, err);
-  return status || try == last ? status : add_variant(x, device, 0, last, asked, err);
+  status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
+  return status || (try == last && !asked) ? status : add_variant(x, device, 0, last, asked, err);
 }
 
 /* Sizes to ask for the default with: the base problem's, the check's, and 1, and the base's as odd multiples of

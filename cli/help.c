@@ -67,7 +67,7 @@ static const struct item examples[] = {
 static const struct item devices[] = {
     {"tune", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100, predicted)"},
     {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
-    {"check", "whose variants: cpu (default), model:H200; all run on the cpu device"},
+    {"check", "cpu: what is checked runs there"},
     {"report", "cuda:0, cpu, model:H200, part of a device's name (default: all)"},
     {"roofline", "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
     {"occupancy", "cuda:0, model:H200 (default: this machine's GPUs and all that are described)"},

@@ -39,7 +39,7 @@ kernel "copy" {
 
   implementation "vector" {
     template "copy_vector.cu",
-    -- Within 0.5 % of the best in nine problems on an H200; the other is for rows that are not aligned.
+    -- Within 1 % of the best in nine problems on an H200; the other is for rows that are not aligned.
     try { loads = 1, threads = 256, load_through = "read_only" },
     try { threads = 256 },
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store

@@ -59,6 +59,8 @@ bool space_look_up(const struct space *space, const char *text, uint64_t *index)
 /* The variants that the config names by try, as far as they are some here: the last implementation's first, since ladders
    end with the fastest. out: room for as many as config_tries counts. Returns how many. */
 size_t space_tries(const struct space *space, uint64_t *out);
+/* The try at that place, in the same order; false: it is no variant here, or there are not so many. */
+bool space_try(const struct space *space, size_t at, uint64_t *index);
 /* What is taken of a space that is not empty where nothing is known: the first of its tries, else its first variant.
    *try: the try's place among those of the config; what config_tries counts: none is a variant. NULL: not asked. */
 uint64_t space_default(const struct space *space, size_t *try);

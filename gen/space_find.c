@@ -254,17 +254,21 @@ static const char *try_at(const struct config *config, size_t at) {
   return NULL;
 }
 
+bool space_try(const struct space *space, size_t at, uint64_t *index) {
+  const char *text = try_at(space->config, at);
+  return text && space_look_up(space, text, index);
+}
+
 size_t space_tries(const struct space *space, uint64_t *out) {
   size_t count = 0;
-  for (size_t i = 0; try_at(space->config, i); i++)
-    count += space_look_up(space, try_at(space->config, i), &out[count]);
+  for (size_t i = 0; try_at(space->config, i); i++) count += space_try(space, i, &out[count]);
   return count;
 }
 
 uint64_t space_default(const struct space *space, size_t *try) {
   uint64_t index = 0;
   size_t at = 0;
-  while (try_at(space->config, at) && !space_look_up(space, try_at(space->config, at), &index)) at++;
+  while (try_at(space->config, at) && !space_try(space, at, &index)) at++;
   if (try) *try = at;
   return index;
 }

@@ -162,7 +162,10 @@ int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
   void **parameters = (void **)(uintptr_t)call->parameters;
   for (size_t i = 0; i < plan->chosen.code->launches; i++) {
     int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], parameters, stream);
-    if (result) return check(driver, result, symbols[DRIVER_launch], error);
+    if (result) {
+      int early = plan->sizes.launches[i].overlap && driver->launch_early;
+      return check(driver, result, symbols[early ? DRIVER_launch_early : DRIVER_launch], error);
+    }
   }
   return BUNDLE_OK;
 }
