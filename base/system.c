@@ -209,6 +209,7 @@ int folder_temporary(struct text *out, cugen_error *err) {
   text_addf(&prefix, "%s/cugen-", parent);
   int code = prefix.failed ? ENOMEM : folder_fresh(text_get(&prefix), &name);
   int status = code ? error_file(err, "make a temporary folder", text_get(&name), code) : CUGEN_OK;
+  if (status) error_append(err, "; $TMPDIR says where");
   if (!status) text_add(out, text_get(&name));
   if (!status && out->failed) {
     rmdir(text_get(&name));

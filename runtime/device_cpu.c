@@ -525,7 +525,8 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .watch = entry->of->watched ? d->watch : NULL,
                                       .image = &entry->of->image,
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
-                                      .dynamic_room = DYNAMIC_SHARED};
+                                      .dynamic_room = DYNAMIC_SHARED,
+                                      .overlap = launch->overlap};
   return fibers.watch ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
 }
 

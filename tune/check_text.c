@@ -173,13 +173,15 @@ char *check_not_emulated(const char *source, const char *refusal) {
   const char *found = NULL;
   for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
     if (strstr(assembly, instructions[i])) found = instructions[i];
-  const char *error = strstr(refusal, "rror:"); /* the first, without what is around it */
+  const char *error = strstr(refusal, "rror:"),
+             *told = strchr(refusal, '\n'); /* the first; what follows the heading */
+  told = told ? told + 1 : refusal;
   if (found && (strstr(refusal, "asm") || strstr(refusal, "no such instruction"))) {
     text_addf(&out, "the instruction %s has no form on the cpu device", found);
   } else {
     while (error && error > refusal && error[-1] != '\n') error--;
     text_add(&out, "the C++ compiler refuses it: ");
-    text_add_n(&out, error ? error : refusal, strcspn(error ? error : refusal, "\n"));
+    text_add_n(&out, error ? error : told, strcspn(error ? error : told, "\n"));
   }
   return text_take(&out);
 }

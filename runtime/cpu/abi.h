@@ -49,7 +49,7 @@ struct cpu_tensor {
 /* ---- Asynchronous operations (compute capability 9.0). Addresses are those of __cvta_generic_to_shared: in the low
    18 bits a place in dynamic shared memory, from bit 24 on the block of the cluster ---- */
 
-enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT };
+enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT, CPU_FENCE_LAUNCH };
 enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
 enum cpu_number { CPU_F16, CPU_BF16, CPU_TF32, CPU_E4M3, CPU_E5M2, CPU_S8, CPU_U8 };
 enum cpu_wgmma { CPU_WGMMA_ADD = 1, CPU_WGMMA_X_ACROSS = 2, CPU_WGMMA_Y_ACROSS = 4 };

@@ -39,10 +39,20 @@ char *async_shared(unsigned place, unsigned rank, size_t bytes) {
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 
+/* Another block's memory is there until that block ends: async_end sees whether it knows of this use by then. */
+static void note_remote(unsigned rank, const void *site) {
+  const struct crowd *crowd = fibers_crowd();
+  const struct watch *watch = fibers_launch()->watch;
+  if (!watch || rank == crowd->rank) return;
+  fibers_async()->used = true;
+  fibers_async()->remote[rank][crowd->rank] = (struct remote_use){crowd->slot, watch_now(watch), site};
+}
+
 static void *hook_pointer(unsigned address) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
   const struct fiber_launch *launch = fibers_launch();
+  note_remote(rank, __builtin_return_address(0));
   if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
@@ -130,6 +140,7 @@ static void hook_arrive(unsigned address, unsigned expected_bytes) {
   const unsigned place = async_place(address, &rank);
   struct mbarrier *barrier = need(async, rank, place, crowd->slot, site);
   if (rank != crowd->rank) need_fence(barrier, crowd->slot, site);
+  note_remote(rank, site);
   if (!barrier->pending) async_trap(site, "more arrivals at an mbarrier than complete its phase");
   if (fibers_launch()->watch) watch_release(fibers_launch()->watch, crowd->slot, barrier->row);
   barrier->bytes += expected_bytes;
@@ -171,6 +182,23 @@ static void describe_named(const void *object, char *out, size_t size) {
 enum { NAMED_ROWS = 2 * WAIT_CLUSTER * ASYNC_MOST_MBARRIERS };
 _Static_assert(NAMED_ROWS + WAIT_CLUSTER * ASYNC_NAMED <= WATCH_ROWS, "rows of all barriers");
 
+/* Who comes knows that the round before is over, or might have been taken for one of its threads. */
+static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
+  if (!barrier->completed || watch_knows(fibers_launch()->watch, slot, barrier->last, barrier->completed)) return;
+  async_misuse(
+      WATCH_ASYNC, site, slot,
+      "comes to a named barrier that nothing orders behind its last round: it may be counted in that one, for "
+      "another thread");
+}
+
+static void complete_round(struct named_barrier *barrier, unsigned slot) {
+  const struct watch *watch = fibers_launch()->watch;
+  barrier->arrived = 0;
+  barrier->last = slot;
+  if (watch) barrier->completed = watch_now(watch) - 1; /* watch_release has just counted on */
+  fibers_open_gate(&barrier->gate);
+}
+
 static void hook_named(unsigned number, unsigned threads, int wait) {
   const void *site = __builtin_return_address(0);
   struct watch *watch = fibers_launch()->watch;
@@ -182,10 +210,10 @@ static void hook_named(unsigned number, unsigned threads, int wait) {
   if (barrier->arrived && barrier->threads != threads)
     async_trap(site, "threads at one barrier say that it has different numbers of threads");
   barrier->threads = threads;
+  if (watch) check_round(barrier, slot, site);
   if (watch) watch_release(watch, slot, row);
   if (++barrier->arrived == threads) {
-    barrier->arrived = 0;
-    fibers_open_gate(&barrier->gate);
+    complete_round(barrier, slot);
   } else if (wait) {
     fibers_pause(&barrier->gate, site, describe_named, barrier);
   }
@@ -231,6 +259,10 @@ void async_ended(struct async *async) {
 static void hook_fence(int kind) {
   struct async *async = fibers_async();
   const struct crowd *crowd = fibers_crowd();
+  if (kind == CPU_FENCE_LAUNCH) {
+    if (fibers_launch()->watch) watch_launch_waited(fibers_launch()->watch, crowd->slot);
+    return;
+  }
   for (unsigned i = 0; i < async->mbarrier_count[crowd->rank]; i++)
     if (async->mbarriers[crowd->rank][i].slot == crowd->slot) async->mbarriers[crowd->rank][i].fenced = true;
   if (kind == CPU_FENCE_PROXY && fibers_launch()->watch) watch_proxy_fence(fibers_launch()->watch, crowd->slot);
@@ -256,6 +288,7 @@ void async_begin(struct async *async) {
   memset(async->mbarrier_count, 0, sizeof async->mbarrier_count);
   memset(async->named, 0, sizeof async->named);
   memset(async->cluster_phase_of, 0, sizeof async->cluster_phase_of);
+  memset(async->remote, 0, sizeof async->remote);
   async->cluster_arrived = async->cluster_phase = 0;
   async->cluster_gate = (struct gate){0};
   copies_begin(async->copies);
@@ -263,8 +296,31 @@ void async_begin(struct async *async) {
     if (async->warpgroups[i]) warpgroup_begin(async->warpgroups[i]);
 }
 
+/* Whether the block had a thread that came after it. */
+static bool outlives(unsigned rank, const struct remote_use *use) {
+  const struct crowd *crowd = fibers_crowd();
+  unsigned thread = 0;
+  while (thread < crowd->threads &&
+         !watch_knows(fibers_launch()->watch, rank * crowd->padded + thread, use->slot, use->time))
+    thread++;
+  return thread < crowd->threads;
+}
+
+static void check_remote(const struct async *async) {
+  const unsigned blocks = fibers_crowd()->blocks;
+  for (unsigned i = 0; i < blocks * blocks; i++) {
+    const struct remote_use *use = &async->remote[i / blocks][i % blocks];
+    if (use->time && !outlives(i / blocks, use))
+      async_misuse(
+          WATCH_ASYNC, use->site, use->slot,
+          "uses shared memory of another block of the cluster, which may have ended by then: no barrier keeps it");
+  }
+}
+
 void async_end(struct async *async) {
-  if (async->used) copies_end(async->copies);
+  if (!async->used) return;
+  if (fibers_launch()->watch) check_remote(async);
+  copies_end(async->copies);
 }
 
 bool async_step(struct async *async) {

@@ -27,7 +27,15 @@ struct mbarrier {
 
 struct named_barrier {
   unsigned threads, arrived;
+  unsigned last; /* thread that completed it, of watch.h's time; 0: nobody has */
+  uint32_t completed;
   struct gate gate;
+};
+
+struct remote_use { /* of a block's shared memory by another block of the cluster: the last one */
+  unsigned slot;
+  uint32_t time; /* of watch.h; 0: none */
+  const void *site;
 };
 
 struct copies;
@@ -40,6 +48,7 @@ struct async {
   unsigned cluster_arrived, cluster_phase;
   unsigned cluster_phase_of[WAIT_SLOTS]; /* + 1, that the thread arrived for; 0: it has not */
   struct gate cluster_gate;
+  struct remote_use remote[WAIT_CLUSTER][WAIT_CLUSTER]; /* of that block's memory by this one */
   struct copies *copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
   bool used; /* in this cluster */

@@ -275,7 +275,7 @@ static void add_line(struct text *out, const char *line, size_t length, const ch
 }
 
 /* The first diagnostics, without the folder's name. */
-static int refuse(const struct job *job, cugen_error *err) {
+static int refuse(const struct job *job, const char *compiler, int code, cugen_error *err) {
   enum { MOST_LINES = 6 };
   struct text text = {0};
   int lines = 0;
@@ -285,6 +285,8 @@ static int refuse(const struct job *job, cugen_error *err) {
     line += length + (line[length] == '\n');
   }
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
+  if (!text.length)
+    text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?", compiler, code);
   int status = error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler refused the source:\n%s", text_get(&text));
   text_free(&text);
   return status;
@@ -339,7 +341,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;
-  return code ? refuse(job, err) : CUGEN_OK;
+  return code ? refuse(job, compiler, code, err) : CUGEN_OK;
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {

@@ -63,6 +63,10 @@ static struct copy *add(struct list *list) {
 
 /* ---- What a watched kernel's copies touch ---- */
 
+static void use_global(const struct copy *copy) {
+  if (fibers_launch()->watch) watch_launch_used(fibers_launch()->watch, copy->slot, copy->site);
+}
+
 static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned kind) {
   const struct watch_touch touch = {.at = async_raw(copy->shared, rank),
                                     .bytes = copy->bytes,
@@ -168,6 +172,7 @@ static void begin_load(struct copy *load) {
   if (load->blocks >> crowd->blocks) async_trap(load->site, "a multicast to blocks that the cluster does not have");
   if (load->shared % CHUNK) async_trap(load->site, "a bulk copy to a place that is no multiple of 16 bytes");
   load->slot = crowd->slot;
+  use_global(load);
   for (rank = 0; rank < WAIT_CLUSTER; rank++)
     if (load->blocks >> rank & 1) load->times[rank] = touch_shared(load, rank, CPU_WRITE | CPU_ASYNC | WATCH_ENGINE);
   *add(&async->copies->loads) = *load;
@@ -230,6 +235,7 @@ static void begin_store(struct copy *store) {
   store->shared = async_place(store->shared, &store->rank);
   store->slot = fibers_crowd()->slot;
   store->group = async->copies->groups[store->slot];
+  use_global(store);
   touch_shared(store, store->rank, CPU_ASYNC);
   *add(&async->copies->stores) = *store;
 }

@@ -409,6 +409,7 @@ static int begin_watch(const struct fibers *all, const struct fiber_launch *laun
                                        .dynamic_room = launch->dynamic_room,
                                        .blocks = all->crowd.blocks,
                                        .padded = all->crowd.padded,
+                                       .overlap = launch->overlap,
                                        .cluster = all->cluster};
   return launch->watch ? watch_begin(launch->watch, &watched, err) : CUGEN_OK;
 }

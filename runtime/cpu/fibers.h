@@ -39,6 +39,7 @@ struct fiber_launch {
   struct watch *watch;
   const struct watch_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
+  bool overlap;                       /* on a GPU it may begin before the launch in front of it has ended */
 };
 
 /* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the

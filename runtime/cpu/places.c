@@ -99,12 +99,33 @@ static void entangle(struct watch *w) {
   if (w->share) share_drop(w->share);
 }
 
+/* A launch that overlaps with the one in front may touch what that one does once it has waited for its end. */
+static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
+  if (!w->launch.overlap || w->launch_waited[thread]) return;
+  if (w->last_waited.time && order_before(&w->order, &w->last_waited, thread)) return;
+  struct watch_finding *f = finding_new(w, WATCH_FENCE, site, 0, thread);
+  if (f)
+    finding_text(
+        f, "global memory is used before griddepcontrol.wait, in a launch that may begin before the one in front "
+           "has ended (overlap)");
+}
+
+void watch_launch_waited(struct watch *w, unsigned thread) {
+  w->launch_waited[thread] = true;
+  w->last_waited = (struct moment){.time = w->order.time, .thread = thread};
+}
+
+void watch_launch_used(struct watch *w, unsigned thread, const void *site) {
+  need_launch(w, thread, finding_site(w, site));
+}
+
 static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
   if (a->kind & CPU_ATOMIC || (!region && a->kind & CPU_WRITE)) entangle(w);
   if (!region) return;
   a->region = region;
+  if (!(a->kind & WATCH_PROXY)) need_launch(w, a->thread, a->site);
   if (a->at < region->start || a->at + a->bytes > region->end) {
     finding_add(a, WATCH_BOUNDS, NULL);
     return;

@@ -190,6 +190,8 @@ void watch_block_begins(struct watch *w) {
   order_block(&w->order, w->block);
   flags_block(w->flags);
   sums_block(w);
+  memset(w->launch_waited, 0, sizeof w->launch_waited);
+  w->last_waited = (struct moment){0};
   w->counting = w->report->count_blocks || w->block % w->every == 0;
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
@@ -229,6 +231,15 @@ void watch_acquire(struct watch *w, unsigned thread, unsigned row) {
 
 void watch_pass(struct watch *w, unsigned to, unsigned from) {
   order_pass(&w->order, to, from);
+}
+
+uint32_t watch_now(const struct watch *w) {
+  return w->order.time;
+}
+
+bool watch_knows(const struct watch *w, unsigned thread, unsigned other, uint32_t time) {
+  const struct moment then = {.time = time, .thread = other};
+  return order_before(&w->order, &then, thread);
 }
 
 void watch_follow(struct watch *w, unsigned thread, unsigned other, uint32_t time) {

@@ -37,6 +37,7 @@ struct watch_launch {
   size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
   unsigned blocks, padded;            /* of a cluster; a block's threads are numbered from a multiple of padded on */
   struct cpu_dim3 cluster;
+  bool overlap; /* it may begin before the launch in front of it has ended */
 };
 
 /* ---- For the scheduler; between watch_begin and watch_end in the launch's thread ---- */
@@ -85,6 +86,13 @@ void watch_proxy_fence(struct watch *watch, unsigned thread);
 void watch_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes, const void *site);
 void watch_give_back(struct watch *watch, unsigned thread, const void *start);
 void watch_registers_fence(struct watch *watch, unsigned thread);
+
+/* The time of what happens now, and whether the thread comes after what another one did at a time. */
+uint32_t watch_now(const struct watch *watch);
+bool watch_knows(const struct watch *watch, unsigned thread, unsigned other, uint32_t time);
+/* The thread has waited for the launch in front, and uses global memory: by itself, it does without. */
+void watch_launch_waited(struct watch *watch, unsigned thread);
+void watch_launch_used(struct watch *watch, unsigned thread, const void *site);
 
 /* At a site, thread by linear number; other_site 0: no other. */
 void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,

@@ -75,6 +75,8 @@ struct watch {
   uintptr_t last_at;
   unsigned last_kind;
   bool products_fenced[WATCH_THREADS]; /* the thread has come to a wgmma.fence */
+  bool launch_waited[WATCH_THREADS];   /* and to a griddepcontrol.wait; */
+  struct moment last_waited;           /* the last one that did */
   bool fenced;                         /* __threadfence() was called: blocks may order themselves by flags */
   bool counting;                       /* this block's accesses are counted: each of so many, */
   uint64_t every;

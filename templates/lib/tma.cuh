@@ -39,7 +39,9 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
 }
 
 __device__ __forceinline__ void launch_next() {}
-__device__ __forceinline__ void wait_for_launch() {}
+__device__ __forceinline__ void wait_for_launch() {
+  cugen_own_hooks->async->fence(CPU_FENCE_LAUNCH);
+}
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
   cugen_own_hooks->async->mbarrier_init(barrier, arrivals);

@@ -30,7 +30,18 @@ FILTER = "rows=35 cols=71"
 WGMMA = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false deferred=false store_buffers=1"
 WGMMA_CLUSTER = "wgmma BM=128 BN=64 consumers=2 cluster_x=2 split_k=1 swap=false deferred=false store_buffers=1"
 WGMMA_SPLIT = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=2 swap=false deferred=false"
+WGMMA_TWO = "wgmma BM=128 BN=64 consumers=2 cluster_x=1 split_k=1 swap=false deferred=false store_buffers=1 pingpong=false"
+WGMMA_TURNS = "wgmma BM=128 BN=64 consumers=2 cluster_x=1 split_k=1 swap=false deferred=false pingpong=true"
+WGMMA_SPLIT_TWO = "wgmma BM=128 BN=64 consumers=2 cluster_x=1 split_k=2 swap=false deferred=false"
+WGMMA_PROMOTE = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 cluster_y=1 split_k=1 promote=4"
 STEPS = "dtype=bf16 M=200 N=136 K=1048"  # more steps along k than stages, more tiles than blocks
+TURNS = "dtype=bf16 layout_b=col M=1160 N=264 K=648"  # several tiles for each consumer
+STREAM = "dtype=bf16 layout_b=col M=1160 N=520 K=264"
+MMA = "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=4 group=1 min_blocks=1"
+MMA_STEPS = "dtype=bf16 M=67 N=132 K=392"
+PIPELINED_SPLIT = "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=4 order=rows bursts=7 stages=4 group=8 split=2"
+BULK = "width=20011 height=3 depth=1"  # more pieces for a block than stages
+ONE_PASS = "rows=3 cols=70011"
 
 # config, variant, settings, template, what is done, text, its replacement, what must be found (one of them)
 MUTANTS = [
@@ -41,6 +52,13 @@ MUTANTS = [
     ("copy", "vector", COPY, "copy_vector.cu", "guard condition removed",
      "if (first + i * threads < whole) store_bits", "store_bits", {"out of bounds"}),
     ("copy", "bulk", COPY, "copy_bulk.cu", "wait removed", "bulk_wait(&full[stage], parity);", "", {"copy in flight", "trap"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "wait for the store before removed", "stores.wait_read<1>();", "", {"copy in flight"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "wait for stores one too weak", "stores.wait_read<1>();", "stores.wait_read<2>();",
+     {"copy in flight"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "last wait for stores removed", "    stores.finish();\n", "", {"asynchronous misuse"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "parity stays", "        parity ^= 1;\n", "", {"asynchronous misuse"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "fence of the barriers removed", "    bulk_fence_init();\n", "", {"missing fence"}),
+    ("copy", "bulk", BULK, "copy_bulk.cu", "wrong stage filled", "stage == 0 ? stages - 1 : stage - 1", "stage", {"copy in flight"}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "padding dropped", "[tile + pad]", "[tile]", {CONFLICTS}),
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "guard condition removed",
@@ -63,6 +81,11 @@ MUTANTS = [
      "__threadfence(); // the numbers before the ticket\n  __syncthreads();", "__threadfence();", {"race between blocks"}),
     ("matmul", SPLIT, "M=67 N=70 K=300", "matmul_pipelined.cu", "fence behind the ticket removed",
      "__threadfence(); // the ticket before the sums", "", {"race between blocks"}),
+    ("reduce", "onepass", ONE_PASS, "reduce_vector.cu", "barrier before the decision removed",
+     "      }\n    }\n    __syncthreads();\n    if (of > 1", "      }\n    }\n    if (of > 1", {"race"}),
+    ("reduce", "onepass", ONE_PASS, "reduce_vector.cu", "fences removed", "__threadfence();", "", {"race between blocks"}),
+    ("reduce", "onepass", ONE_PASS, "reduce_vector.cu", "ticket not returned",
+     "        tickets[segment] = 0; // for the next launch\n", "", {"wrong result"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "first barrier removed",
      "__syncthreads(); // read after write", "// read after write", {"race"}),
     ("matmul", TILED, MATMUL, "matmul_tiled.cu", "second barrier removed",
@@ -73,6 +96,27 @@ MUTANTS = [
      "if (inside_a || y < 8) __syncthreads(); else\n __syncthreads(); // read after write", {"barrier divergence"}),
     ("matmul", PIPELINED, MATMUL, "matmul_pipelined.cu", "wait count one too large",
      "wait<stages - 2>();", "wait<stages - 1>();", {"copy in flight"}),
+    ("matmul", PIPELINED, MATMUL, "matmul_pipelined.cu", "barrier of the loop removed",
+     "    on_the_way.wait<stages - 2>();\n    __syncthreads();\n    writing", "    on_the_way.wait<stages - 2>();\n    writing", {"race"}),
+    ("matmul", PIPELINED, MATMUL, "matmul_pipelined.cu", "one tile too many", "left >= stages,", "left >= stages - 1,", {"out of bounds"}),
+    ("matmul", PIPELINED_SPLIT, "M=67 N=70 K=137", "matmul_pipelined.cu", "ticket not returned",
+     "  if (threadIdx.x == 0) tickets[tile] = 0; // for the next launch\n", "", {"wrong result"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "wait count one too large",
+     "on_the_way.wait<stages - 2>();\n        __sync", "on_the_way.wait<stages - 1>();\n        __sync", {"copy in flight"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "first wait removed",
+     "  on_the_way.wait<stages - 2>();\n  __syncthreads();\n  load", "  __syncthreads();\n  load", {"copy in flight"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "barrier of the loop removed",
+     "on_the_way.wait<stages - 2>();\n        __syncthreads();", "on_the_way.wait<stages - 2>();", {"race"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "commit removed", "    if (last < copies) return;\n    on_the_way.commit();",
+     "    if (last < copies) return;", {"copy in flight"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "wrong stage written",
+     "        writing = reading;\n        reading = reading == (stages - 1) * stage ? 0 : reading + stage;",
+     "        reading = reading == (stages - 1) * stage ? 0 : reading + stage;\n        writing = reading;", {"copy in flight"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "one tile too many", "left >= stages, step", "left >= stages - 1, step", {"out of bounds"}),
+    ("matmul", MMA, MMA_STEPS, "matmul_mma.cu", "guard condition removed", "if (line < ", "if (true || line < ",
+     {"out of bounds", "race between blocks"}),
+    ("matmul", MMA, MMA_STEPS, "lib/swizzled_tile.cuh", "copies beyond the operand's end",
+     "wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width)", "wanted", {"out of bounds"}),
     ("matmul", BLOCKED, MATMUL, "matmul_blocked.cu", "barrier of the loop removed",
      "next_b.store(shared_b[buffer]);\n        __syncthreads();", "next_b.store(shared_b[buffer]);", {"race"}),
     ("filter", "tiled", FILTER, "filter_tiled.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
@@ -123,8 +167,8 @@ MUTANTS = [
      "if (thread == 0) tensor_store_wait<store_buffers - 1>();", "", {"copy in flight"}),
     ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "last wait for stores removed",
      "    if (thread == 0) tensor_store_wait<0>();\n", "", {"asynchronous misuse"}),
-    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "first barrier of the cluster removed", "  cluster_sync();\n  wait_for_launch();",
-     "  wait_for_launch();", {"asynchronous misuse", "race"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "first barrier of the cluster removed",
+     '  ${(swap or stream) and "cluster_start" or "cluster_sync"}();\n', "", {"asynchronous misuse", "race"}),
     ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "releases only its own block's stage",
      "if (thread < cluster_x * cluster_y) barrier_arrive", "if (thread == rank) barrier_arrive", {"deadlock"}),
     ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "one arrival at an empty stage too few",
@@ -132,6 +176,31 @@ MUTANTS = [
      {"race", "copy in flight", "asynchronous misuse"}),
     ("matmul", WGMMA_SPLIT, "dtype=bf16 M=64 N=64 K=1048", "matmul_wgmma.cu", "barrier between the sums removed",
      "      cluster_sync();\n#pragma", "#pragma", {"race"}),
+    ("matmul", WGMMA_SPLIT, "dtype=bf16 M=64 N=64 K=1048", "matmul_wgmma.cu", "last barrier of the cluster removed (sums)",
+     "  cluster_sync(); // no block leaves", "  // no block leaves", {"asynchronous misuse"}),
+    ("matmul", WGMMA_SPLIT_TWO, "dtype=bf16 M=128 N=64 K=1048", "matmul_wgmma.cu", "barrier before the sums removed",
+     "      named_sync(5, consumers * 128);\n", "", {"race"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "last barrier of the cluster removed",
+     "  cluster_sync(); // no block leaves", "  // no block leaves", {"asynchronous misuse"}),
+    ("matmul", WGMMA_CLUSTER, STEPS, "matmul_wgmma.cu", "multicast to its own block only", "mask_y |= 1u << (i +", "mask_y |= 1u << (in_x +",
+     {"deadlock"}),
+    ("matmul", WGMMA_TWO, STEPS, "matmul_wgmma.cu", "consumers share a barrier", "named_sync(6 + consumer, 128)", "named_sync(6, 128)",
+     {"asynchronous misuse"}),
+    ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "the other's steps are not skipped",
+     "      skip_steps(steps); // those", "      // those", {"deadlock"}),
+    ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "turn not waited for", "      named_sync(1 + consumer, 256);\n", "", {"copy in flight"}),
+    ("matmul", WGMMA, STEPS, "matmul_wgmma.cu", "launch before not waited for", "  wait_for_launch();\n\n", "\n",
+     {"missing fence"}),
+    ("matmul", WGMMA_PROMOTE, "dtype=e4m3 layout_b=col M=64 N=64 K=784", "matmul_wgmma.cu", "wait before sums are taken over removed",
+     "        wgmma_wait<0>();\n        release(last);\n#pragma", "        release(last);\n#pragma", {"sums in flight"}),
+    ("matmul", "wgmma_stream", STREAM, "matmul_wgmma.cu", "launch before not waited for (sums)",
+     "  launch_next();\n  wait_for_launch();\n  const int tiles_x", "  launch_next();\n  const int tiles_x", {"missing fence"}),
+    ("matmul", "wgmma_stream", STREAM, "matmul_wgmma.cu", "fence before the store of sums removed", "  tensor_fence();\n  __syncthreads();",
+     "  __syncthreads();", {"missing fence"}),
+    ("matmul", "wgmma_stream", STREAM, "matmul_wgmma.cu", "barrier before the store of sums removed", "  tensor_fence();\n  __syncthreads();",
+     "  tensor_fence();", {"race"}),
+    ("matmul", "wgmma_stream", STREAM, "matmul_wgmma.cu", "parts lie in one place", "static_cast<size_t>(cluster + tile) * cluster_size",
+     "static_cast<size_t>(tile) * cluster_size", {"race between blocks"}),
 ]
 
 

@@ -22,67 +22,6 @@ using y_t = float;
 // Bulk copies between global and shared memory (cp.async.bulk, compute capability 9.0): one thread asks, the copy
 // engine moves a whole piece, and nobody's registers are touched. Addresses and sizes are multiples of 16 bytes. PTX
 // ISA, "Data Movement and Conversion Instructions: cp.async.bulk" and "Parallel Synchronization: mbarrier".
-//
-// On the cpu device the same calls move data at the last moment that is legal, so that a missing or wrong wait shows.
-
-#ifdef __CUGEN_CPU__
-
-struct bulk_barrier {
-  const void *from;
-  void *to;
-  unsigned bytes;
-  unsigned phase;
-};
-
-__device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
-  *barrier = {nullptr, nullptr, 0, 0};
-}
-
-__device__ __forceinline__ void bulk_fence_init() {}
-
-__device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes, bulk_barrier *barrier) {
-  if (barrier->to) __trap(); // the load before was not waited for
-  barrier->from = from;
-  barrier->to = to;
-  barrier->bytes = bytes;
-  cugen_note(from, bytes, CPU_ASYNC);
-  cugen_note(to, bytes, CPU_WRITE | CPU_ASYNC);
-}
-
-__device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
-  if (!barrier->to || (barrier->phase & 1) != parity) __trap(); // a GPU would wait for ever, or not at all
-  cugen_note_arrived(barrier->to, barrier->bytes);
-  cugen_copy(barrier->to, barrier->from, barrier->bytes);
-  barrier->to = nullptr;
-  ++barrier->phase;
-}
-
-struct bulk_stores {
-  struct {
-    void *to;
-    const void *from;
-    unsigned bytes;
-  } pending[16];
-  unsigned count = 0;
-
-  __device__ __forceinline__ void store(void *to, const void *from, unsigned bytes) {
-    if (count == 16) __trap();
-    pending[count++] = {to, from, bytes};
-    cugen_note(from, bytes, 0);
-    cugen_note(to, bytes, CPU_WRITE);
-  }
-  template <int Newest> __device__ __forceinline__ void wait_read() {
-    unsigned done = 0;
-    for (; done + Newest < count; ++done) cugen_copy(pending[done].to, pending[done].from, pending[done].bytes);
-    for (unsigned i = done; i < count; ++i) pending[i - done] = pending[i];
-    count -= done;
-  }
-  __device__ __forceinline__ void finish() {
-    wait_read<0>();
-  }
-};
-
-#else
 
 typedef unsigned long long bulk_barrier;
 
@@ -113,7 +52,37 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
   } while (!done);
 #endif
 }
-#line 70 "templates/lib/bulk.cuh"
+#line 9 "templates/lib/bulk.cuh"
+
+#ifdef __CUGEN_CPU__
+
+__device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
+  cugen_own_hooks->async->mbarrier_init(shared_address(barrier), 1);
+}
+
+__device__ __forceinline__ void bulk_fence_init() {
+  cugen_own_hooks->async->fence(CPU_FENCE_PROXY);
+}
+
+__device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes, bulk_barrier *barrier) {
+  cugen_own_hooks->async->mbarrier_arrive(shared_address(barrier), bytes);
+  cugen_own_hooks->async->bulk_load(shared_address(to), from, bytes, shared_address(barrier));
+}
+
+struct bulk_stores {
+  __device__ __forceinline__ void store(void *to, const void *from, unsigned bytes) {
+    cugen_own_hooks->async->bulk_store(to, shared_address(from), bytes);
+    cugen_own_hooks->async->bulk_commit();
+  }
+  template <int Newest> __device__ __forceinline__ void wait_read() {
+    cugen_own_hooks->async->bulk_wait(Newest);
+  }
+  __device__ __forceinline__ void finish() {
+    cugen_own_hooks->async->bulk_wait(0);
+  }
+};
+
+#else
 
 // One load completes a phase: its asker is the only one who arrives.
 __device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
@@ -132,11 +101,6 @@ __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned b
                    shared_address(to)),
                "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
                : "memory");
-}
-
-// Waits for the load of the phase with this parity: 0, 1, 0 and so on.
-__device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
-  barrier_wait(shared_address(barrier), parity);
 }
 
 // The stores of the one thread that asks for them.
@@ -158,6 +122,11 @@ struct bulk_stores {
 };
 
 #endif
+
+// Waits for the load of the phase with this parity: 0, 1, 0 and so on.
+__device__ __forceinline__ void bulk_wait(bulk_barrier *barrier, unsigned parity) {
+  barrier_wait(shared_address(barrier), parity);
+}
 #line 8 "templates/copy_bulk.cu"
 
 __global__ void __launch_bounds__(threads) copy_bulk(const x_t *__restrict__ x, y_t *__restrict__ y, index_t width, index_t height, index_t depth) {

@@ -105,7 +105,9 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
 }
 
 __device__ __forceinline__ void launch_next() {}
-__device__ __forceinline__ void wait_for_launch() {}
+__device__ __forceinline__ void wait_for_launch() {
+  cugen_own_hooks->async->fence(CPU_FENCE_LAUNCH);
+}
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
   cugen_own_hooks->async->mbarrier_init(barrier, arrivals);
@@ -200,7 +202,7 @@ __device__ __forceinline__ void cluster_sync() {
   }
 }
 
-#line 151 "templates/lib/tma.cuh"
+#line 153 "templates/lib/tma.cuh"
 // The address in that block's shared memory.
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
@@ -320,7 +322,7 @@ __device__ __forceinline__ void load_words(unsigned from, float &a, float &b, fl
                : "r"(from)
                : "memory");
 }
-#line 257 "templates/lib/tma.cuh"
+#line 259 "templates/lib/tma.cuh"
 __device__ __forceinline__ void store_words(unsigned to, int a, int b, int c, int d) {
   asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
