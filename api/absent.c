@@ -165,10 +165,20 @@ int api_check_present(const cugen_kernel *k, cugen_error *err) {
                    k->device.name, api_predicts(k) ? "'cugen tune' predicts for it, " : "");
 }
 
-/* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it. */
+/* Those of the description, not what a driver says: where the GPU is here, the same predictions are meant. */
+static uint64_t figures_of(cugen *lib, const struct device_description *device) {
+  struct device_description known;
+  bool is_model = strncmp(device->id, "model:", 6) == 0;
+  return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known : device);
+}
+
+/* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it.
+   The figures keep what is predicted from one description apart from what is from another of the same name. */
 int api_key_predictions(cugen_kernel *k, const char *arch, cugen_error *err) {
+  uint32_t figures = (uint32_t)figures_of(k->lib, &k->device);
   text_addf(&k->predicted_device, DESCRIBED_PREDICTED "%s", k->device.fingerprint);
-  text_addf(&k->predicted_options, DESCRIBED_PREDICTED "by model %d, arch %s", MODEL_VERSION, arch);
+  text_addf(&k->predicted_options, DESCRIBED_PREDICTED "by model %d, arch %s, figures %08x", MODEL_VERSION, arch,
+            figures);
   if (k->predicted_device.failed || k->predicted_options.failed) return error_memory(err);
   k->predicted = true;
   return CUGEN_OK;

@@ -217,7 +217,7 @@ static int take_leaders(cugen_kernel *k, struct cache *cache, const struct probl
 
 /* What the model would choose for this very problem, where that is remembered. */
 static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *out, cugen_error *err) {
-  cugen_kernel other = {.device = k->device};
+  cugen_kernel other = {.lib = k->lib, .device = k->device};
   int status = api_key_predictions(&other, k->arch, err);
   const struct cache_key key = {text_get(&other.predicted_device), k->config->name, text_get(&k->problem_text),
                                 text_get(&other.predicted_options)};

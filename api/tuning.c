@@ -60,6 +60,12 @@ struct cache_key api_key(const cugen_kernel *k) {
                             text_get(k->predicted ? &k->predicted_options : &k->key_options)};
 }
 
+void cugen_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
+  const struct cache_key key = k ? api_key(k) : (struct cache_key){"", "", "", ""};
+  if (device) *device = key.device;
+  if (options) *options = key.options;
+}
+
 /* A record counts only while its variant still expands to the kernel that was measured: a changed template makes it
    stale. */
 int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgement *out, cugen_error *err) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "runtime/described.h"
 
 enum { NEAREST = 3, ROWS = 96 };
 
@@ -19,12 +20,14 @@ struct api_why {
   struct match details[NEAREST];
   cugen_why_match matches[NEAREST];
   size_t match_count;
-  bool failed; /* for want of memory */
+  bool failed;     /* for want of memory */
+  char *predicted; /* the options of the kernel's predictions, filled with the first prediction looked at */
 };
 
 static void clear(struct api_why *why) {
   for (size_t i = 0; i < why->string_count; i++) free(why->strings[i]);
   free(why->strings);
+  free(why->predicted);
   *why = (struct api_why){0};
 }
 
@@ -149,6 +152,29 @@ static size_t settings_that_differ(const char *a, const char *b) {
   return count;
 }
 
+/* ---- Options ------------------------------------------------------------------------------------------------- */
+
+static char *options_of_predictions(const cugen_kernel *k, cugen_error *err) {
+  cugen_kernel other = {.lib = k->lib, .device = k->device};
+  int status = api_key_predictions(&other, k->arch, err);
+  text_free(&other.predicted_device);
+  char *options = text_take(&other.predicted_options);
+  if (!status) return options;
+  free(options);
+  return NULL;
+}
+
+/* What the look-up would want of the space: of a prediction that it is by the same model from the same figures. */
+static const char *wanted_options(const cugen_kernel *k, const struct cache_space *space) {
+  struct api_why *why = k->why;
+  cugen_error ignored;
+  if (k->predicted || strncmp(space->device, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) != 0)
+    return api_key(k).options;
+  if (!why->predicted) why->predicted = options_of_predictions(k, &ignored);
+  if (!why->predicted) why->failed = true;
+  return why->predicted ? why->predicted : "";
+}
+
 /* ---- One record ----------------------------------------------------------------------------------------------- */
 
 /* "source, launches": the fields of that state, or "". */
@@ -204,7 +230,7 @@ static int explain(cugen_kernel *k, const struct cache_space *space, const struc
   const char *problem = text_get(&k->problem_text);
   add_texts(why, match, "kernel", k->config->name, space->config);
   add_texts(why, match, "device", k->device.fingerprint, space->device);
-  add_texts(why, match, "options", text_get(&k->key_options), space->options);
+  add_texts(why, match, "options", wanted_options(k, space), space->options);
   add_settings(why, match, problem, space->problem, false);
   add_settings(why, match, space->problem, problem, true);
   const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
@@ -268,7 +294,7 @@ static struct near measure(const cugen_kernel *k, const struct cache_space *spac
   const char *problem = text_get(&k->problem_text);
   near.values = settings_that_differ(problem, space->problem) + settings_that_differ(space->problem, problem);
   near.places = (size_t)(strcmp(k->device.fingerprint, space->device) != 0) +
-                (size_t)(strcmp(text_get(&k->key_options), space->options) != 0) + (near.values > 0);
+                (size_t)(strcmp(wanted_options(k, space), space->options) != 0) + (near.values > 0);
   return near;
 }
 

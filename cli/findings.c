@@ -32,10 +32,18 @@ static int open_listing(struct cli *cli, struct findings *f) {
   return cugen_open(&options, &f->listing, &cli->error);
 }
 
-/* "model:H200" is known by its name; else --device is part of a device's text, or an id. */
-static const char *device_text(const struct cli *cli) {
+/* --device is a description: it is known by its figures. Else it is part of a device's text, or an id. */
+static bool is_model(const struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
-  return device && strncmp(device, "model:", 6) == 0 ? device + 6 : device;
+  return device && strncmp(device, "model:", 6) == 0;
+}
+
+/* Of predictions only those from the figures of the kernel's device are meant. */
+static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) {
+  const char *options;
+  if (!is_predicted_set(set)) return true;
+  cugen_kernel_key(kernel, NULL, &options);
+  return strcmp(set->options, options) == 0;
 }
 
 /* The problem that CONFIG and --set mean, as for the other commands: the config's own, on the cpu device its check
@@ -80,6 +88,12 @@ static void append_settings(struct cli *cli, const char *from, const char *to) {
   }
 }
 
+static void append_device(struct cli *cli) {
+  const char *folder = cli->values[OPTION_DEVICE_DIR];
+  cli_append(cli, " --device %s", cli->values[OPTION_DEVICE]);
+  if (folder) cli_append(cli, " --device-dir %s", folder);
+}
+
 /* What there is instead, as far as it fits a few lines. */
 static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
   enum { LINES = 6 };
@@ -87,9 +101,9 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   size_t shown = 0;
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    if (!set->records || shown++ >= LINES) continue;
+    if (!set->records || (is_model(cli) && !has_figures(cli->kernel, set)) || shown++ >= LINES) continue;
     cli_append(cli, "\n  on %s there is: cugen report %s", set->device, cli->operand);
-    if (device) cli_append(cli, " --device %s", device);
+    if (device) append_device(cli);
     append_settings(cli, wanted_of(defaults, set), set->problem);
   }
   if (!shown) cli_append(cli, ", 'cugen cache ls' lists what is remembered");
@@ -100,13 +114,13 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device && strcmp(device, "cpu") == 0;
-  bool model = device && strncmp(device, "model:", 6) == 0;
+  bool model = is_model(cli);
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; 'cugen tune %s", cli->operand,
              cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "", cli->operand);
     for (size_t i = 0; i < cli->setting_count; i++) cli_append(cli, " --set %s", cli->settings[i]);
-    if (cpu || model) cli_append(cli, " --device %s", device);
+    if (cpu || model) append_device(cli);
     cli_append(cli, model ? "' predicts it" : "' measures it");
     append_others(cli, f, &defaults);
   }
@@ -118,7 +132,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   struct wanted wanted;
   filter.config = cli->operand;
-  filter.device = device_text(cli);
+  filter.device = cli->values[OPTION_DEVICE];
   *out = NULL;
   int status = find_wanted(cli, f, cli->setting_count, &wanted);
   if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
@@ -173,6 +187,45 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
   filter.device = device;
   int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   free(device);
+  return status;
+}
+
+static int open_set(struct cli *cli, struct findings *f) {
+  const cugen_cache_set *set = NULL;
+  int status = find_set(cli, f, &set);
+  if (!status) status = open_kernel(cli, set);
+  if (!status && !has_figures(cli->kernel, set))
+    status =
+        cli_fail(cli, CUGEN_ERROR_USAGE,
+                 "what is remembered of %s was predicted for %s from other figures than those known here; name its "
+                 "description: --device model:FILE",
+                 cli->operand, cugen_kernel_device(cli->kernel)->name);
+  return status ? status : list_problems(cli, f, set);
+}
+
+/* ---- The kernel on a description ---- */
+
+/* What was measured on the GPU itself is listed, too. */
+static int list_model(struct cli *cli, struct findings *f) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  const char *device;
+  cugen_kernel_key(cli->kernel, &device, NULL);
+  filter.config = cli->operand;
+  filter.device = strncmp(device, "predicted ", 10) == 0 ? device + 10 : device;
+  return cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+}
+
+static int open_model(struct cli *cli, struct findings *f) {
+  const cugen_stored_record *all;
+  struct wanted wanted = {NULL, NULL, NULL, NULL};
+  size_t count = 0;
+  int status = cli_open_kernel(cli);
+  if (!status) status = cli_stored(cli, &all, &count);
+  if (!status) status = list_model(cli, f);
+  if (status || count) return status;
+  status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = explain_nothing(cli, f, &wanted);
+  wanted_free(&wanted);
   return status;
 }
 
@@ -376,11 +429,8 @@ static int find_effects(struct cli *cli, struct findings *f) {
 /* ---- All of it ---- */
 
 static int fill(struct cli *cli, struct findings *f) {
-  const cugen_cache_set *set = NULL;
   int status = open_listing(cli, f);
-  if (!status) status = find_set(cli, f, &set);
-  if (!status && set) status = open_kernel(cli, set);
-  if (!status && set) status = list_problems(cli, f, set);
+  if (!status) status = is_model(cli) ? open_model(cli, f) : open_set(cli, f);
   if (!status) status = open_rungs(cli, f);
   if (!status) status = load_records(cli, f);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
@@ -410,7 +460,7 @@ bool findings_on_cpu(const struct findings *f) {
 }
 
 bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
-  return is_predicted_set(set) == f->predicted;
+  return is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);
 }
 
 double findings_rate(const cugen_record *record) {

@@ -39,9 +39,9 @@ static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON
 static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
                                                    OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option roofline_options[] = {OPTION_OUTPUT, OPTION_AGAIN, OPTION_COUNT};
-static const enum cli_option report_options[] = {OPTION_OUTPUT, OPTION_TOP,        OPTION_SET,          OPTION_DEVICE,
-                                                 OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_QUIET,
-                                                 OPTION_HELP,   OPTION_COUNT};
+static const enum cli_option report_options[] = {
+    OPTION_OUTPUT,       OPTION_TOP,        OPTION_SET,   OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
+    OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED,
                                                     OPTION_COUNT};
 static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,

@@ -230,6 +230,9 @@ int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 int cugen_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
 /* Whether its records are predictions. */
 int cugen_kernel_predicted(const cugen_kernel *kernel);
+/* What its records are kept under, as cugen_cache_set.device and .options have it. The strings live with the kernel; those of
+   predictions are others. */
+void cugen_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
 
 /* What the kernel does with an argument. */
 typedef enum cugen_argument_kind {

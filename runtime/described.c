@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/capability.h"
+#include "base/hash.h"
 
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   *out = (struct device_facts){.compute_capability = capability,
@@ -67,6 +68,20 @@ void described_model(const struct gpu_model *model, struct device_description *o
   snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability, model->facts.architecture_specific ? "a" : "");
   snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", model->name, capability,
            (int)model->facts.sm_count);
+}
+
+uint64_t described_figures(const struct device_description *device) {
+  struct device_facts facts = device->facts;
+  uint64_t hash = 0;
+  facts.compute_capability = facts.architecture_specific = 0; /* --arch changes them */
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
+    int64_t value = device_fact_get(&facts, (enum device_fact)i);
+    hash = hash_next(hash, &value, sizeof value);
+  }
+#define X(name, what) hash = hash_next(hash, &device->rates.name, sizeof device->rates.name);
+  GPU_RATES(X)
+#undef X
+  return hash;
 }
 
 bool described_device(const char *text, struct device_description *out) {

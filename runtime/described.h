@@ -17,6 +17,9 @@ bool described_device(const char *text, struct device_description *out);
 /* All of it, from a description; the id is "model:H200". */
 void described_model(const struct gpu_model *model, struct device_description *out);
 
+/* A hash of all its figures but the compute capability, which stands beside it wherever this does. */
+uint64_t described_figures(const struct device_description *device);
+
 /* Whether the device's fact is known; of one that is here, or a model, all are. */
 bool described_knows(const struct device_description *device, enum device_fact fact);
 

@@ -110,7 +110,7 @@ static cugen_kernel *open_kernel(const char *size) {
 /* Remembers the variant as the device would after measuring it, or as the model predicts it; stale: of another source. */
 static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
   cugen_kernel *k = open_kernel(size);
-  cugen_kernel model = {.device = k->device};
+  cugen_kernel model = {.lib = k->lib, .device = k->device};
   struct variant variant;
   struct kernel_spec spec;
   struct cache *cache;
@@ -260,6 +260,22 @@ static void test_predicted(void **state) {
   expect("n=1000", 1, CUGEN_PLAN_NEAR, first, "n=2000");
   remember("n=1000", other, 1e-3, false);
   expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
+}
+
+/* The driver's figures are not quite the description's: on the GPU itself the same predictions are meant. */
+static void test_predicted_here(void **state) {
+  (void)state;
+  cugen_kernel described = {.lib = lib}, here = {.lib = lib};
+  assert_int_equal(api_model(lib, "H200", &described.device, NULL), CUGEN_OK);
+  here.device = described.device;
+  strcpy(here.device.id, "cuda:0");
+  here.device.facts.clock_khz++;
+  here.device.rates = (struct gpu_rates){0};
+  assert_int_equal(api_key_predictions(&described, "sm_90a", NULL), CUGEN_OK);
+  assert_int_equal(api_key_predictions(&here, "sm_90a", NULL), CUGEN_OK);
+  assert_string_equal(text_get(&here.predicted_options), text_get(&described.predicted_options));
+  text_free(&described.predicted_device), text_free(&described.predicted_options);
+  text_free(&here.predicted_device), text_free(&here.predicted_options);
 }
 
 /* The order in which tuning begins: the model's, where nothing near was measured. */
@@ -615,11 +631,17 @@ static void test_faults(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_default),        TEST(test_tuned_only),        TEST(test_exact),          TEST(test_tie),
-      TEST(test_predicted),      TEST(test_predicted_leaders), TEST(test_near),           TEST(test_policy_nearest),
-      TEST(test_policy_buckets), TEST(test_lent_variants),     TEST(test_policy_refuses), TEST(test_choose),
-      TEST(test_image),          TEST(test_options),           TEST(test_contexts),       TEST(test_launch),
-      TEST(test_bind_refuses),   TEST(test_scalars),           TEST(test_compiled_in),    TEST(test_faults),
+      TEST(test_default),        TEST(test_tuned_only),
+      TEST(test_exact),          TEST(test_tie),
+      TEST(test_predicted),      TEST(test_predicted_leaders),
+      TEST(test_predicted_here), TEST(test_near),
+      TEST(test_policy_nearest), TEST(test_policy_buckets),
+      TEST(test_lent_variants),  TEST(test_policy_refuses),
+      TEST(test_choose),         TEST(test_image),
+      TEST(test_options),        TEST(test_contexts),
+      TEST(test_launch),         TEST(test_bind_refuses),
+      TEST(test_scalars),        TEST(test_compiled_in),
+      TEST(test_faults),
   };
   fake = fake_find();
   return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

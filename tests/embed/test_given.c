@@ -184,6 +184,8 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
   assert_int_equal(cugen_kernel_predicted(NULL), 0);
+  cugen_kernel_key(NULL, &why, NULL);
+  assert_string_equal(why, "");
   assert_int_equal(cugen_kernel_arguments(NULL), 0);
   assert_int_equal(cugen_kernel_records(NULL), 0);
   assert_true(cugen_kernel_tensor_flops(NULL, "f16") == 0 && cugen_kernel_tensor_flops(kernel, NULL) == 0);

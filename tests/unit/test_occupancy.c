@@ -217,6 +217,22 @@ static void test_models(void **state) {
   assert_false(described_device("sm_70", &got)); /* nothing is compiled for it any more */
 }
 
+/* Two descriptions of one name are told apart by any figure, but not by the architecture compiled for. */
+static void test_figures(void **state) {
+  (void)state;
+  struct gpu_model model;
+  struct device_description mine, other;
+  assert_int_equal(device_file_open(NULL, "A100", &model, NULL), CUGEN_OK);
+  described_model(&model, &mine);
+  const uint64_t figures = described_figures(&mine);
+  other = mine, other.facts.clock_khz++;
+  assert_true(described_figures(&other) != figures);
+  other = mine, other.rates.memory_latency += 1;
+  assert_true(described_figures(&other) != figures);
+  other = mine, other.facts.compute_capability = 90, other.facts.architecture_specific = 1;
+  assert_true(described_figures(&other) == figures);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   struct kernel_resources resources = {.registers = 32};
@@ -239,6 +255,7 @@ int main(void) {
       cmocka_unit_test(test_launch_bounds),
       cmocka_unit_test(test_carveout),
       cmocka_unit_test(test_partial_warps_count_whole),
+      cmocka_unit_test(test_figures),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_best_block),
       cmocka_unit_test(test_models),
