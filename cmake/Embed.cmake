@@ -36,6 +36,12 @@ macro(embed_pages out)
   embed(${out} pages.c pages ${pages})
 endmacro()
 
+# runtime/standard/*.h as standard_headers[] (runtime/standard.h).
+macro(embed_standard out)
+  file(GLOB standard CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/standard/*.h)
+  embed(${out} standard.c standard ${standard})
+endmacro()
+
 # runtime/cpu/abi.h and the parts of cuda_shim.h, one after the other in its order, as cpu_shim_text, cpu_shim_length.
 macro(embed_cpu_shim out)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)

@@ -1,4 +1,4 @@
-# cmake -DKIND=table|completions|pages|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
+# cmake -DKIND=table|completions|pages|standard|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
 # Bytes are written as character constants: they fit a char whatever its sign, and no compiler's limit on the
 # length of a string applies. A zero follows each file and is not counted in its length.
 string(REPLACE "|" ";" files "${FILES}")
@@ -34,6 +34,9 @@ else()
   elseif(KIND STREQUAL "pages")
     set(header cli/cli.h)
     set(array "cli_script cli_pages")
+  elseif(KIND STREQUAL "standard")
+    set(header runtime/standard.h)
+    set(array "standard_header standard_headers")
   else()
     set(header gen/sources.h)
     set(array "embedded_file embedded_files")
@@ -44,7 +47,13 @@ else()
   foreach(file ${files})
     characters(${ROOT}/${file} data length)
     string(APPEND text "static const char file_${index}[] = {\n${data}};\n\n")
-    string(APPEND table "  {\"${file}\", file_${index}, ${length}},\n")
+    if(KIND STREQUAL "standard") # stdint.h is cstdint too
+      get_filename_component(name ${file} NAME)
+      string(REGEX REPLACE "(.*)[.]h$" "c\\1" other ${name})
+      string(APPEND table "  {\"${name}\", file_${index}, ${length}},\n  {\"${other}\", file_${index}, ${length}},\n")
+    else()
+      string(APPEND table "  {\"${file}\", file_${index}, ${length}},\n")
+    endif()
     math(EXPR index "${index} + 1")
   endforeach()
   string(APPEND text "const struct ${array}[] = {\n${table}  {NULL, NULL, 0},\n};\n")

@@ -285,13 +285,24 @@ static bool already_included(const struct walk *walk, size_t count, const char *
   return false;
 }
 
+/* With the line it came from, for the compiler that does not find it. */
+static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
+  struct text path = {0};
+  int line;
+  source_locate(walk->body->data, include->at, &path, &line);
+  if (path.length) source_add_line(out, line, text_get(&path));
+  text_addf(out, "#include %.*s\n", (int)include->header_length, include->header);
+  out->failed |= path.failed;
+  text_free(&path);
+}
+
 static void add_includes(const struct walk *walk, const struct prologue *prologue, struct text *out) {
   size_t before = out->length;
   for (size_t i = 0; i < walk->include_count; i++) {
     const struct include *include = &walk->includes[i];
-    if (already_included(walk, i, include->header, include->header_length)) continue;
-    text_addf(out, "#include %.*s\n", (int)include->header_length, include->header);
+    if (!already_included(walk, i, include->header, include->header_length)) add_moved(walk, include, out);
   }
+  if (out->length != before) source_add_line(out, 1, "prologue");
   for (size_t i = 0; i < prologue->header_count; i++) {
     struct text header = {0};
     text_addf(&header, "<%s>", prologue->headers[i]);

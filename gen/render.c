@@ -8,6 +8,7 @@
 
 #include "formula.h"
 #include "sandbox.h"
+#include "source_text.h"
 #include "template.h"
 
 enum {
@@ -127,15 +128,6 @@ static int load(struct renderer *renderer, const char *from, const char *name, c
 
 /* ---- Emitting ----------------------------------------------------------------------------------------------- */
 
-static void add_line_directive(struct text *out, int line, const char *path) {
-  text_addf(out, "#line %d \"", line);
-  for (; *path; path++) {
-    if (*path == '"' || *path == '\\') text_add_char(out, '\\');
-    text_add_char(out, *path);
-  }
-  text_add(out, "\"\n");
-}
-
 /* Makes the compiler's idea of file and line that of the piece, where a line of its own may stand. */
 static void keep_step(struct renderer *renderer, const struct template *template,
                       const struct template_piece *piece) {
@@ -145,7 +137,7 @@ static void keep_step(struct renderer *renderer, const struct template *template
   if (same && gap > 0 && gap <= WIDEST_GAP)
     text_add_n(renderer->body, "\n\n\n\n", (size_t)gap);
   else
-    add_line_directive(renderer->body, piece->line, template->path);
+    source_add_line(renderer->body, piece->line, template->path);
   renderer->line_of = template;
   renderer->next_line = piece->line;
 }

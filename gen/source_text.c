@@ -276,6 +276,15 @@ void source_normalise(const char *text, size_t length, struct text *out) {
 
 /* ---- Places ------------------------------------------------------------------------------------------------- */
 
+void source_add_line(struct text *out, int line, const char *path) {
+  text_addf(out, "#line %d \"", line);
+  for (; *path; path++) {
+    if (*path == '"' || *path == '\\') text_add_char(out, '\\');
+    text_add_char(out, *path);
+  }
+  text_add(out, "\"\n");
+}
+
 /* `#line 12 "path"` as cugen writes it, at the start of a line. */
 static bool read_line_directive(const char *at, const char *end, struct text *path, int *line) {
   static const char word[] = "#line ";

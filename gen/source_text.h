@@ -45,5 +45,7 @@ void source_normalise(const char *text, size_t length, struct text *out);
 
 /* The file and line that a compiler would name for the byte at offset: from the #line before it. path is appended. */
 void source_locate(const char *text, size_t offset, struct text *path, int *line);
+/* `#line 12 "path"`, on a line of its own. */
+void source_add_line(struct text *out, int line, const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "standard.h"
 
 /* member, exact symbol, required, parameters. Written out rather than taken from the header's prototypes, so that
    the header's version does not decide which symbol is asked for. */
@@ -235,7 +236,9 @@ static int job_start(struct job *job, cugen_error *err) {
   const struct compile_request *request = job->request;
   int status = choose_arch(nvrtc, request->arch, &job->arch, &job->note, err);
   if (status) return status;
-  nvrtcResult result = nvrtc->create(&job->program, request->source, request->name, 0, NULL, NULL);
+  const char *texts[STANDARD_MOST], *names[STANDARD_MOST];
+  int count = standard_list(texts, names);
+  nvrtcResult result = nvrtc->create(&job->program, request->source, request->name, count, texts, names);
   if (result) return job_error(job, result, "take the source", err);
   for (size_t i = 0; i < request->entry_count; i++)
     if ((result = nvrtc->add_name(job->program, request->entries[i])))
@@ -269,8 +272,10 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
                      request->timeout);
   const char *log = job_log(job);
   if (!log) return error_memory(err);
-  struct text lines = {0};
-  add_log(log, DIAGNOSTIC_LINES, &lines);
+  struct text lines = {0}, found = {0};
+  add_log(log, DIAGNOSTIC_LINES, &found);
+  standard_advise(request->toolkit, text_get(&found), &lines);
+  text_free(&found);
   if (result == NVRTC_ERROR_COMPILATION && lines.length)
     error_set(err, CUGEN_ERROR_COMPILE, "NVRTC refused the source:\n%s", text_get(&lines));
   else
@@ -280,24 +285,28 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
 }
 
 static int job_compile(struct job *job, cugen_error *err) {
-  struct text arch = {0}, include = {0};
-  const char *options[5] = {NULL, "--std=c++17", "-default-device", "--ptxas-options=-v", NULL};
+  const struct toolkit *toolkit = job->request->toolkit;
+  const struct text *folders[] = {&toolkit->include, &toolkit->core};
+  struct text arch = {0}, include[2] = {{0}, {0}};
+  const char *options[6] = {NULL, "--std=c++17", "-default-device", "--ptxas-options=-v", NULL, NULL};
   int count = 4;
   text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
   options[0] = text_get(&arch);
-  if (job->request->toolkit->include.length) {
-    text_addf(&include, "--include-path=%s", text_get(&job->request->toolkit->include));
-    options[count++] = text_get(&include);
+  for (size_t i = 0; i < 2; i++) {
+    if (!folders[i]->length) continue;
+    text_addf(&include[i], "--include-path=%s", text_get(folders[i]));
+    options[count++] = text_get(&include[i]);
   }
   int status = CUGEN_OK;
-  if (arch.failed || include.failed) {
+  if (arch.failed || include[0].failed || include[1].failed) {
     status = error_memory(err);
   } else {
     nvrtcResult result = job->nvrtc->compile(job->program, count, options);
     if (result) status = job_refused(job, result, err);
   }
   text_free(&arch);
-  text_free(&include);
+  text_free(&include[0]);
+  text_free(&include[1]);
   return status;
 }
 

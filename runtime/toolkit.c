@@ -25,6 +25,15 @@ static const char *const include_folders[] = {"include",
                                               "nvidia/cuda_runtime/include",
                                               "",
                                               NULL};
+/* CUDA 13 keeps the core libraries in a folder of their own, which nvcc knows; CUDA 12 beside the other headers, but
+   for its wheels. */
+static const char *const core_folders[] = {"include/cccl",
+                                           "targets/x86_64-linux/include/cccl",
+                                           "targets/sbsa-linux/include/cccl",
+                                           "nvidia/cu13/include/cccl",
+                                           "nvidia/cuda_cccl/include",
+                                           "cccl",
+                                           NULL};
 
 /* ---- Looking ------------------------------------------------------------------------------------------------- */
 
@@ -60,8 +69,10 @@ static void look_for_nvrtc(struct toolkit *toolkit, const char *root) {
 
 static void look_for_headers(struct toolkit *toolkit, const char *root) {
   static const char *const headers[] = {"cuda_fp16.h", NULL};
+  static const char *const core[] = {"cuda", NULL};
   if (toolkit->include.length) return;
   bool found = look_in(root, include_folders, headers, true, &toolkit->include);
+  if (found) look_in(root, core_folders, core, true, &toolkit->core);
   text_addf(&toolkit->searched, "include: %s: %s\n", root, found ? "found" : "not there");
 }
 
@@ -183,8 +194,8 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   find_compiler(toolkit, options ? options->compiler : NULL);
   text_add(&toolkit->driver, "libcuda.so.1");
   text_add(&toolkit->nvml, "libnvidia-ml.so.1");
-  if (!toolkit->libraries || toolkit->nvrtc.failed || toolkit->include.failed || toolkit->compiler.failed ||
-      toolkit->searched.failed || toolkit->driver.failed || toolkit->nvml.failed) {
+  if (!toolkit->libraries || toolkit->nvrtc.failed || toolkit->include.failed || toolkit->core.failed ||
+      toolkit->compiler.failed || toolkit->searched.failed || toolkit->driver.failed || toolkit->nvml.failed) {
     toolkit_close(toolkit);
     return error_memory(err);
   }
@@ -197,6 +208,7 @@ void toolkit_close(struct toolkit *toolkit) {
   libraries_free(toolkit->libraries);
   text_free(&toolkit->nvrtc);
   text_free(&toolkit->include);
+  text_free(&toolkit->core);
   text_free(&toolkit->compiler);
   text_free(&toolkit->driver);
   text_free(&toolkit->nvml);

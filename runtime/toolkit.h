@@ -19,6 +19,7 @@ struct toolkit_libraries; /* those opened so far */
 struct toolkit {
   struct text nvrtc;    /* path or soname of libnvrtc.so.13 / .12 */
   struct text include;  /* folder with cuda_fp16.h */
+  struct text core;     /* folder of CUDA's core libraries (cuda/std/, cub/), where it is one of its own */
   struct text compiler; /* C++ compiler for the cpu device: option, $CUGEN_CXX, c++, g++, clang++ */
   struct text driver;   /* what the loader is asked for: libcuda.so.1 */
   struct text nvml;     /* likewise: libnvidia-ml.so.1 */

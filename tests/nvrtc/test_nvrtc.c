@@ -342,6 +342,78 @@ static void test_half_header(void **state) {
   compiled_free(&compiled);
 }
 
+/* ---- Headers of a library that NVRTC has not ------------------------------------------------------------------- */
+
+static void compile_text(const char *source) {
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  struct compiled compiled;
+  compile_or_fail(&request, &compiled);
+  assert_string_equal(compiled.log, "");
+  compiled_free(&compiled);
+}
+
+static void test_standard_headers(void **state) {
+  (void)state;
+  static const char body[] = "#include <stdint.h>\n#include <math.h>\n" /* under its other name, once more */
+                             "__global__ void k(float *a, int64_t *b, std::uint8_t c, std::size_t n, size_t m) {\n"
+                             "  static_assert(sizeof(uint16_t) == 2 && UINT32_MAX == 0xffffffffu && INT64_MIN < "
+                             "INT32_MIN && SIZE_MAX > 9);\n"
+                             "  static_assert(INT_MAX == INT32_MAX && CHAR_BIT == 8 && LONG_MAX > INT_MAX && FLT_MAX "
+                             "> 1e38f && DBL_DIG == 15);\n"
+                             "  static_assert(offsetof(int4, y) == 4);\n"
+                             "  constexpr float most = INFINITY;\n"
+                             "  std::nullptr_t none = nullptr;\n"
+                             "  assert(a != none);\n"
+                             "  a[0] = std::sqrt(a[1]) + sqrtf(a[2]) + std::fmax(a[3], most) + std::abs(a[4]) + "
+                             "std::isnan(a[5]) + (float)M_PI;\n"
+                             "  static_assert(sizeof(std::sqrt(a[0])) == 4 && sizeof(std::abs(a[0])) == 4);\n"
+                             "  memset(b, 0, n + m); std::memcpy(b, a, 8);\n"
+                             "  printf(\"%f\", NAN);\n"
+                             "  b[1] = UINT64_C(3) + c;\n"
+                             "}\n";
+  struct text source = {0};
+  text_add(&source,
+           "#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>\n#include <cstddef>\n"
+           "#include <cstdio>\n#include <cassert>\n#include <cstdlib>\n#include <cstring>\n");
+  text_add(&source, body);
+  compile_text(text_get(&source));
+  text_free(&source);
+  compile_text("#include <cstdint>\n#include <cuda/std/cstdint>\n__global__ void k(cuda::std::uint64_t *a, uint8_t) "
+               "{ *a = INT8_MAX; }\n");
+  compile_text("#include <cuda/std/cstdint>\n#include <cstdint>\n__global__ void k(std::uint64_t *a, uint8_t) "
+               "{ *a = INT8_MAX; }\n");
+}
+
+static void test_core_libraries(void **state) {
+  (void)state;
+  if (!toolkit->core.length && toolkit_nvrtc_major(toolkit) >= 13) skip();
+  compile_text("#include <cooperative_groups.h>\n#include <cstdint>\n__global__ void k(uint32_t *a) {\n"
+               "  auto block = cooperative_groups::this_thread_block();\n  block.sync();\n"
+               "  a[0] = block.thread_rank();\n}\n");
+}
+
+static void test_headers_that_are_not_there(void **state) {
+  (void)state;
+  static const char *const entry[] = {"k"};
+  struct compile_request request =
+      request_for("#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
+  assert_refused(&request,
+                 "mine/t.cu:7: catastrophic error: cannot open source file \"limits\": NVRTC has no C++ library; "
+                 "use <cuda/std/limits>, whose names are in cuda::std\n");
+  request.source = "#include <iostream>\n__global__ void k() {}\n";
+  assert_refused(&request, "NVRTC has no C++ library, only these (each as <NAME.h> too): <cassert>");
+  if (toolkit->core.length) {
+    request.source = "#include <cub/cub.cuh>\n__global__ void k() {}\n";
+    assert_refused(&request, "such as <cub/block/block_reduce.cuh>, not <cub/cub.cuh>");
+  }
+  struct toolkit bare = *toolkit;
+  bare.core = (struct text){0};
+  request.toolkit = &bare;
+  request.source = "#include <cuda/std/nothing>\n__global__ void k() {}\n";
+  assert_refused(&request, ": CUDA's core libraries");
+}
+
 /* ---- Time and threads ------------------------------------------------------------------------------------------ */
 
 static void test_time_limit(void **state) {
@@ -570,6 +642,9 @@ int main(void) {
       cmocka_unit_test(test_nearest_lower_architecture),
       cmocka_unit_test(test_comments_change_nothing),
       cmocka_unit_test(test_half_header),
+      cmocka_unit_test(test_standard_headers),
+      cmocka_unit_test(test_core_libraries),
+      cmocka_unit_test(test_headers_that_are_not_there),
       cmocka_unit_test(test_time_limit),
       cmocka_unit_test(test_threads_compile_side_by_side),
       cmocka_unit_test(test_cut_cubins),

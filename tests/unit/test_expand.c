@@ -113,7 +113,8 @@ static void test_includes_move_to_the_top(void **state) {
       TUNED(""),
       "// first\n#include <a.h>\n  # include <b/c.h> // why\n#include \"own.h\"\n#include <a.h>\n#if n > 1\n"
       "#include <d.h>\n#endif\n__global__ void f(dtype *) {}\n",
-      "#include <a.h>\n#include <b/c.h>\n\n#define n 1000\nusing dtype = float;\n\n#line 1 \"T/t.cu\"\n"
+      "#line 2 \"T/t.cu\"\n#include <a.h>\n#line 3 \"T/t.cu\"\n#include <b/c.h>\n#line 1 \"prologue\"\n\n#define n "
+      "1000\nusing dtype = float;\n\n#line 1 \"T/t.cu\"\n"
       "// first\n\n   // why\n#include \"own.h\"\n\n#if n > 1\n#include <d.h>\n#endif\n"
       "__global__ void f(dtype *) {}\n");
 }
@@ -124,10 +125,10 @@ static void test_header_of_a_dtype(void **state) {
       "problem 'dtype' { 'bf16' }, input 'x' { dtype = 'f16', shape = { '8' } }, reference 'none',"
       "output 'y' { dtype = 'f32', shape = { '8' }, tolerance = '0' },"
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }";
-  expanding_source(
-      body, "#include <cuda_fp16.h>\n__global__ void f(x_t *, dtype *) {}\n",
-      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n\nusing dtype = __nv_bfloat16;\nusing x_t = __half;\n\n"
-      "#line 1 \"T/t.cu\"\n\n__global__ void f(x_t *, dtype *) {}\n");
+  expanding_source(body, "#include <cuda_fp16.h>\n__global__ void f(x_t *, dtype *) {}\n",
+                   "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 1 \"prologue\"\n#include "
+                   "<cuda_bf16.h>\n\nusing dtype = __nv_bfloat16;\nusing x_t = __half;\n\n"
+                   "#line 1 \"T/t.cu\"\n\n__global__ void f(x_t *, dtype *) {}\n");
   expanding_source(body, "__global__ void f(float *) {}\n", "#line 1 \"T/t.cu\"\n__global__ void f(float *) {}\n");
 }
 
@@ -198,7 +199,8 @@ static void test_include(void **state) {
   expanding_add(bench, "lib/once.cuh", "#pragma once\n// once\n");
   struct kernel_spec spec = expanding_one(bench, 0);
   expanding_text(bench, strchr(strchr(spec.source, '\n') + 1, '\n') + 1,
-                 "#include <x.h>\n\n#line 1 \"T/lib/a.cuh\"\n// 5\n\n#line 1 \"T/lib/a.cuh\"\n// 6\n\n"
+                 "#line 2 \"T/lib/a.cuh\"\n#include <x.h>\n#line 1 \"prologue\"\n\n#line 1 \"T/lib/a.cuh\"\n// "
+                 "5\n\n#line 1 \"T/lib/a.cuh\"\n// 6\n\n"
                  "#line 1 \"T/lib/once.cuh\"\n\n// once\n#line 6 \"T/t.cu\"\n__global__ void f() {}\n// 7 6\n");
   kernel_spec_free(&spec);
   expanding_close(bench);

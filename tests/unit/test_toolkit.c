@@ -97,6 +97,33 @@ static void test_layouts(void **state) {
   make_root(NULL);
 }
 
+/* CUDA's core libraries lie in a folder of their own since CUDA 13, and in CUDA 12's wheels; else beside the headers. */
+static void check_core(const char *header, const char *core_header, const char *core) {
+  make_root(NULL);
+  put(header);
+  put(core_header);
+  struct text option = {0};
+  text_add(&option, text_get(&root));
+  struct toolkit *toolkit = open_with(text_get(&option), NULL);
+  assert_true(toolkit->include.length > 0);
+  assert_found(&toolkit->core, core);
+  toolkit_close(toolkit);
+  text_free(&option);
+  folder_remove(text_get(&root));
+}
+
+static void test_core_libraries(void **state) {
+  (void)state;
+  folder_remove(text_get(&root));
+  check_core("include/cuda_fp16.h", "include/cccl/cuda/std/cstdint", "include/cccl");
+  check_core("nvidia/cu13/include/cuda_fp16.h", "nvidia/cu13/include/cccl/cuda/std/cstdint",
+             "nvidia/cu13/include/cccl");
+  check_core("nvidia/cuda_runtime/include/cuda_fp16.h", "nvidia/cuda_cccl/include/cuda/std/cstdint",
+             "nvidia/cuda_cccl/include");
+  check_core("include/cuda_fp16.h", "include/cuda/std/cstdint", NULL);
+  make_root(NULL);
+}
+
 static void test_newest_nvrtc_first(void **state) {
   (void)state;
   put("lib64/libnvrtc.so.12");
@@ -302,6 +329,7 @@ static void test_symbols(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_layouts, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(test_core_libraries, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_newest_nvrtc_first, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_version_by_builtins, make_root, remove_root),
       cmocka_unit_test_setup_teardown(test_option_before_environment, make_root, remove_root),

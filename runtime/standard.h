@@ -1,0 +1,24 @@
+/* Headers of C's library as NVRTC is given them, which has none: much of what they declare is built into it, so that
+   runtime/standard/NAME.h holds little but types, limits and the names in std. Each is there as cNAME too. */
+#ifndef RUNTIME_STANDARD_H
+#define RUNTIME_STANDARD_H
+
+#include "toolkit.h"
+
+struct standard_header {
+  const char *name; /* "stdint.h", "cstdint" */
+  const char *text;
+  size_t length;
+};
+extern const struct standard_header standard_headers[]; /* embedded by the build; ends with a NULL name */
+
+enum { STANDARD_MOST = 32 };
+
+/* For nvrtcCreateProgram: how many. */
+int standard_list(const char **texts, const char **names);
+
+/* Appends a compiler's diagnostics; behind the first that says that a header cannot be opened, or is not for device code, on
+   its line, stands what to do. */
+void standard_advise(const struct toolkit *toolkit, const char *diagnostics, struct text *out);
+
+#endif

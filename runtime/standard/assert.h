@@ -1,0 +1,1 @@
+/* assert is built into NVRTC. */

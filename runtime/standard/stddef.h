@@ -1,0 +1,12 @@
+/* Built into NVRTC, but for the names in std and the macro. */
+#ifndef CUGEN_STDDEF
+#define CUGEN_STDDEF
+namespace std {
+using ::ptrdiff_t;
+using ::size_t;
+using nullptr_t = decltype(nullptr);
+} // namespace std
+#ifndef offsetof
+#define offsetof(type, member) ((size_t)__INTADDR__(&((type *)0)->member))
+#endif
+#endif
