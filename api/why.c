@@ -364,9 +364,10 @@ static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *vari
                          elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
     out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, k->lib->cache_path);
-  if (!k->described)
+  bool has_no_arch = k->lib->arch && !k->device.facts.is_gpu; /* the cpu device: only of a model can it be */
+  if (!k->described && !has_no_arch)
     out->advice = "tune it here";
-  else if (api_predicts(k))
+  else if (has_no_arch || api_predicts(k))
     out->advice = "tune it by prediction";
 }
 

@@ -6,11 +6,12 @@
 
 enum tuning { MEASURES, PREDICTS, REFUSES };
 
-/* What 'cugen tune' would do on the kernel's device. Tried on a second kernel, since this one is in use. */
+/* What cli_print_tune's command would do. Tried on a second kernel, since this one is in use. */
 static enum tuning tuning_of(const struct cli *cli) {
   const char *id = cugen_kernel_device(cli->kernel)->id;
   cugen_kernel *kernel = NULL;
   cugen_error ignored;
+  if (cli_only_predicts(cli)) return PREDICTS;
   if (strcmp(id, "cpu") == 0 || strncmp(id, "cuda:", 5) == 0) return MEASURES;
   int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
   if (!status) status = cugen_kernel_use_predictions(kernel, &ignored);

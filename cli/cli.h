@@ -189,8 +189,19 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
 void cli_print_same(const struct cli *cli, FILE *out);
 /* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
 bool cli_fell_back(const struct cli *cli);
-/* "cugen tune CONFIG ...": what measures here where a measurement is missing. */
+
+/* ---- instead.c ---- */
+
+/* The described GPU that stands in for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
+const char *cli_stand_in(const struct cli *cli);
+/* Whether predictions of this problem are remembered for that model. */
+bool cli_is_predicted(const struct cli *cli, const char *model);
+/* --arch on the cpu device, which has none: nothing measured can be of it. */
+bool cli_only_predicts(const struct cli *cli);
+/* "cugen tune CONFIG ...": what measures here where a measurement is missing, or predicts where nothing can be measured. */
 void cli_print_tune(const struct cli *cli, FILE *out);
+/* What `print` prints, behind the error's message. */
+void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out));
 
 /* ---- The commands ---- */
 

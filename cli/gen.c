@@ -9,44 +9,22 @@ static void write_source(const void *source, FILE *out) {
   fputs(source, out);
 }
 
-/* Whether the usual model has predictions of this problem. */
-static bool is_predicted(const struct cli *cli) {
-  struct cli model = *cli;
-  cugen_choice choice = {0};
-  model.values[OPTION_DEVICE] = CLI_USUAL_MODEL;
-  model.lib = NULL, model.kernel = NULL;
-  int status = cli_open_kernel(&model);
-  if (!status) status = cugen_kernel_choose(model.kernel, 0, &choice, &model.error);
-  bool predicted = !status && choice.predicted;
-  cugen_kernel_close(model.kernel);
-  cugen_close(model.lib);
-  return predicted;
-}
-
-/* What is printed, behind the error's message. */
-static void append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out)) {
-  char *printed = NULL;
-  size_t length;
-  FILE *out = open_memstream(&printed, &length);
-  if (!out) return;
-  print(cli, out);
-  fclose(out);
-  cli_append(cli, "%s", printed ? printed : "");
-  free(printed);
-}
-
 /* What can be done where nothing is measured. */
 static void append_way_out(struct cli *cli, bool predicted) {
+  const char *model = cli_stand_in(cli);
+  bool measures = !predicted && !cli_only_predicts(cli);
+  bool elsewhere = !predicted && (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
   if (predicted) cli_append(cli, "leave out --best for the model's choice, predicted");
-  if (!predicted) {
+  if (!predicted && (measures || !elsewhere)) {
     cli_append(cli, "run '");
-    append_printed(cli, cli_print_tune);
-    cli_append(cli, "' first");
+    cli_append_printed(cli, cli_print_tune);
+    cli_append(cli, measures ? "' first" : "' first and ");
   }
-  if (!predicted && cli_fell_back(cli) && is_predicted(cli))
-    cli_append(cli, ", take what is predicted (--device " CLI_USUAL_MODEL " without --best)");
+  if (measures && elsewhere) cli_append(cli, ", ");
+  if (elsewhere || (!predicted && !measures))
+    cli_append(cli, "take what is predicted (--device %s without --best)", model);
   cli_append(cli, ", or name a variant ('cugen cache why %s", cli->operand);
-  append_printed(cli, cli_print_same);
+  cli_append_printed(cli, cli_print_same);
   cli_append(cli, "' explains)");
 }
 

@@ -60,7 +60,8 @@ const struct cli_command cli_commands[] = {
     {"run", "CONFIG", "verify and time one variant: the remembered best",
      "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"
      "Without --variant it is what an application's plan would use: the best remembered for this\n"
-     "problem, else for the one that the config's policy names, else the config's default.",
+     "problem, else for the one that the config's policy names, else the model's choice where\n"
+     "predictions are remembered, else the config's default.",
      run_options, true, command_run},
     {"check", "[CONFIG]", "find races, bad accesses and bank conflicts, without a GPU",
      "Runs variants on the cpu device with every access to memory watched, and compares the\n"
@@ -75,7 +76,7 @@ const struct cli_command cli_commands[] = {
      "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"
      "as it stands. Without --variant it is what an application's plan would use: the best\n"
      "remembered for this problem, else for the one that the config's policy names, else the\n"
-     "config's default.",
+     "model's choice where predictions are remembered, else the config's default.",
      gen_options, true, command_gen},
     {"export", "CONFIG", "write tuned variants as plain C that needs only the driver",
      "Writes a folder with a header, a source with the compiled variants in it, and how to build\n"
@@ -370,11 +371,6 @@ void cli_print_same(const struct cli *cli, FILE *out) {
 
 bool cli_fell_back(const struct cli *cli) {
   return cugen_kernel_fallback(cli->kernel) && !cli->values[OPTION_ARCH];
-}
-
-void cli_print_tune(const struct cli *cli, FILE *out) {
-  fprintf(out, "cugen tune %s%s", cli->operand, cli_fell_back(cli) ? " --device cpu" : "");
-  cli_print_same(cli, out);
 }
 
 /* ---- The program ---- */

@@ -20,6 +20,19 @@ static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
   return *variant ? strcmp(r->variant, variant) == 0 : r->outcome == CUGEN_OUTCOME_OK;
 }
 
+static int refuse(struct cli *cli, const char *variant) {
+  const char *model = cli_stand_in(cli);
+  bool predicted = cugen_kernel_fallback(cli->kernel) && cli_is_predicted(cli, model);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "%s%s%s: no compiled kernel of it is remembered for this device and problem; ",
+           cli->operand, *variant ? " " : "", variant);
+  if (predicted)
+    cli_append(cli, "--device %s takes what is predicted there", model);
+  else
+    cli_append(cli, "'cugen tune' on a GPU or for a model");
+  cli_append(cli, ", or give --registers, --block and --shared");
+  return cli->error.status;
+}
+
 /* The variant's record: "" means the best. */
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *all;
@@ -27,12 +40,7 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
   int status = cli_stored(cli, &all, &count);
   if (status) return status;
   while (i < count && !is_wanted(&all[i], variant)) i++;
-  if (i == count)
-    return cli_fail(
-        cli, CUGEN_ERROR_USAGE,
-        "%s%s%s: no compiled kernel of it is remembered for this device and problem; 'cugen tune' on a GPU or for a "
-        "model, or give --registers, --block and --shared",
-        cli->operand, *variant ? " " : "", variant);
+  if (i == count) return refuse(cli, variant);
   const cugen_record *r = &all[i].record;
   *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes},
                          .device = cugen_kernel_device(cli->kernel)->name,

@@ -173,6 +173,16 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 
 /* ---- The command ---- */
 
+/* What was not predicted cannot run either. */
+static int fail_all(struct cli *cli, const cugen_tune_result *result) {
+  bool predicted = cugen_kernel_predicted(cli->kernel);
+  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; 'cugen %s %s", result->tried,
+           predicted ? "could be predicted" : "came out right", predicted ? "gen" : "run", cli->operand);
+  if (predicted) cli_append_printed(cli, cli_print_same);
+  cli_append(cli, predicted ? " --variant TEXT' prints the source of one" : " --variant TEXT' shows one in full");
+  return cli->error.status;
+}
+
 /* Tunes; a stop by a signal and "not one came out right" still have results to print. */
 static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top,
                 const char *instead) {
@@ -191,11 +201,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;
   cli->error = tuning;
-  if (status == CUGEN_ERROR_WRONG && !json)
-    return cli_fail(cli, status,
-                    "not one of %zu variants came out right; 'cugen run %s --variant TEXT' shows one in full",
-                    result.tried, cli->operand);
-  return status;
+  return status == CUGEN_ERROR_WRONG && !json ? fail_all(cli, &result) : status;
 }
 
 /* Without a GPU and without a word about devices, a model stands in, if there is a compiler for it: *instead (to be freed)
@@ -214,9 +220,19 @@ static int stand_in(struct cli *cli, char **instead) {
   return cli_open_kernel(cli);
 }
 
+static int refuse_arch(struct cli *cli) {
+  const char *arch = cli->values[OPTION_ARCH], *model = cli_stand_in(cli);
+  return cli_fail(
+      cli, CUGEN_ERROR_USAGE,
+      "the cpu device has no architecture '%s': --device %s in place of --arch predicts for a GPU that has "
+      "it, without --arch the variants run on this processor (--device cpu)",
+      arch, model);
+}
+
 static int use_device(struct cli *cli, char **instead) {
   int status = stand_in(cli, instead);
   if (status) return status;
+  if (cli_only_predicts(cli)) return refuse_arch(cli);
   const char *id = cugen_kernel_device(cli->kernel)->id;
   bool here = strncmp(id, "cuda:", 5) == 0 || cli_on_cpu(cli);
   return here ? cli_use_check_on_cpu(cli) : cugen_kernel_use_predictions(cli->kernel, &cli->error);
