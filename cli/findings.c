@@ -193,7 +193,8 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
 static int open_set(struct cli *cli, struct findings *f) {
   const cugen_cache_set *set = NULL;
   int status = find_set(cli, f, &set);
-  if (!status) status = open_kernel(cli, set);
+  if (status || !set) return status;
+  status = open_kernel(cli, set);
   if (!status && !has_figures(cli->kernel, set))
     status =
         cli_fail(cli, CUGEN_ERROR_USAGE,
