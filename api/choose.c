@@ -215,10 +215,47 @@ static int take_leaders(cugen_kernel *k, struct cache *cache, const struct probl
   return status;
 }
 
+/* The latest options of that place that differ from the key's in the figures alone; NULL: there are none. */
+static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
+  const struct cache_space *found = NULL;
+  size_t length = (size_t)(strrchr(key->options, ' ') - key->options);
+  for (size_t i = 0; i < count; i++) {
+    const struct cache_space *s = &spaces[i];
+    bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
+                 !strcmp(s->problem, key->problem) && !strncmp(s->options, key->options, length);
+    if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
+  }
+  return found ? found->options : NULL;
+}
+
+/* As api_key_predictions. Of a GPU that is known by its text alone, and not shipped, the figures are nobody's: what was
+   predicted last is meant, from whichever description. */
+static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *out, cugen_error *err) {
+  struct device_description known;
+  struct cache_space *spaces;
+  size_t count;
+  int status = api_key_predictions(out, k->arch, err);
+  bool described = strncmp(k->device.id, "model:", 6) == 0 ||
+                   (api_described(k->lib, k->device.fingerprint, &known) && known.id[0]);
+  if (status || described) return status;
+  const struct cache_key key = {text_get(&out->predicted_device), k->config->name, text_get(&k->problem_text),
+                                text_get(&out->predicted_options)};
+  status = cache_spaces(cache, &spaces, &count, err);
+  if (status) return status;
+  const char *options = find_figures(&key, spaces, count);
+  if (options) {
+    text_restart(&out->predicted_options);
+    text_add(&out->predicted_options, options);
+    if (out->predicted_options.failed) status = error_memory(err);
+  }
+  cache_spaces_free(spaces, count);
+  return status;
+}
+
 /* What the model would choose for this very problem, where that is remembered. */
 static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *out, cugen_error *err) {
   cugen_kernel other = {.lib = k->lib, .device = k->device};
-  int status = api_key_predictions(&other, k->arch, err);
+  int status = key_predictions(k, cache, &other, err);
   const struct cache_key key = {text_get(&other.predicted_device), k->config->name, text_get(&k->problem_text),
                                 text_get(&other.predicted_options)};
   if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
@@ -284,8 +321,10 @@ static int choose_predicted(cugen_kernel *k, struct choice *out, cugen_error *er
                         .values = k->values,
                         .expander = k->expander};
   struct cache_record record;
+  struct cache *cache;
   if (!k->device.facts.is_gpu) return CUGEN_OK;
-  int status = api_key_predictions(&other, k->arch, err);
+  int status = api_cache_to_read(k->lib, &cache, err);
+  if (!status) status = key_predictions(k, cache, &other, err);
   if (!status) status = api_best(&other, k->space, &record, &out->index, &out->predicted, err);
   if (!status && out->predicted) cache_record_free(&record);
   text_free(&other.predicted_device);

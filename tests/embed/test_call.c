@@ -127,6 +127,7 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
                                 .measured_at = 1234567};
+  strcpy(model.device.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
   assert_int_equal(api_key_predictions(&model, k->arch, NULL), CUGEN_OK);
   const struct cache_key key = {predicted ? text_get(&model.predicted_device) : k->device.fingerprint,
                                 k->config->name, text_get(&k->problem_text),
