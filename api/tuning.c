@@ -231,6 +231,8 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};
   out->predicted = k->predicted;
+  out->verified =
+      !k->predicted && k->config->reference && (r->outcome == CUGEN_OUTCOME_OK || r->outcome == CUGEN_OUTCOME_WRONG);
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 

@@ -97,8 +97,9 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "reason", json_optional_string(r->reason));
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
   json_object_set_new(object, "predicted", json_boolean(r->predicted));
+  json_object_set_new(object, "verified", json_boolean(r->verified));
   set_times(object, r);
-  json_object_set_new(object, "error", json_number(r->error));
+  json_object_set_new(object, "error", r->verified ? json_number(r->error) : json_null());
   json_object_set_new(object, "threads", known_integer(r->threads));
   json_object_set_new(object, "registers", known_integer(r->registers));
   json_object_set_new(object, "shared_bytes", resources ? json_integer(r->shared_bytes) : json_null());

@@ -494,11 +494,17 @@ static void write_machine(const struct page *p) {
   fputs("</dl>\n</section>\n", p->out);
 }
 
+static const char *proof(const struct findings *f) {
+  if (f->predicted) return "Times are predicted by a model: no variant ran here, none was measured or proved right.";
+  if (f->right_count && !f->right[0]->verified)
+    return "Not verified (reference \"none\"): the variants ran, nothing says that their results are right; times "
+           "are "
+           "medians.";
+  return "Every variant timed here was first proved right against the config\u2019s reference; times are medians.";
+}
+
 static void write_footer(const struct page *p) {
-  fprintf(p->out, "Written by cugen %s from what it remembers. %s", CUGEN_VERSION,
-          p->f->predicted ? "Times are predicted by a model: no variant ran here, none was measured or proved right."
-                          : "Every variant timed here was first proved right against the config\u2019s reference; "
-                            "times are medians.");
+  fprintf(p->out, "Written by cugen %s from what it remembers. %s", CUGEN_VERSION, proof(p->f));
   if (p->f->stale_count)
     fprintf(p->out, " %s records of earlier sources are left out.", print_count(p->f->stale_count).text);
 }

@@ -44,9 +44,10 @@ static void print_resources(const cugen_record *r) {
 
 static void print_record(struct cli *cli, const cugen_record *r) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
-  printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? "right" : cugen_outcome_text((int)r->outcome));
+  const char *right = r->verified ? "right" : "not verified (reference \"none\")";
+  printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome));
   if (r->outcome != CUGEN_OUTCOME_OK) return;
-  printf("  error       %.2g of the tolerance at most\n", r->error);
+  if (r->verified) printf("  error       %.2g of the tolerance at most\n", r->error);
   print_times(r);
   print_resources(r);
 }

@@ -119,6 +119,14 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   putchar('\n');
 }
 
+/* A ranking of what nobody compared is by time alone. */
+static void remark_unverified(struct cli *cli, size_t right) {
+  cugen_record best;
+  cugen_error ignored;
+  if (!right || cugen_kernel_record(cli->kernel, 0, &best, &ignored) || best.verified || best.predicted) return;
+  puts("Not verified (reference \"none\"): the variants ran, nothing says that their results are right.");
+}
+
 static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
@@ -127,6 +135,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
   if (!status) status = records_print_failures(cli, right > 0);
+  if (!status) remark_unverified(cli, right);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;
 }

@@ -454,6 +454,8 @@ typedef struct cugen_record {
   int power_watts;              /* the whole board's, while measuring; 0: not known */
   const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */
   int predicted; /* nothing was measured: the times are the model's, see cugen_kernel_use_predictions */
+  int verified; /* the result was compared with the reference's; 0: it was not: the config has reference "none", then OK says only that it
+                    ran, or it did not run */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */

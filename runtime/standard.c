@@ -14,6 +14,12 @@ int standard_list(const char **texts, const char **names) {
   return count;
 }
 
+const char *standard_text(const char *name) {
+  const struct standard_header *h = standard_headers;
+  while (h->name && strcmp(h->name, name) != 0) h++;
+  return h->name ? h->text : "";
+}
+
 /* ---- Advice ---------------------------------------------------------------------------------------------------- */
 
 static void list_names(struct text *out) {

@@ -17,6 +17,9 @@ enum { STANDARD_MOST = 32 };
 /* For nvrtcCreateProgram: how many. */
 int standard_list(const char **texts, const char **names);
 
+/* Of one of these names. */
+const char *standard_text(const char *name);
+
 /* Appends a compiler's diagnostics; behind the first that says that a header cannot be opened, or is not for device code, on
    its line, stands what to do. */
 void standard_advise(const struct toolkit *toolkit, const char *diagnostics, struct text *out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "runtime/standard.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 extern const size_t cpu_shim_length;
@@ -76,8 +77,9 @@ static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "assert.h",
                                            "math_constants.h",
                                            "cuda_pipeline.h",
-                                           "cassert",
-                                           "cmath"};
+                                           "cassert"};
+/* The host's would be in the way of CUDA's functions: std has those instead, as under NVRTC. */
+static const char std_functions[] = "cmath";
 
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
@@ -247,7 +249,7 @@ static int write_file(const struct job *job, const char *name, const struct text
 }
 
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
-  struct text unit = {0}, nothing = {0}, script = {0};
+  struct text unit = {0}, nothing = {0}, functions = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
@@ -255,6 +257,9 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
+  text_add(&functions, standard_text(std_functions));
+  if (!status) status = write_file(job, std_functions, &functions, err);
+  text_free(&functions);
   text_add(&script, symbols);
   if (!status) status = write_file(job, "symbols", &script, err);
   text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));

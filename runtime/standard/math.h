@@ -1,4 +1,4 @@
-/* The functions are built into NVRTC; here are their other names and the macros. */
+/* The functions are built into NVRTC, and the cpu device has them; here are their other names and the macros. */
 #ifndef CUGEN_MATH
 #define CUGEN_MATH
 namespace std {
@@ -57,9 +57,6 @@ using ::hypot;
 using ::hypotf;
 using ::ilogb;
 using ::ilogbf;
-using ::isfinite;
-using ::isinf;
-using ::isnan;
 using ::ldexp;
 using ::ldexpf;
 using ::lgamma;
@@ -104,7 +101,6 @@ using ::scalbln;
 using ::scalblnf;
 using ::scalbn;
 using ::scalbnf;
-using ::signbit;
 using ::sin;
 using ::sinf;
 using ::sinh;
@@ -119,7 +115,38 @@ using ::tgamma;
 using ::tgammaf;
 using ::trunc;
 using ::truncf;
+#ifdef __CUDACC_RTC__
+using ::isfinite;
+using ::isinf;
+using ::isnan;
+using ::signbit;
+#endif
 } // namespace std
+
+#ifndef __CUDACC_RTC__ /* macros of the host's */
+#undef isfinite
+#undef isinf
+#undef isnan
+#undef signbit
+namespace std {
+template <class T> inline bool isfinite(T x) {
+  return __builtin_isfinite(x);
+}
+template <class T> inline bool isinf(T x) {
+  return __builtin_isinf(x);
+}
+template <class T> inline bool isnan(T x) {
+  return __builtin_isnan(x);
+}
+template <class T> inline bool signbit(T x) {
+  return __builtin_signbit(x);
+}
+} // namespace std
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::signbit;
+#endif
 
 #ifndef INFINITY
 #define INFINITY __builtin_bit_cast(float, 0x7f800000)

@@ -366,7 +366,7 @@ static void test_standard_headers(void **state) {
                              "  std::nullptr_t none = nullptr;\n"
                              "  assert(a != none);\n"
                              "  a[0] = std::sqrt(a[1]) + sqrtf(a[2]) + std::fmax(a[3], most) + std::abs(a[4]) + "
-                             "std::isnan(a[5]) + (float)M_PI;\n"
+                             "std::isnan(a[5]) + isinf(a[6]) + (float)M_PI;\n"
                              "  static_assert(sizeof(std::sqrt(a[0])) == 4 && sizeof(std::abs(a[0])) == 4);\n"
                              "  memset(b, 0, n + m); std::memcpy(b, a, 8);\n"
                              "  printf(\"%f\", NAN);\n"
