@@ -29,6 +29,11 @@ static inline long abs(long x) { return labs(x); }
 static inline long long abs(long long x) { return llabs(x); }
 static inline float abs(float x) { return fabsf(x); }
 static inline double abs(double x) { return fabs(x); }
+/* For libstdc++, whose own would declare them again: <cstdlib> and <algorithm> ask for it. */
+#define _GLIBCXX_BITS_STD_ABS_H 1
+namespace std {
+using ::abs;
+}
 static inline int __abs(int x) { return abs(x); }
 
 /* ---- Mathematics: float overloads of the C library's names, and CUDA's own names. As for NVRTC, an integer or two
