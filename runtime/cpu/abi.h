@@ -103,7 +103,8 @@ enum cpu_access {
   CPU_ATOMIC = 2,   /* of the whole device */
   CPU_ASYNC = 4,    /* part of a copy that goes on meanwhile */
   CPU_PACKED = 32,  /* of bytes, or of a type that may lie anywhere: no multiple is needed */
-  CPU_VOLATILE = 64 /* looks past caches */
+  CPU_VOLATILE = 64, /* looks past caches */
+  CPU_REPLACES = 128 /* an atomic operation that makes nothing of what was there: an exchange */
 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
@@ -118,6 +119,9 @@ struct cpu_watch {
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
   /* A shuffle that reads a lane which its mask does not name. */
   void (*lane)(unsigned mask, unsigned lane);
+  /* memmove and memset of the host, whose names in the kernel are those of functions that report. */
+  void *(*move)(void *to, const void *from, unsigned long bytes);
+  void *(*fill)(void *to, int byte, unsigned long bytes);
 };
 
 #endif

@@ -66,7 +66,7 @@ void cells_check_write(const struct access *a, const struct cell *cell, unsigned
 
 /* What a thread's own copy reads is in flight for no one: it is in registers. */
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     const struct touch *then = &cell->reads[i];
     if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & WATCH_PROXY);
   }
@@ -80,6 +80,7 @@ static void keep_read(const struct watch *w, struct cell *cell, const struct tou
     last->site = now->site;
     return;
   }
+  if (last->time < w->order.block_time) cell->reads[2] = *last;
   const bool matters = last->time >= barrier_time && last->thread != now->thread;
   const bool better = other->time < barrier_time || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
   if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
@@ -103,13 +104,19 @@ static void keep_write(const struct access *a, struct cell *cell, const struct t
   cell->written |= now->bytes;
 }
 
+static bool makes_use(const struct access *a) {
+  return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
+}
+
 /* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
    for padding. */
 static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
   const bool here = !a->region->shared || last_written(cell) >= a->watch->order.block_time;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
-  finding_add(a, WATCH_UNWRITTEN, NULL);
+  struct access reads = *a; /* an atomic operation too */
+  reads.kind &= ~(unsigned)CPU_WRITE;
+  finding_add(&reads, WATCH_UNWRITTEN, NULL);
 }
 
 /* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
@@ -133,8 +140,8 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
     check_fence(a, &cell->write, bytes);
     check_fence(a, &cell->atomic, bytes);
   }
+  if (makes_use(a)) check_written(a, cell, bytes);
   if (!(a->kind & CPU_WRITE)) {
-    check_written(a, cell, bytes);
     keep_read(a->watch, cell, &now);
     return;
   }

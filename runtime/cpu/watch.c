@@ -142,7 +142,8 @@ static void on_lane(unsigned mask, unsigned lane) {
 }
 
 const struct cpu_watch *watch_hooks(void) {
-  static const struct cpu_watch hooks = {on_access, on_arrived, on_index, on_fence, on_misaligned, on_lane};
+  static const struct cpu_watch hooks = {on_access,     on_arrived, on_index, on_fence,
+                                         on_misaligned, on_lane,    memmove,  memset};
   return &hooks;
 }
 

@@ -18,6 +18,9 @@ __global__ void slowly(${params}) {
   if (last) atomicAdd(total, 1);
 //@ elseif how == "each_adds" then
   atomicAdd(total, 1);
+//@ elseif how == "resets" then
+  if (blockIdx.x == gridDim.x / 2) sum += total[0];
+  if (last && t == 0) total[0] = 0;
 //@ elseif how == "ends_not" then
   while (last && line[0] != 12345) line[0] = 0;
 //@ end

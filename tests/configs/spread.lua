@@ -12,7 +12,7 @@ kernel "spread" {
 
   implementation "spread" {
     template "spread.cu",
-    tunable "how" { "apart", "reads", "writes", "half", "adds", "each_adds", "ends_not" },
+    tunable "how" { "apart", "reads", "writes", "half", "adds", "each_adds", "resets", "ends_not" },
     launch { entry = "slowly", grid = { "ceil_div(n, 64)" }, block = { 64 } },
     launch { entry = "copy", grid = { "ceil_div(n, 64)" }, block = { 64 } },
   },

@@ -176,6 +176,31 @@ static const struct {
      "float own = x[i] + c[blockIdx.x];\n"
      "if (!t && blockIdx.x) c[blockIdx.x - 1] = 0;\n"
      "y[i] = own;\n"},
+    {"a block adds to what another has read", "race between blocks", 5,
+     "float own = blockIdx.x || t ? 0 : c[0];\n"
+     "if (!t && blockIdx.x) atomicAdd(c, 0);\n"
+     "y[i] = x[i] + own;\n"},
+    {"a shift in place", "race between blocks", 6,
+     "const int own = c[(blockIdx.x + 1) % 4];\n"
+     "__syncthreads();\n"
+     "if (!t) c[blockIdx.x] = own;\n"
+     "y[i] = x[i];\n"},
+    {"a block writes what it has read itself, and another before", "race between blocks", 6,
+     "const int own = c[blockIdx.x] + (blockIdx.x < 3 ? c[blockIdx.x + 1] : 0);\n"
+     "__syncthreads();\n"
+     "if (!t) c[blockIdx.x] = own;\n"
+     "y[i] = x[i] + own;\n"},
+    {"a block writes what it alone has read", NULL, 0,
+     "const int own = c[blockIdx.x];\n"
+     "__syncthreads();\n"
+     "if (!t) c[blockIdx.x] = own;\n"
+     "y[i] = x[i] + own;\n"},
+    {"blocks fill the same buffer", "race between blocks", 5,
+     "y[i] = x[i];\n"
+     "if (!t) memset(p, 0, 256);\n"},
+    {"blocks fill their own parts", NULL, 0,
+     "y[i] = x[i];\n"
+     "if (!t) memset(p + i, 0, 256);\n"},
     {"volatile words order nothing by themselves", "race", 7,
      "__shared__ volatile float s[64];\n"
      "s[t] = x[i];\n"

@@ -88,6 +88,7 @@ static const struct {
     {"spread how=reads", WATCH_RACE_BLOCKS, 0},
     {"spread how=writes", WATCH_RACE_BLOCKS, 0},
     {"spread how=half", WATCH_RACE_BLOCKS, 0},
+    {"spread how=resets", WATCH_RACE_BLOCKS, 0},
     {"spread how=adds", -1, 0},      /* what was begun is dropped, */
     {"spread how=each_adds", -1, 0}, /* and here nothing is begun */
 };

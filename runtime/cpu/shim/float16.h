@@ -191,7 +191,9 @@ typedef cugen_float16x2<cugen_brain16> __nv_bfloat162, nv_bfloat162;
 CUGEN_FLOAT16(__half, __half2, half)
 CUGEN_FLOAT16(__nv_bfloat16, __nv_bfloat162, bfloat16)
 #undef CUGEN_FLOAT16
+#undef CUGEN_EXCHANGE
 #undef CUGEN_ATOMIC
+#undef CUGEN_ATOMIC_SCOPES
 #undef CUGEN_ATOMIC_AS
 static inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
 static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }

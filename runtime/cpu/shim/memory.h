@@ -40,17 +40,19 @@ CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return cugen_own_hooks-
 
 /* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
 
-#define CUGEN_ATOMIC_AS(name, type, expression)                                                                      \
+#define CUGEN_ATOMIC_AS(name, type, expression, kind)                                                                \
   CUGEN_INLINE type name(type *at, type value) {                                                                    \
-    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC);                                                              \
+    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC | kind);                                                       \
     const type old = cugen_peek(at);                                                                                 \
     cugen_poke(at, (type)(expression));                                                                              \
     return old;                                                                                                      \
   }
-#define CUGEN_ATOMIC(name, type, expression)                                                                         \
-  CUGEN_ATOMIC_AS(name, type, expression)                                                                            \
-  CUGEN_ATOMIC_AS(name##_block, type, expression)                                                                    \
-  CUGEN_ATOMIC_AS(name##_system, type, expression)
+#define CUGEN_ATOMIC_SCOPES(name, type, expression, kind)                                                            \
+  CUGEN_ATOMIC_AS(name, type, expression, kind)                                                                      \
+  CUGEN_ATOMIC_AS(name##_block, type, expression, kind)                                                              \
+  CUGEN_ATOMIC_AS(name##_system, type, expression, kind)
+#define CUGEN_ATOMIC(name, type, expression) CUGEN_ATOMIC_SCOPES(name, type, expression, 0)
+#define CUGEN_EXCHANGE(type)                 CUGEN_ATOMIC_SCOPES(atomicExch, type, value, CPU_REPLACES)
 #define CUGEN_ATOMIC_INTEGERS(name, expression)                                                                      \
   CUGEN_ATOMIC(name, int, expression)                                                                                \
   CUGEN_ATOMIC(name, unsigned, expression)                                                                           \
@@ -62,8 +64,10 @@ CUGEN_ATOMIC(atomicAdd, float, old + value)
 CUGEN_ATOMIC(atomicAdd, double, old + value)
 CUGEN_ATOMIC(atomicSub, int, (unsigned)old - (unsigned)value)
 CUGEN_ATOMIC(atomicSub, unsigned, old - value)
-CUGEN_ATOMIC_INTEGERS(atomicExch, value)
-CUGEN_ATOMIC(atomicExch, float, value)
+CUGEN_EXCHANGE(int)
+CUGEN_EXCHANGE(unsigned)
+CUGEN_EXCHANGE(unsigned long long)
+CUGEN_EXCHANGE(float)
 CUGEN_ATOMIC_INTEGERS(atomicMin, value < old ? value : old)
 CUGEN_ATOMIC(atomicMin, long long, value < old ? value : old)
 CUGEN_ATOMIC_INTEGERS(atomicMax, old < value ? value : old)

@@ -34,24 +34,47 @@ CUGEN_UNWATCHED void __tsan_write_range(void *at, unsigned long bytes) {
 CUGEN_UNWATCHED void __tsan_init() {}
 CUGEN_UNWATCHED void __tsan_func_entry(void *) {}
 CUGEN_UNWATCHED void __tsan_func_exit() {}
-/* clang's own, for copies that gcc makes accesses of. */
-CUGEN_UNWATCHED void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-  cugen_own_watch->access(from, bytes, CPU_PACKED, __builtin_return_address(0));
-  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
-  return memmove(to, from, bytes);
-}
-CUGEN_UNWATCHED void *__tsan_memset(void *to, int byte, size_t bytes) {
-  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
-  return memset(to, byte, bytes);
-}
-#ifdef __clang__ /* before its version 15 it calls these; memmove is libc's */
+/* Copies and fills of any length. clang++ calls these from its version 15 on, and before it memcpy, memmove and memset; so it
+   does for loops that it makes one of. g++ would put moves in their place behind where it puts its calls: to it they are inline
+   functions, but for copies of a word, which it makes accesses of. */
+#define CUGEN_WATCHED_COPY(name)                                                                                       \
+  CUGEN_UNWATCHED void *name(void *to, const void *from, size_t bytes) {                                               \
+    if (bytes) cugen_own_watch->access(from, bytes, CPU_PACKED, __builtin_return_address(0));                          \
+    if (bytes) cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));                \
+    return cugen_own_watch->move(to, from, bytes);                                                                     \
+  }
+#define CUGEN_WATCHED_FILL(name)                                                                                       \
+  CUGEN_UNWATCHED void *name(void *to, int byte, size_t bytes) {                                                       \
+    if (bytes) cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));                \
+    return cugen_own_watch->fill(to, byte, bytes);                                                                     \
+  }
+CUGEN_WATCHED_COPY(__tsan_memcpy)
+CUGEN_WATCHED_COPY(__tsan_memmove)
+CUGEN_WATCHED_FILL(__tsan_memset)
+#ifdef __clang__
 CUGEN_UNWATCHED void *cugen_memcpy(void *, const void *, size_t) __asm__("memcpy");
-CUGEN_UNWATCHED void *cugen_memcpy(void *to, const void *from, size_t bytes) {
-  cugen_own_watch->access(from, bytes, CPU_PACKED, __builtin_return_address(0));
-  cugen_own_watch->access(to, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
-  return memmove(to, from, bytes);
+CUGEN_UNWATCHED void *cugen_memmove(void *, const void *, size_t) __asm__("memmove");
+CUGEN_UNWATCHED void *cugen_memset(void *, int, size_t) __asm__("memset");
+CUGEN_WATCHED_COPY(cugen_memcpy)
+CUGEN_WATCHED_COPY(cugen_memmove)
+CUGEN_WATCHED_FILL(cugen_memset)
+#else
+#define CUGEN_COPY(name)                                                                                               \
+  extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *name(                     \
+      void *to, const void *from, size_t bytes) noexcept {                                                             \
+    if (__builtin_constant_p(bytes) && bytes <= 16 && !(bytes & (bytes - 1))) return __builtin_##name(to, from, bytes); \
+    return __tsan_##name(to, from, bytes);                                                                             \
+  }
+CUGEN_COPY(memcpy)
+CUGEN_COPY(memmove)
+#undef CUGEN_COPY
+extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *memset(
+    void *to, int byte, size_t bytes) noexcept {
+  return __tsan_memset(to, byte, bytes);
 }
 #endif
+#undef CUGEN_WATCHED_FILL
+#undef CUGEN_WATCHED_COPY
 #undef CUGEN_WATCHED_SIZE
 #undef CUGEN_WATCHED
 
@@ -116,6 +139,11 @@ template <class Value> CUGEN_QUIET Value cugen_peek(const Value *at) { return *a
 template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at = value; }
 /* from null: zeros. */
 CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
+#ifdef CUGEN_WATCH
+  if (from) cugen_own_watch->move(to, from, bytes);
+  else cugen_own_watch->fill(to, 0, bytes);
+#else
   if (from) memmove(to, from, bytes);
   else memset(to, 0, bytes);
+#endif
 }
