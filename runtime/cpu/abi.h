@@ -99,10 +99,10 @@ struct cpu_hooks {
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */
 
 enum cpu_access {
-  CPU_WRITE = 1,    /* else it reads */
-  CPU_ATOMIC = 2,   /* of the whole device */
-  CPU_ASYNC = 4,    /* part of a copy that goes on meanwhile */
-  CPU_PACKED = 32,  /* of bytes, or of a type that may lie anywhere: no multiple is needed */
+  CPU_WRITE = 1,     /* else it reads */
+  CPU_ATOMIC = 2,    /* of the whole device */
+  CPU_ASYNC = 4,     /* part of a copy that goes on meanwhile */
+  CPU_PACKED = 32,   /* of bytes, or of a type that may lie anywhere: no multiple is needed */
   CPU_VOLATILE = 64, /* looks past caches */
   CPU_REPLACES = 128 /* an atomic operation that makes nothing of what was there: an exchange */
 };

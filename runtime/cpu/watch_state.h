@@ -28,10 +28,11 @@ struct touch {
 };
 
 struct cell {
-  struct touch write, reads[3]; /* the last reader; one of another warp, if there is one; the last of a block before */
-  struct touch atomic;          /* the last atomic operation: it does not hide the write before */
-  uint32_t flag;                /* of flags.h */
-  uint8_t written;              /* bytes; of shared memory in this block */
+  struct touch write,
+      reads[3];        /* the last reader; one of another warp, if there is one; the last of a block before */
+  struct touch atomic; /* the last atomic operation: it does not hide the write before */
+  uint32_t flag;       /* of flags.h */
+  uint8_t written;     /* bytes; of shared memory in this block */
 };
 
 struct region {
