@@ -81,9 +81,9 @@ kernel "filter" {
   implementation "strips" {
     template "filter_strips.cu",
     -- What led on an H200, from 3 x 3 to 15 x 15.
-    try { image_in = "global", block_x = 64, block_y = 4, vec = 4, strip = 4, unrolled = true, resident = 1024 },
-    try { image_in = "global", block_x = 64, block_y = 1, vec = 4, strip = 4, unrolled = true, resident = 768 },
-    try { image_in = "global", block_x = 32, block_y = 1, vec = 4, strip = 32, unrolled = false, ahead = true, resident = 512 },
+    try { block_x = 64, block_y = 4, vec = 4, strip = 4, unrolled = true, resident = 1024 },
+    try { block_x = 64, block_y = 1, vec = 4, strip = 4, unrolled = true, resident = 768 },
+    try { block_x = 32, block_y = 1, vec = 4, strip = 32, unrolled = false, ahead = true, resident = 512 },
     tunable "block_x" { 64, 32, 128 },
     tunable "block_y" { 4, 2, 1, 8 },
     tunable "vec" { 4, 2, 8, 1 },                        -- columns of a strip, and elements in one load
