@@ -80,6 +80,8 @@ static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "cassert"};
 /* The host's would be in the way of CUDA's functions: std has those instead, as under NVRTC. */
 static const char std_functions[] = "cmath";
+/* C's own: libstdc++'s wraps the host's <cmath> once <cstdlib> was there. */
+static const char math[] = "#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1\n#include_next <math.h>\n";
 
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
@@ -257,6 +259,9 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
+  text_add(&functions, math);
+  if (!status) status = write_file(job, "math.h", &functions, err);
+  text_clear(&functions);
   text_add(&functions, standard_text(std_functions));
   if (!status) status = write_file(job, std_functions, &functions, err);
   text_free(&functions);
