@@ -362,6 +362,5 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
   int status = api_arguments(k, 0, arguments, error);
   if (!status) api_describe_argument(&arguments[index], out);
-  if (!status) out->kind = k->config->arguments[index].kind; /* also of one that is none of this problem's */
   return status;
 }

@@ -263,30 +263,32 @@ static const struct function {
   enum expr_op op;
   int arguments;
   bool more;
+  bool formula; /* in formulas only; these come last */
 } functions[] = {
-    {"ceil_div", OP_CEIL_DIV, 2, false},
-    {"round_up", OP_ROUND_UP, 2, false},
-    {"min", OP_MIN, 2, true},
-    {"max", OP_MAX, 2, true},
-    {"is_pow2", OP_IS_POW2, 1, false},
-    {"log2", OP_LOG2, 1, false},
-    {"abs", OP_ABS, 1, false},
-    {"sizeof", OP_SIZEOF, 1, false},
-    {"eps", OP_EPS, 1, false},
-    {"sqrt", OP_SQRT, 1, false},
-    /* in formulas only */
-    {"exp", OP_EXP, 1, false},
-    {"log", OP_LOG, 1, false},
-    {"tanh", OP_TANH, 1, false},
-    {"erf", OP_ERF, 1, false},
-    {"gelu", OP_GELU, 1, false},
-    {"fast_gelu", OP_FAST_GELU, 1, false},
-    {"relu", OP_RELU, 1, false},
+    {"ceil_div", OP_CEIL_DIV, 2, false, false},
+    {"round_up", OP_ROUND_UP, 2, false, false},
+    {"min", OP_MIN, 2, true, false},
+    {"max", OP_MAX, 2, true, false},
+    {"is_pow2", OP_IS_POW2, 1, false, false},
+    {"log2", OP_LOG2, 1, false, false},
+    {"abs", OP_ABS, 1, false, false},
+    {"sizeof", OP_SIZEOF, 1, false, false},
+    {"eps", OP_EPS, 1, false, false},
+    {"sqrt", OP_SQRT, 1, false, false},
+    {"exp", OP_EXP, 1, false, true},
+    {"log", OP_LOG, 1, false, true},
+    {"tanh", OP_TANH, 1, false, true},
+    {"erf", OP_ERF, 1, false, true},
+    {"gelu", OP_GELU, 1, false, true},
+    {"fast_gelu", OP_FAST_GELU, 1, false, true},
+    {"relu", OP_RELU, 1, false, true},
 };
-enum { FUNCTION_COUNT = sizeof functions / sizeof *functions, PLAIN_FUNCTIONS = FUNCTION_COUNT - 7 };
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
 static size_t function_count(const struct parser *parser) {
-  return parser->element ? FUNCTION_COUNT : PLAIN_FUNCTIONS;
+  size_t count = 0;
+  while (count < FUNCTION_COUNT && (parser->element || !functions[count].formula)) count++;
+  return count;
 }
 
 static const struct function *find_function(const struct parser *parser, const char *name) {

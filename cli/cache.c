@@ -44,39 +44,29 @@ static bool is_common(const cugen_cache_set *sets, size_t count, const char *con
   return true;
 }
 
-static void print_settings(const cugen_cache_set *sets, size_t count, const cugen_cache_set *set, bool common,
-                           FILE *out) {
-  for (const char *word = set->problem, *lead = ""; *word; word += strspn(word, " ")) {
-    size_t length = strcspn(word, " ");
-    if (is_common(sets, count, set->config, word, length) == common) {
-      fprintf(out, "%s%.*s", lead, (int)length, word);
-      lead = " ";
-    }
-    word += length;
-  }
-}
-
-static void problem_cell(struct table *table, const cugen_cache_set *sets, size_t count, const cugen_cache_set *set) {
+/* The set's settings that are common, or those that are not. To be freed; NULL: no memory. */
+static char *take_settings(const cugen_cache_set *sets, size_t count, const cugen_cache_set *set, bool common) {
   char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (out) print_settings(sets, count, set, false, out);
-  if (out) fclose(out);
-  table_cell(table, text ? text : set->problem);
-  free(text);
+  size_t size, length;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  for (const char *word = set->problem, *lead = ""; *word; word += length, word += strspn(word, " ")) {
+    length = strcspn(word, " ");
+    if (is_common(sets, count, set->config, word, length) != common) continue;
+    fprintf(out, "%s%.*s", lead, (int)length, word);
+    lead = " ";
+  }
+  fclose(out);
+  return text;
 }
 
 /* "matmul: all with layout_a=row pitched=false" */
 static void print_common(const cugen_cache_set *sets, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (i && strcmp(sets[i - 1].config, sets[i].config) == 0) continue;
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (out) print_settings(sets, count, &sets[i], true, out);
-    if (out) fclose(out);
-    if (text && *text) printf("%s: all with %s\n", sets[i].config, text);
-    free(text);
+    char *common = take_settings(sets, count, &sets[i], true);
+    if (common && *common) printf("%s: all with %s\n", sets[i].config, common);
+    free(common);
   }
 }
 
@@ -88,7 +78,9 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
   for (size_t i = 0; i < count; i++) {
     const cugen_cache_set *set = &sets[i];
     table_cell(&table, set->config);
-    problem_cell(&table, sets, count, set);
+    char *problem = take_settings(sets, count, set, false);
+    table_cell(&table, problem ? problem : set->problem);
+    free(problem);
     table_cell(&table, print_count(set->records).text);
     table_cell(&table, print_count(set->failed).text);
     table_cell(&table, *set->best ? print_seconds(set->seconds).text : "-");

@@ -150,6 +150,8 @@ int complete_words(struct cli *cli, int argc, char **argv);
 int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* More of the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What `print` prints, likewise. */
+void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out));
 /* A remark on stderr, with a line end; nothing under --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);
@@ -200,8 +202,6 @@ bool cli_is_predicted(const struct cli *cli, const char *model);
 bool cli_only_predicts(const struct cli *cli);
 /* "cugen tune CONFIG ...": what measures here where a measurement is missing, or predicts where nothing can be measured. */
 void cli_print_tune(const struct cli *cli, FILE *out);
-/* What `print` prints, behind the error's message. */
-void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out));
 
 /* ---- The commands ---- */
 

@@ -14,7 +14,7 @@ static bool is_cpu_set(const cugen_cache_set *set) {
 }
 
 static bool is_predicted_set(const cugen_cache_set *set) {
-  return strncmp(set->device, "predicted ", 10) == 0;
+  return print_predicted_device(set->device) != NULL;
 }
 
 static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
@@ -212,7 +212,8 @@ static int list_model(struct cli *cli, struct findings *f) {
   const char *device;
   cugen_kernel_key(cli->kernel, &device, NULL);
   filter.config = cli->operand;
-  filter.device = strncmp(device, "predicted ", 10) == 0 ? device + 10 : device;
+  const char *predicted = print_predicted_device(device);
+  filter.device = predicted ? predicted : device;
   return cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
 }
 

@@ -9,20 +9,25 @@ static void write_source(const void *source, FILE *out) {
   fputs(source, out);
 }
 
-/* What can be done where nothing is measured. */
-static void append_way_out(struct cli *cli, bool predicted) {
+/* What gives a best one: a measurement, or where none can be made a prediction. */
+static void append_remedy(struct cli *cli) {
   const char *model = cli_stand_in(cli);
-  bool measures = !predicted && !cli_only_predicts(cli);
-  bool elsewhere = !predicted && (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
-  if (predicted) cli_append(cli, "leave out --best for the model's choice, predicted");
-  if (!predicted && (measures || !elsewhere)) {
+  bool measures = !cli_only_predicts(cli);
+  bool predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
+  if (measures || !predicted) {
     cli_append(cli, "run '");
     cli_append_printed(cli, cli_print_tune);
     cli_append(cli, measures ? "' first" : "' first and ");
   }
-  if (measures && elsewhere) cli_append(cli, ", ");
-  if (elsewhere || (!predicted && !measures))
-    cli_append(cli, "take what is predicted (--device %s without --best)", model);
+  if (measures && !predicted) return;
+  cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "", model);
+}
+
+static void append_way_out(struct cli *cli, bool predicted) {
+  if (predicted)
+    cli_append(cli, "leave out --best for the model's choice, predicted");
+  else
+    append_remedy(cli);
   cli_append(cli, ", or name a variant ('cugen cache why %s", cli->operand);
   cli_append_printed(cli, cli_print_same);
   cli_append(cli, "' explains)");

@@ -1,5 +1,4 @@
 /* What there is where no GPU is: a described one that stands in, and what is predicted for it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -31,17 +30,6 @@ bool cli_is_predicted(const struct cli *cli, const char *model) {
   cugen_kernel_close(other.kernel);
   cugen_close(other.lib);
   return predicted;
-}
-
-void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out)) {
-  char *printed = NULL;
-  size_t length;
-  FILE *out = open_memstream(&printed, &length);
-  if (!out) return;
-  print(cli, out);
-  fclose(out);
-  cli_append(cli, "%s", printed ? printed : "");
-  free(printed);
 }
 
 bool cli_only_predicts(const struct cli *cli) {

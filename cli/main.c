@@ -180,6 +180,17 @@ void cli_append(struct cli *cli, const char *format, ...) {
   va_end(args);
 }
 
+void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out)) {
+  char *printed = NULL;
+  size_t length;
+  FILE *out = open_memstream(&printed, &length);
+  if (!out) return;
+  print(cli, out);
+  fclose(out);
+  cli_append(cli, "%s", printed ? printed : "");
+  free(printed);
+}
+
 void cli_remark(const struct cli *cli, const char *format, ...) {
   if (options_given(cli, OPTION_QUIET)) return;
   va_list args;

@@ -60,7 +60,7 @@ static int print_signature(struct cli *cli, const void *of, FILE *out) {
 }
 
 static void add_argument(struct table *table, const cugen_argument_info *argument) {
-  table_cell(table, kinds[argument->kind]);
+  table_cell(table, argument->absent ? "-" : kinds[argument->kind]);
   table_cell(table, argument->name);
   table_cell(table, argument->dtype);
   table_cell(table, print_extents(argument->shape, argument->rank, " x ").text);

@@ -50,7 +50,7 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
 /* Of predictions the cache says so in the device's place. */
 static bool is_predicted(const cugen_why_match *match) {
   for (size_t i = 0; i < match->row_count; i++)
-    if (strcmp(match->rows[i].field, "device") == 0) return strncmp(match->rows[i].found, "predicted ", 10) == 0;
+    if (strcmp(match->rows[i].field, "device") == 0) return print_predicted_device(match->rows[i].found);
   return false;
 }
 

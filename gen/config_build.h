@@ -85,6 +85,11 @@ bool push_field(struct build *build, int table, const char *key);
 /* The first key in strcmp's order that is not among the known ones; NULL: all are. "" stands for one that is no
    string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
+/* "message (nearest 'x')": the name is none of these. */
+int refuse_name(struct build *build, int line, const char *name, const char *const *names, size_t count,
+                const char *format, ...) PRINTF_LIKE(6, 7);
+/* Refuses a table whose keys are not all problems of this kernel; who: "check". */
+int refuse_unknown_problem(struct build *build, int line, int table, const char *who);
 
 /* ---- Names (config_scope.c) ---- */
 

@@ -20,23 +20,11 @@ static int refuse_unlisted(struct build *build, int line, const struct config_pr
   return status;
 }
 
-static int refuse_unknown(struct build *build, int line, int table) {
-  struct config *config = build->config;
-  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
-  if (!names) return build_memory(build);
-  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
-  const char *odd = unknown_key(build, table, names, config->problem_count);
-  if (!odd) return CUGEN_OK;
-  const char *nearest = text_nearest(odd, names, config->problem_count);
-  return build_fail(build, line, "check names '%s', which is no problem of this kernel%s%s%s", odd,
-                    nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-}
-
 static int read_check_values(struct build *build, int line, int table, struct value *out) {
   const struct config *config = build->config;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, line, "check needs its values in braces: %s", config_keywords[KEYWORD_check].example);
-  int status = refuse_unknown(build, line, table);
+  int status = refuse_unknown_problem(build, line, table, "check");
   for (size_t i = 0; i < config->problem_count && !status; i++) {
     out[i] = (struct value){.type = VALUE_NIL};
     if (!push_field(build, table, config->problems[i].name)) continue;

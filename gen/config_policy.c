@@ -14,29 +14,13 @@ static const char *const examples[KINDS] = {
     "policy \"buckets\" { M = { 256, 1024, 4096 } }",
 };
 
-static int fail_with_nearest(struct build *build, int line, const char *message, const char *name,
-                             const char *const *names, size_t count) {
-  const char *nearest = text_nearest(name, names, count);
-  return build_fail(build, line, "%s%s%s%s", message, nearest ? " (nearest '" : "", nearest ? nearest : "",
-                    nearest ? "')" : "");
-}
-
 /* ---- nearest { distance = 1 } ---- */
-
-static int unknown_field(struct build *build, int line, const char *odd) {
-  static const char *const known[] = {"distance"};
-  struct text message = {0};
-  text_addf(&message, "unknown field '%s' of policy \"nearest\"", odd);
-  int status = fail_with_nearest(build, line, text_get(&message), odd, known, 1);
-  text_free(&message);
-  return status;
-}
 
 static int read_nearest(struct build *build, int line, int table) {
   static const char *const known[] = {"distance"};
   struct value value;
   const char *odd = unknown_key(build, table, known, 1);
-  if (odd) return unknown_field(build, line, odd);
+  if (odd) return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"nearest\"", odd);
   if (!push_field(build, table, "distance"))
     return build_fail(build, line, "policy \"nearest\" has no distance: %s", examples[POLICY_NEAREST]);
   int status = read_value(build, line, "distance of policy \"nearest\"", &value);
@@ -103,24 +87,10 @@ static int read_bucket(struct build *build, int line, size_t index) {
   return read_bounds(build, line, problem, bucket);
 }
 
-static int check_buckets(struct build *build, int line, int table) {
-  const struct config *config = build->config;
-  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
-  struct text message = {0};
-  if (!names) return build_memory(build);
-  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
-  const char *odd = unknown_key(build, table, names, config->problem_count);
-  if (!odd) return CUGEN_OK;
-  text_addf(&message, "policy names '%s', which is no problem of this kernel", odd);
-  int status = fail_with_nearest(build, line, text_get(&message), odd, names, config->problem_count);
-  text_free(&message);
-  return status;
-}
-
 static int read_buckets(struct build *build, int line, int table) {
   const struct config *config = build->config;
   struct config_policy *policy = &build->config->policy;
-  int status = check_buckets(build, line, table);
+  int status = refuse_unknown_problem(build, line, table, "policy");
   if (status) return status;
   policy->buckets = arena_array(build->arena, config->problem_count, sizeof *policy->buckets);
   if (!policy->buckets) return build_memory(build);
@@ -137,11 +107,8 @@ static int read_buckets(struct build *build, int line, int table) {
 /* ---- All three ---- */
 
 static int unknown_kind(struct build *build, int line, const char *name) {
-  struct text message = {0};
-  text_addf(&message, "policy '%.80s' is none of %s, %s, %s", name, kinds[0], kinds[1], kinds[2]);
-  int status = fail_with_nearest(build, line, text_get(&message), name, kinds, KINDS);
-  text_free(&message);
-  return status;
+  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s", name, kinds[0],
+                     kinds[1], kinds[2]);
 }
 
 static int read_policy_value(struct build *build, int line, enum policy_kind kind) {

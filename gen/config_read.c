@@ -154,6 +154,31 @@ const char *unknown_key(struct build *build, int table, const char *const *known
   return first;
 }
 
+int refuse_name(struct build *build, int line, const char *name, const char *const *names, size_t count,
+                const char *format, ...) {
+  const char *nearest = text_nearest(name, names, count);
+  struct text message = {0};
+  va_list values;
+  va_start(values, format);
+  text_vaddf(&message, format, values);
+  va_end(values);
+  int status = build_fail(build, line, "%s%s%s%s", text_get(&message), nearest ? " (nearest '" : "",
+                          nearest ? nearest : "", nearest ? "')" : "");
+  text_free(&message);
+  return status;
+}
+
+int refuse_unknown_problem(struct build *build, int line, int table, const char *who) {
+  const struct config *config = build->config;
+  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
+  if (!names) return build_memory(build);
+  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
+  const char *odd = unknown_key(build, table, names, config->problem_count);
+  return odd ? refuse_name(build, line, odd, names, config->problem_count,
+                           "%s names '%s', which is no problem of this kernel", who, odd)
+             : CUGEN_OK;
+}
+
 /* ---- Values ---- */
 
 /* The string at the top, without NUL bytes, or NULL. */

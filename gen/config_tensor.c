@@ -14,9 +14,8 @@ static int find_argument(struct build *build, const struct item *item, size_t *o
     names[*out] = config->arguments[*out].name;
     if (strcmp(names[*out], item->name) == 0) return CUGEN_OK;
   }
-  const char *nearest = text_nearest(item->name, names, config->argument_count);
-  return build_fail(build, item->declaration->line, "tensor names '%s', which is no argument of this kernel%s%s%s",
-                    item->name, nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+  return refuse_name(build, item->declaration->line, item->name, names, config->argument_count,
+                     "tensor names '%s', which is no argument of this kernel", item->name);
 }
 
 static int check_argument(struct build *build, const struct config_implementation *implementation,

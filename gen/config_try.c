@@ -9,10 +9,9 @@ static int refuse_unknown(struct build *build, int line, int table, const struct
   if (!names) return build_memory(build);
   for (size_t i = 0; i < owner->tunable_count; i++) names[i] = owner->tunables[i].name;
   const char *odd = unknown_key(build, table, names, owner->tunable_count);
-  if (!odd) return CUGEN_OK;
-  const char *nearest = text_nearest(odd, names, owner->tunable_count);
-  return build_fail(build, line, "try names '%s', which is no tunable of this implementation%s%s%s", odd,
-                    nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+  return odd ? refuse_name(build, line, odd, names, owner->tunable_count,
+                           "try names '%s', which is no tunable of this implementation", odd)
+             : CUGEN_OK;
 }
 
 /* The value at the top of the stack, as " BM=128". */

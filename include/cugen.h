@@ -454,8 +454,8 @@ typedef struct cugen_record {
   int power_watts;              /* the whole board's, while measuring; 0: not known */
   const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */
   int predicted; /* nothing was measured: the times are the model's, see cugen_kernel_use_predictions */
-  int verified; /* the result was compared with the reference's; 0: it was not: the config has reference "none", then OK says only that it
-                    ran, or it did not run */
+  int verified; /* the result was compared with the reference's; 0: it did not run, or the config has reference "none": then OK
+                   says only that it ran */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
@@ -774,9 +774,9 @@ typedef struct cugen_plan_info {
      below 1) is equal.
    - buckets: of the problem with each size that has buckets rounded up to the next bound, above the last to the last.
    It must be a valid variant here, and its record of the source as it is now, else that problem's next best is taken.
-   Failing all that, the model's choice, where predictions are remembered, else on a GPU the first valid one of those that the config names (try), else the first valid variant: untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles it, or
-   takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one was
-   given and the kernel is for the cpu device. */
+   Failing all that, the default (CUGEN_PLAN_DEFAULT): untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles
+   it, or takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one
+   was given and the kernel is for the cpu device. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);

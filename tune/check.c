@@ -173,7 +173,8 @@ static bool is_explained(const struct probe_result *result) {
     if (wrong && kind == WATCH_INPUT && strncmp(result->reason, wrote, strlen(wrote)) == 0) return true;
     if (wrong) continue;
     const bool last = kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP || kind == WATCH_ALIGN;
-    const bool refused = kind == WATCH_MASK && strstr(result->reason, "does not name the calling lane");
+    const char *text = result->report->findings[i].text; /* of a mask that ended it, the reason says the same */
+    const bool refused = kind == WATCH_MASK && *text && strstr(result->reason, text);
     if (last || refused || kind == WATCH_BOUNDS) return true;
   }
   return false;

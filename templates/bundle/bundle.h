@@ -108,12 +108,14 @@ typedef struct bundle_argument_info {
 enum { BUNDLE_ARGUMENTS = @argument_count };
 int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
 
-/* arguments[i]: of a buffer its device pointer, at a multiple of its element's size (scratch may be NULL: the call then owns
-   memory of its own, zeroed; memory given for scratch is to be zeroed once); of a scalar a pointer to its value, of the type that its dtype names, copied now, or NULL for the problem's own; of a constant a
-   pointer to its values, on either side, copied now: they belong to the plan, and the context is synchronised. */
+/* arguments[i]: of a buffer its device pointer, at a multiple of its element's size, of 16 bytes where the variant reaches it
+   through a tensor map (BUNDLE_ERROR_USAGE otherwise; scratch may be NULL: the call then owns memory of its own, zeroed;
+   memory given for scratch is to be zeroed once); of a scalar a pointer to its value, of the type that its dtype names,
+   copied now, or NULL for the problem's own; of a constant a pointer to its values, on either side, copied now: they
+   belong to the plan, and the context is synchronised. */
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error);
-/* On a CUstream of the library's context; NULL is its default stream. One cuLaunchKernel (or cuLaunchKernelEx) a planned launch: nothing is
-   allocated, locked or looked up. Returns before the kernels end. */
+/* On a CUstream of the library's context; NULL is its default stream. One cuLaunchKernel (or cuLaunchKernelEx) a planned
+   launch: nothing is allocated, locked or looked up. Returns before the kernels end. */
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
 /* What was launched must have ended when a call that owns scratch is released. */
 void bundle_release(bundle_call *call);

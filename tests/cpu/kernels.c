@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
@@ -16,6 +17,7 @@ int open_library(void **state) {
   cugen *lib;
   options.device = "cpu";
   options.cache = "none";
+  options.worker = getenv("CUGEN_WORKER");
   if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
   *state = lib;
   return 0;
@@ -110,4 +112,21 @@ void launch_once(cugen_plan *plan, void *const *arguments, size_t count) {
   if (cugen_call_bind(plan, arguments, count, &call, &error)) fail_msg("%s", error.message);
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
   cugen_call_close(call);
+}
+
+cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *body) {
+  struct text config = {0}, template = {0}, reference = {0}, source = {0};
+  text_addf(&config, "%s.lua", made->name);
+  text_addf(&template, "%s.cu", made->name);
+  text_add(&reference, made->reference);
+  text_addf(&source, "%s%s\n}\n", made->head, body);
+  struct text declared = {0};
+  text_add(&declared, made->config);
+  add_text(lib, text_get(&config), &declared);
+  add_text(lib, "reference.cu", &reference);
+  add_text(lib, text_get(&template), &source);
+  cugen_kernel *kernel = open_kernel(lib, text_get(&config), &made->setting, 1);
+  struct text *const all[] = {&config, &template, &reference, &source, &declared};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) text_free(all[i]);
+  return kernel;
 }

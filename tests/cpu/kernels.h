@@ -23,6 +23,15 @@ void replace(struct text *text, const char *after, const char *from, const char 
 
 void add_text(cugen *lib, const char *name, const struct text *text);
 
+/* A kernel of a test's own: NAME.lua with the template NAME.cu, and reference.cu. */
+struct made_up {
+  const char *name, *config, *reference;
+  const char *head; /* of the template, up to the kernel's body */
+  const char *setting;
+};
+
+cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *body);
+
 /* A shipped config with fewer variants. */
 struct choice {
   const char *config;

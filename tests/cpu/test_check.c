@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "kernels.h"
 
 static const char config[] = "kernel 'planted' {\n"
                              "  problem 'n' (64),\n"
@@ -157,30 +157,12 @@ static const struct planted whole[] = {
      "v.w);\n}"},
 };
 
-static void write_template(const char *body, char *out, size_t size) {
-  static const char head[] = "__global__ void planted(${params}) {\n"
-                             "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n",
-                    tail[] = "\n}\n";
-  size_t length = strlen(body);
-  assert_true(sizeof head + length + sizeof tail < size);
-  memcpy(out, head, sizeof head - 1);
-  memcpy(out + sizeof head - 1, body, length);
-  memcpy(out + sizeof head - 1 + length, tail, sizeof tail);
-}
-
-static cugen_kernel *open_planted(cugen *lib, const char *body) {
-  char text[1024];
-  cugen_error error = {0};
-  cugen_kernel *kernel = NULL;
-  static const char *const settings[] = {"n=64"};
-  write_template(body, text, sizeof text);
-  if (cugen_add_file(lib, "planted.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(lib, "reference.cu", reference, sizeof reference - 1, &error) ||
-      cugen_add_file(lib, "planted.cu", text, strlen(text), &error) ||
-      cugen_kernel_open(lib, "planted.lua", settings, 1, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
-}
+static const struct made_up made = {.name = "planted",
+                                    .config = config,
+                                    .reference = reference,
+                                    .setting = "n=64",
+                                    .head = "__global__ void planted(${params}) {\n"
+                                            "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
 
 static const cugen_check_finding *find(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
@@ -200,7 +182,7 @@ static bool check_one(cugen *lib, const struct planted *p) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
   cugen_error error = {0};
   cugen_check check;
-  cugen_kernel *kernel = open_planted(lib, p->body);
+  cugen_kernel *kernel = open_made_up(lib, &made, p->body);
   options.variant = "only";
   options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 3 : 60;
   int status = cugen_kernel_check(kernel, &options, &check, &error);
@@ -227,24 +209,7 @@ static void test_whole(void **state) {
   assert_true(right);
 }
 
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  options.worker = getenv("CUGEN_WORKER");
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_whole)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "kernels.h"
 
 enum { MOST_SETTINGS = 4 };
 
@@ -112,24 +112,7 @@ static void test_row(void **state) {
   }
 }
 
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  options.worker = getenv("CUGEN_WORKER");
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_row)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "kernels.h"
 
 static const char config[] = "kernel 'ordered' {\n"
                              "  problem 'n' (256),\n"
@@ -210,31 +210,13 @@ static const struct {
      "y[i] = x[i];\n"},
 };
 
-static void write_template(const char *body, char *out, size_t size) {
-  static const char head[] = "__global__ void ordered(${params}) {\n"
-                             "__shared__ bool last;\n"
-                             "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n",
-                    tail[] = "\n}\n";
-  size_t length = strlen(body);
-  assert_true(sizeof head + length + sizeof tail < size);
-  memcpy(out, head, sizeof head - 1);
-  memcpy(out + sizeof head - 1, body, length);
-  memcpy(out + sizeof head - 1 + length, tail, sizeof tail);
-}
-
-static cugen_kernel *open_kernel(cugen *lib, const char *body) {
-  char text[2048];
-  cugen_error error = {0};
-  cugen_kernel *kernel = NULL;
-  static const char *const settings[] = {"n=256"};
-  write_template(body, text, sizeof text);
-  if (cugen_add_file(lib, "ordered.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(lib, "reference.cu", reference, sizeof reference - 1, &error) ||
-      cugen_add_file(lib, "ordered.cu", text, strlen(text), &error) ||
-      cugen_kernel_open(lib, "ordered.lua", settings, 1, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
-}
+static const struct made_up made = {.name = "ordered",
+                                    .config = config,
+                                    .reference = reference,
+                                    .setting = "n=256",
+                                    .head = "__global__ void ordered(${params}) {\n"
+                                            "__shared__ bool last;\n"
+                                            "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
 
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
@@ -246,7 +228,7 @@ static bool check_one(cugen *lib, size_t at) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
   cugen_error error = {0};
   cugen_check check;
-  cugen_kernel *kernel = open_kernel(lib, cases[at].body);
+  cugen_kernel *kernel = open_made_up(lib, &made, cases[at].body);
   options.variant = "only";
   options.timeout = 20;
   int status = cugen_kernel_check(kernel, &options, &check, &error);
@@ -269,24 +251,7 @@ static void test_order(void **state) {
   assert_true(right);
 }
 
-static int set_up(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  options.worker = getenv("CUGEN_WORKER");
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  *state = lib;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  cugen_close(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }
