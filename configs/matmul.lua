@@ -359,6 +359,7 @@ kernel "matmul" {
     try { BM = 128, BN = 256, WM = 64, WN = 64, k_bytes = 128, stages = 4 },
     try { BM = 256, BN = 128, WM = 64, WN = 64, k_bytes = 64, stages = 5 },
     try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
+    try { BM = 128, BN = 64, WM = 64, WN = 32, k_bytes = 128, stages = 3, group = 16, f64_rows = 16 },
 
     tunable "BM" { 128, 256, 64 },               -- the block's tile of C
     tunable "BN" { 128, 256, 64 },
@@ -422,8 +423,8 @@ kernel "matmul" {
     requires "streams",
     requires "batch == 1",
 
+    try { BM = 128, BN = 128, cluster_x = 2 },
     try { BM = 128, BN = 256, cluster_x = 2 },
-    try { BM = 128, BN = 192 },
 
     tunable "BM" { 128, 256 },
     tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
@@ -431,6 +432,8 @@ kernel "matmul" {
     tunable "cluster_y" { 1, 2 },
     tunable "group"     { 16, 8 },
     tunable "deferred"  { true, false },
+    tunable "aligned"   { true, false },         -- as many clusters for each shared tile, which are at the same k at a time
+    tunable "store_most" { 128, 64 },            -- bytes of a line that are stored at once: by the rule below
 
     derive "stream"        "true",
     derive "swap"          "false",
@@ -447,13 +450,14 @@ kernel "matmul" {
     derive "x_along_k"     "by_rows and layout_a == 'row' or not by_rows and layout_b == 'col'",
     derive "y_along_k"     "by_rows and layout_b == 'col' or not by_rows and layout_a == 'row'",
     derive "row_bytes"     "BN * sizeof(result)",
-    derive "store_bytes"   "row_bytes % 128 == 0 and 128 or row_bytes % 64 == 0 and 64 or 32",
+    derive "store_bytes"   "row_bytes % 128 == 0 and store_most == 128 and 128 or row_bytes % 64 == 0 and 64 or 32",
     derive "store_n"       "store_bytes // sizeof(result)",
     derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
     derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
     derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
     derive "wave"          "multiprocessors // cluster_size", -- of clusters that run at once
     derive "shared_tiles"  "cluster_tiles % wave",
+    derive "wide_blocks"   "shared_tiles * cluster_size * (BM // 64) * (row_bytes // 128)",
 
     where "sums <= (fused and 160 or 192)",
     where "not scaled or sums + (deferred and sums // 2 or 0) <= 144",
@@ -463,6 +467,11 @@ kernel "matmul" {
     where "cluster_size <= 2",
     -- Parts of a few steps along k are not worth it, and they fit the workspace.
     where "shared_tiles * k_steps >= 4 * wave",
+    -- As many clusters for each tile leave few without one; where none is left that is all the difference.
+    where "not aligned or 2 * shared_tiles <= wave and wave % shared_tiles * 8 <= wave",
+    where "aligned or wave % shared_tiles > 0",
+    -- Narrower stores make more blocks of the second launch, which are to fill the GPU.
+    where "(store_most == 64) == (wide_blocks < multiprocessors)",
     where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
     where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
     -- Each store of a tile has its own step in the program: many take ptxas seconds.
@@ -520,7 +529,7 @@ kernel "matmul" {
     tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
     tunable "swap"      { false, true },         -- C's lines are the tile's columns, when they are few
     tunable "group"     { 8, 16, 4, 1 },         -- lines of tiles that the clusters' order goes along together
-    tunable "order"     { "down", "right" },
+    tunable "order"     { "down", "right", "hilbert" }, -- in which they do: hilbert: squares of them on that curve
     tunable "store_buffers" { 1, 2 },            -- parts of a consumer's tile that are on their way to C
     tunable "deferred" { true, false },          -- a tile is stored while the next one is multiplied
     tunable "promote"  { 0, 4, 1 },              -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
@@ -578,6 +587,7 @@ kernel "matmul" {
     where "not swap or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
     where "group == 8 or cluster_tiles > 16",
     where "order == 'down' or cluster_tiles > 16",
+    where "order ~= 'hilbert' or group >= 8 and cluster_tiles >= group * group",
 
     tensor "C" {
       swizzle = "swap and 128 or store_bytes", parts = "batch",

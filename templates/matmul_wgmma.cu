@@ -13,9 +13,9 @@
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
-// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
-// always in the same order.
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k are dealt out evenly, one tile's
+// after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a
+// second launch adds up each tile's parts, always in the same order.
 
 //@ local by_rows = (C_layout == "row") ~= swap
 //@ local X, Y = by_rows and "A" or "B", by_rows and "B" or "A"
@@ -35,6 +35,36 @@ constexpr int step_x = ${x_along_k and "32" or "32 / sizeof(A_t) * 128"};
 constexpr int step_y = ${y_along_k and "32" or "32 / sizeof(A_t) * 128"};
 
 //@ if stream then
+//@ if aligned then
+// The clusters' shares of the tiles that do not fill a wave, the first `tiles` of all: each tile has as many clusters, and
+// these take its steps along k in turn. So all tiles are at the same k at about the same time, what is read lies side
+// by side, and it comes from memory once.
+struct sharing {
+  int tiles, steps, clusters;
+
+  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
+      : tiles(all_tiles % wave), steps(all_steps), clusters(wave / tiles) {}
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return tile * clusters; }
+  __device__ __forceinline__ int last_of(int tile) const { return tile * clusters + clusters - 1; }
+};
+
+// What a block does next: `steps` along k of a tile, from `first` on, `apart` from each other.
+struct work {
+  int tile, first, steps, apart;
+};
+
+__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
+  const int apart = shares.clusters, first = cluster % apart;
+  if (cluster >= shares.tiles * apart) return {shares.tiles + cluster, 0, shares.steps, 1};
+  return {cluster / apart, first, (shares.steps - first + apart - 1) / apart, apart};
+}
+
+__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
+  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 1};
+}
+
+//@ else
 // The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
 struct sharing {
   int tiles, steps, clusters;
@@ -49,6 +79,9 @@ struct sharing {
   __device__ __forceinline__ int owner(int step) const {
     return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
   }
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return owner(tile * steps); }
+  __device__ __forceinline__ int last_of(int tile) const { return owner((tile + 1) * steps - 1); }
 };
 
 // What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
@@ -71,6 +104,7 @@ __device__ __forceinline__ work next_work(const work &done, const sharing &share
   return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
 }
 
+//@ end
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
@@ -96,6 +130,25 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
   const int first = index / all * group;
   const int lines = ${along} - first < group ? ${along} - first : group;
   const int within = index % all;
+//@ if order == "hilbert" then
+  // Squares of group x group tiles, each along a Hilbert curve from its first column to its last.
+  if (lines == group && within / (group * group) < ${across} / group) {
+    int x = 0, y = 0, left = within % (group * group);
+#pragma unroll
+    for (int side = 1; side < group; side *= 2) {
+      const int right = left / 2 % 2, down = (left ^ right) % 2;
+      if (down == 0) {
+        const int turned = right ? side - 1 - x : x;
+        x = right ? side - 1 - y : y;
+        y = turned;
+      }
+      x += side * right;
+      y += side * down;
+      left /= 4;
+    }
+    return {first + y, within / (group * group) * group + x${batch > 1 and ", product" or ""}};
+  }
+//@ end
 //@ if order == "right" then
   return {within / lines, first + within % lines${batch > 1 and ", product" or ""}};
 //@ else
@@ -209,8 +262,10 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
         const place tile = tile_at(index, tiles_x, tiles_y);
 //@ end
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
-//@ local first, count = stream and "next.first" or "first_step", stream and "next.steps" or "steps"
-        for (int step = ${first}; step < ${first} + ${count}; ++step) {
+//@ local from = stream and "next.first" or "first_step"
+//@ local to = stream and (aligned and "next.steps * next.apart" or "next.steps") or "steps"
+//@ local apart = stream and aligned and "next.apart" or "1"
+        for (int step = ${from}; step < ${from} + ${to}; ${apart == "1" and "++step" or "step += " .. apart}) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
           barrier_expect(barrier, stage_bytes);
@@ -454,7 +509,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
         ${wgmma_sum} total[1][store_n / 2] = {};
-#pragma unroll ${swap and "split_k" or "1"}
+#pragma unroll ${swap and split_k or 1}
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll
@@ -519,10 +574,10 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   const int block = blockIdx.x / (BN / store_n * (BM / 64)), rank = block % cluster_size, index = block / cluster_size;
   if (index >= shares.tiles) return;
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
-  const int last = shares.owner((index + 1) * shares.steps - 1);
+  const int last = shares.last_of(index);
   float sum[8] = {};
 #pragma unroll 8
-  for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
+  for (int cluster = shares.first_of(index); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const float4 four = *partial(workspace, cluster, index, rank, part, chunk * (store_n / 8) + own * 2 + q);

@@ -69,7 +69,7 @@ static void print_ratios(const Program &program) {
   std::vector<std::string> groups;
   for (const auto &[group, ratio] : program.ratios)
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
-  if (!groups.empty()) say("\nBursts, those under 100 us as a graph\n");
+  if (!groups.empty()) say("\nBursts, each as a graph\n");
   for (const std::string &group : groups) print_group(program, group);
 }
 

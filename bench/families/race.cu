@@ -47,7 +47,7 @@ static void compare(const Case &c, Ours &ours, Rival &rival, Stopwatch &watch) {
 
 static const double rest = 0.016; // seconds before a batch that is to run at full clocks
 
-// Short ones once more without the host's part in a launch.
+// Once more without the host's part in a launch: for short ones, and for bursts, whose first launch finds an idle GPU.
 static void race_graphs(Program &program, const Case &c, Racer &a, Racer &b, Stopwatch &watch) {
   a.repeats = b.repeats = std::max(a.repeats, b.repeats);
   Racer first, second;
@@ -100,7 +100,7 @@ static void run_race(Program &program, const Case &c, Stopwatch &watch) {
   Times mine = a.summary(), theirs = b.summary();
   print_row(c, "", mine, theirs);
   if (c.burst) program.ratios.emplace_back(group_of(c), theirs.median / mine.median);
-  if (std::min(mine.median, theirs.median) < 100e-6) race_graphs(program, c, a, b, watch);
+  if (c.burst || std::min(mine.median, theirs.median) < 100e-6) race_graphs(program, c, a, b, watch);
   if (c.sustained > 0) race_sustained(program, c, a, b, watch);
   const cugen_plan_info &about = ours.about();
   std::string remark = rival->remark();

@@ -70,6 +70,8 @@ static void test_work(void **state) {
        {"dtype=f16", "layout_b=col", "M=264", "N=392", "K=264"}},
       {"wgmma BM=64 BN=176 consumers=1 store_buffers=2 order=right group=4",
        {"dtype=bf16", "layout_b=col", "M=330", "N=904", "K=72"}},
+      {"wgmma BM=64 BN=16 consumers=1 cluster_x=1 cluster_y=1 swap=false order=hilbert group=8",
+       {"dtype=bf16", "layout_b=col", "M=600", "N=328", "K=72"}}, /* squares, and columns and lines beside them */
       {"wgmma swap=true BN=16", {"dtype=bf16", "layout_b=col", "M=16", "N=264", "K=200"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200"}},
       {"wgmma swap=true BM=128 BN=48 split_k=2", {"dtype=bf16", "M=40", "N=264", "K=264"}},
@@ -81,7 +83,8 @@ static void test_work(void **state) {
   RUN_ALL(runs);
 }
 
-/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a tile in eight parts. */
+/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a tile in eight parts; as many
+   clusters for each, and not. */
 static void test_streams(void **state) {
   static const struct run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
@@ -91,6 +94,10 @@ static void test_streams(void **state) {
       {"wgmma_stream BM=256 BN=192 cluster_x=1 cluster_y=2",
        {"dtype=bf16", "layout_c=col", "M=520", "N=1104", "K=520"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=2", {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=2064"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=true",
+       {"dtype=bf16", "layout_b=col", "M=1100", "N=136", "K=1048", "activation=gelu"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=false", {"dtype=bf16", "M=1400", "N=120", "K=712"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=2 aligned=true", {"dtype=f16", "M=200", "N=120", "K=1104"}},
   };
   RUN_ALL(runs);
 }

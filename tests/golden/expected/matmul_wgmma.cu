@@ -39,9 +39,9 @@ using tickets_t = unsigned int;
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
-// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
-// always in the same order.
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k are dealt out evenly, one tile's
+// after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a
+// second launch adds up each tile's parts, always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -475,7 +475,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
-#line 82 "templates/matmul_wgmma.cu"
+#line 116 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -483,14 +483,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 95 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-
-
-
+#line 155 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -526,7 +524,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 143 "templates/matmul_wgmma.cu"
+#line 196 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -597,6 +595,8 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
 
+
+
         for (int step = first_step; step < first_step + steps; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
@@ -651,7 +651,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 280 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -663,7 +663,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 304 "templates/matmul_wgmma.cu"
+#line 359 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -680,7 +680,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 356 "templates/matmul_wgmma.cu"
+#line 411 "templates/matmul_wgmma.cu"
     // A tile's results wait in registers: they are stored while the next tile's first products are under way.
     constexpr int stores = parts * (BN / store_n);
     unsigned waiting[stores][words] = {};
@@ -690,7 +690,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
     };
     bool wait = false;
-#line 373 "templates/matmul_wgmma.cu"
+#line 428 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
@@ -707,7 +707,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 416 "templates/matmul_wgmma.cu"
+#line 471 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -715,9 +715,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 429 "templates/matmul_wgmma.cu"
+#line 484 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 474 "templates/matmul_wgmma.cu"
+#line 529 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -729,7 +729,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 495 "templates/matmul_wgmma.cu"
+#line 550 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {

@@ -1,4 +1,4 @@
-// matmul: wgmma_stream BM=128 BN=256 cluster_x=2 cluster_y=1 group=16 deferred=false
+// matmul: wgmma_stream BM=128 BN=256 cluster_x=2 cluster_y=1 group=16 deferred=false aligned=true store_most=64
 // M=512 N=512 K=32768 dtype=bf16 dtype_c=default layout_a=row layout_b=col layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_bf16.h>
 
@@ -15,8 +15,8 @@ using accumulator = float;
 #define store_buffers 1
 #define cluster_size 2
 #define threads 384
-#define store_bytes 128
-#define store_n 64
+#define store_bytes 64
+#define store_n 32
 #define stages 4
 #define wave 66
 using A_t = __nv_bfloat16;
@@ -40,9 +40,9 @@ using tickets_t = unsigned int;
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
-// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
-// always in the same order.
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k are dealt out evenly, one tile's
+// after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a
+// second launch adds up each tile's parts, always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -495,42 +495,36 @@ constexpr int step_x = 32;
 constexpr int step_y = 32;
 
 
-// The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
+
+// The clusters' shares of the tiles that do not fill a wave, the first `tiles` of all: each tile has as many clusters, and
+// these take its steps along k in turn. So all tiles are at the same k at about the same time, what is read lies side
+// by side, and it comes from memory once.
 struct sharing {
   int tiles, steps, clusters;
 
   __device__ __forceinline__ sharing(int all_tiles, int all_steps)
-      : tiles(all_tiles % wave), steps(all_steps), clusters(min(wave, tiles * steps)) {}
-  // The step with which a cluster's share begins; they are counted through all shared tiles.
-  __device__ __forceinline__ int begin(int cluster) const {
-    return static_cast<int>(static_cast<long long>(tiles) * steps * cluster / clusters);
-  }
-  // The cluster that has this step.
-  __device__ __forceinline__ int owner(int step) const {
-    return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
-  }
+      : tiles(all_tiles % wave), steps(all_steps), clusters(wave / tiles) {}
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return tile * clusters; }
+  __device__ __forceinline__ int last_of(int tile) const { return tile * clusters + clusters - 1; }
 };
 
-// What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
+// What a block does next: `steps` along k of a tile, from `first` on, `apart` from each other.
 struct work {
-  int tile, first, steps, left;
+  int tile, first, steps, apart;
 };
 
 __device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
-  if (cluster >= shares.clusters) return {shares.tiles + cluster, 0, shares.steps, 0};
-  const int begin = shares.begin(cluster), left = shares.begin(cluster + 1) - begin;
-  const int first = begin % shares.steps, steps = min(left, shares.steps - first);
-  return {begin / shares.steps, first, steps, left - steps};
+  const int apart = shares.clusters, first = cluster % apart;
+  if (cluster >= shares.tiles * apart) return {shares.tiles + cluster, 0, shares.steps, 1};
+  return {cluster / apart, first, (shares.steps - first + apart - 1) / apart, apart};
 }
 
 __device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
-  if (done.left > 0) {
-    const int steps = min(done.left, shares.steps);
-    return {done.tile + 1, 0, steps, done.left - steps};
-  }
-  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
+  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 1};
 }
 
+#line 108 "templates/matmul_wgmma.cu"
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
@@ -546,14 +540,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 95 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-
-
-
+#line 155 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -589,7 +581,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 143 "templates/matmul_wgmma.cu"
+#line 196 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -607,7 +599,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
-#line 167 "templates/matmul_wgmma.cu"
+#line 220 "templates/matmul_wgmma.cu"
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((N + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y;
@@ -654,7 +646,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
 
-        for (int step = next.first; step < next.first + next.steps; ++step) {
+
+
+        for (int step = next.first; step < next.first + next.steps * next.apart; step += next.apart) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
           barrier_expect(barrier, stage_bytes);
@@ -708,7 +702,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 280 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -720,7 +714,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 304 "templates/matmul_wgmma.cu"
+#line 359 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -748,18 +742,18 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         }
       }
     };
-#line 367 "templates/matmul_wgmma.cu"
+#line 422 "templates/matmul_wgmma.cu"
     // Parts of shared tiles, then whole ones: all in one place, or ptxas would take the sums from one to the other while
     // products are under way, and make these serial.
     for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
       const int index = next.tile, steps = next.steps;
-#line 376 "templates/matmul_wgmma.cu"
+#line 431 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 404 "templates/matmul_wgmma.cu"
+#line 459 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 416 "templates/matmul_wgmma.cu"
+#line 471 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -774,7 +768,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 486 "templates/matmul_wgmma.cu"
+#line 541 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -785,7 +779,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
 
     }
-#line 502 "templates/matmul_wgmma.cu"
+#line 557 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
@@ -806,10 +800,10 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_
   const int block = blockIdx.x / (BN / store_n * (BM / 64)), rank = block % cluster_size, index = block / cluster_size;
   if (index >= shares.tiles) return;
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
-  const int last = shares.owner((index + 1) * shares.steps - 1);
+  const int last = shares.last_of(index);
   float sum[8] = {};
 #pragma unroll 8
-  for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
+  for (int cluster = shares.first_of(index); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const float4 four = *partial(workspace, cluster, index, rank, part, chunk * (store_n / 8) + own * 2 + q);
@@ -828,7 +822,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_
     return static_cast<float>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[e]), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
   };
   const unsigned to = shared_address(staging);
-#line 551 "templates/matmul_wgmma.cu"
+#line 606 "templates/matmul_wgmma.cu"
   store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
                  pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
 

@@ -1,4 +1,4 @@
-// matmul: wgmma_stream BM=128 BN=128 cluster_x=1 cluster_y=1 group=16 deferred=false
+// matmul: wgmma_stream BM=128 BN=128 cluster_x=1 cluster_y=1 group=16 deferred=false aligned=false store_most=128
 // M=4096 N=4096 K=4096 dtype=f16 dtype_c=f32 layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
 #include <cuda_fp16.h>
 
@@ -40,9 +40,9 @@ using tickets_t = unsigned int;
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
-// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
-// always in the same order.
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k are dealt out evenly, one tile's
+// after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a
+// second launch adds up each tile's parts, always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -494,7 +494,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32 / sizeof(A_t) * 128;
 
-
+#line 68 "templates/matmul_wgmma.cu"
 // The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
 struct sharing {
   int tiles, steps, clusters;
@@ -509,6 +509,9 @@ struct sharing {
   __device__ __forceinline__ int owner(int step) const {
     return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
   }
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return owner(tile * steps); }
+  __device__ __forceinline__ int last_of(int tile) const { return owner((tile + 1) * steps - 1); }
 };
 
 // What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
@@ -531,6 +534,7 @@ __device__ __forceinline__ work next_work(const work &done, const sharing &share
   return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
 }
 
+
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
@@ -546,14 +550,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 95 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-
-
-
+#line 155 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -576,9 +578,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 136 "templates/matmul_wgmma.cu"
+#line 189 "templates/matmul_wgmma.cu"
 
-#line 143 "templates/matmul_wgmma.cu"
+#line 196 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -596,7 +598,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
-#line 167 "templates/matmul_wgmma.cu"
+#line 220 "templates/matmul_wgmma.cu"
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((N + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y;
@@ -642,6 +644,8 @@ __global__ void __launch_bounds__(threads, 1)
 
 
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
+
+
 
         for (int step = next.first; step < next.first + next.steps; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
@@ -697,7 +701,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 280 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -709,13 +713,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 298 "templates/matmul_wgmma.cu"
+#line 353 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
                     word(w + 1));
       }
-#line 310 "templates/matmul_wgmma.cu"
+#line 365 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -737,18 +741,18 @@ __global__ void __launch_bounds__(threads, 1)
         }
       }
     };
-#line 367 "templates/matmul_wgmma.cu"
+#line 422 "templates/matmul_wgmma.cu"
     // Parts of shared tiles, then whole ones: all in one place, or ptxas would take the sums from one to the other while
     // products are under way, and make these serial.
     for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
       const int index = next.tile, steps = next.steps;
-#line 376 "templates/matmul_wgmma.cu"
+#line 431 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 404 "templates/matmul_wgmma.cu"
+#line 459 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 416 "templates/matmul_wgmma.cu"
+#line 471 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -763,7 +767,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 486 "templates/matmul_wgmma.cu"
+#line 541 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -774,7 +778,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 502 "templates/matmul_wgmma.cu"
+#line 557 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
@@ -795,10 +799,10 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_
   const int block = blockIdx.x / (BN / store_n * (BM / 64)), rank = block % cluster_size, index = block / cluster_size;
   if (index >= shares.tiles) return;
   const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
-  const int last = shares.owner((index + 1) * shares.steps - 1);
+  const int last = shares.last_of(index);
   float sum[8] = {};
 #pragma unroll 8
-  for (int cluster = shares.owner(index * shares.steps); cluster <= last; ++cluster) {
+  for (int cluster = shares.first_of(index); cluster <= last; ++cluster) {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const float4 four = *partial(workspace, cluster, index, rank, part, chunk * (store_n / 8) + own * 2 + q);

@@ -39,9 +39,9 @@ using tickets_t = unsigned int;
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k, one tile's after the other's,
-// are dealt out evenly. A cluster's part of a tile goes to the workspace, and a second launch adds up each tile's parts,
-// always in the same order.
+// Streaming, the tiles that do not fill a wave of clusters are shared: their steps along k are dealt out evenly, one tile's
+// after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a
+// second launch adds up each tile's parts, always in the same order.
 
 #line 1 "templates/lib/tma.cuh"
 
@@ -501,7 +501,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
-#line 82 "templates/matmul_wgmma.cu"
+#line 116 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -509,14 +509,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 95 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-
-
-
+#line 155 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -557,7 +555,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
 }
-#line 149 "templates/matmul_wgmma.cu"
+#line 202 "templates/matmul_wgmma.cu"
 
 __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 1)
     matmul_wgmma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
@@ -622,6 +620,8 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
 
+
+
         for (int step = first_step; step < first_step + steps; ++step) {
           const unsigned to = ring + stage * stage_bytes, barrier = full_0 + stage * 8;
           barrier_wait(empty_0 + stage * 8, phase);
@@ -676,7 +676,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 280 "templates/matmul_wgmma.cu"
+#line 335 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -694,7 +694,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         store_transposed(to + swizzled(w * 4 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
                          word(w + 2), word(w + 3));
       }
-#line 310 "templates/matmul_wgmma.cu"
+#line 365 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -705,16 +705,16 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 373 "templates/matmul_wgmma.cu"
+#line 428 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 404 "templates/matmul_wgmma.cu"
+#line 459 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 416 "templates/matmul_wgmma.cu"
+#line 471 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -722,9 +722,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 429 "templates/matmul_wgmma.cu"
+#line 484 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 440 "templates/matmul_wgmma.cu"
+#line 495 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -742,7 +742,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 #pragma unroll 1
       for (int s = in_k; s < parts * (BN / store_n); s += split_k) {
         float total[1][store_n / 2] = {};
-#pragma unroll split_k
+#pragma unroll 2
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll
@@ -758,9 +758,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 495 "templates/matmul_wgmma.cu"
+#line 550 "templates/matmul_wgmma.cu"
     }
-#line 502 "templates/matmul_wgmma.cu"
+#line 557 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 
