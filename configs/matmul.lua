@@ -385,6 +385,8 @@ kernel "matmul" {
                       or pitch_b % copy_8 == 0 and contiguous_b % copy_8 == 0 and copy_8 \
                       or pitch_b % copy_4 == 0 and contiguous_b % copy_4 == 0 and copy_4 or 1",
     derive "store_width" "min(4, 16 // sizeof(result))",
+    derive "copies_a" "BM * BK // (threads * vec_a)",
+    derive "copies_b" "BN * BK // (threads * vec_b)",
     -- Bytes along k of an instruction.
     derive "step_bytes" "dtype == 'f64' and 8 * f64_k or 32",
     derive "shared_bytes" "stages * k_bytes * (BM + BN)",
@@ -397,15 +399,15 @@ kernel "matmul" {
     where "threads >= 64 and threads <= 512",
     -- An even number of steps along k in a tile.
     where "k_bytes % (2 * step_bytes) == 0",
-    -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
-    where "registers <= 240",
+    -- The multiprocessor's registers serve all of its threads.
     where "registers * threads * min_blocks <= device.registers_per_sm",
     -- Only where that is a bound.
     where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
     -- All threads copy the same number of times.
     where "BM * BK % (threads * vec_a) == 0 and BN * BK % (threads * vec_b) == 0",
-    -- Each copy has its place in the program.
-    where "BM * BK <= 32 * threads * vec_a and BN * BK <= 32 * threads * vec_b",
+    -- A thread has at most 255 registers. Each copy has its place in the program, and one; of 2 bytes, which pass through them, two.
+    where "copies_a <= 32 and copies_b <= 32",
+    where "registers + copies_a * (vec_a * sizeof(operand) == 2 and 2 or 1) + copies_b * (vec_b * sizeof(operand) == 2 and 2 or 1) <= 240",
     -- The block's shared memory, and the multiprocessor's for all of its blocks.
     where "shared_bytes <= device.shared_per_block_optin",
     where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
