@@ -22,6 +22,9 @@
 //@ local rows, columns = by_rows and "M" or "N", by_rows and "N" or "M"
 //@ include "lib/tma.cuh"
 //@ include "lib/wgmma.cuh"
+//@ if stream then
+//@ include "lib/shares.cuh"
+//@ end
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -35,76 +38,6 @@ constexpr int step_x = ${x_along_k and "32" or "32 / sizeof(A_t) * 128"};
 constexpr int step_y = ${y_along_k and "32" or "32 / sizeof(A_t) * 128"};
 
 //@ if stream then
-//@ if aligned then
-// The clusters' shares of the tiles that do not fill a wave, the first `tiles` of all: each tile has as many clusters, and
-// these take its steps along k in turn. So all tiles are at the same k at about the same time, what is read lies side
-// by side, and it comes from memory once.
-struct sharing {
-  int tiles, steps, clusters;
-
-  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
-      : tiles(all_tiles % wave), steps(all_steps), clusters(wave / tiles) {}
-  // The clusters that have parts of a tile.
-  __device__ __forceinline__ int first_of(int tile) const { return tile * clusters; }
-  __device__ __forceinline__ int last_of(int tile) const { return tile * clusters + clusters - 1; }
-};
-
-// What a block does next: `steps` along k of a tile, from `first` on, `apart` from each other.
-struct work {
-  int tile, first, steps, apart;
-};
-
-__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
-  const int apart = shares.clusters, first = cluster % apart;
-  if (cluster >= shares.tiles * apart) return {shares.tiles + cluster, 0, shares.steps, 1};
-  return {cluster / apart, first, (shares.steps - first + apart - 1) / apart, apart};
-}
-
-__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
-  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 1};
-}
-
-//@ else
-// The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
-struct sharing {
-  int tiles, steps, clusters;
-
-  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
-      : tiles(all_tiles % wave), steps(all_steps), clusters(min(wave, tiles * steps)) {}
-  // The step with which a cluster's share begins; they are counted through all shared tiles.
-  __device__ __forceinline__ int begin(int cluster) const {
-    return static_cast<int>(static_cast<long long>(tiles) * steps * cluster / clusters);
-  }
-  // The cluster that has this step.
-  __device__ __forceinline__ int owner(int step) const {
-    return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
-  }
-  // The clusters that have parts of a tile.
-  __device__ __forceinline__ int first_of(int tile) const { return owner(tile * steps); }
-  __device__ __forceinline__ int last_of(int tile) const { return owner((tile + 1) * steps - 1); }
-};
-
-// What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
-struct work {
-  int tile, first, steps, left;
-};
-
-__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
-  if (cluster >= shares.clusters) return {shares.tiles + cluster, 0, shares.steps, 0};
-  const int begin = shares.begin(cluster), left = shares.begin(cluster + 1) - begin;
-  const int first = begin % shares.steps, steps = min(left, shares.steps - first);
-  return {begin / shares.steps, first, steps, left - steps};
-}
-
-__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
-  if (done.left > 0) {
-    const int steps = min(done.left, shares.steps);
-    return {done.tile + 1, 0, steps, done.left - steps};
-  }
-  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
-}
-
-//@ end
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {

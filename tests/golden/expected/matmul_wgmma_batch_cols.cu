@@ -463,7 +463,7 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 28 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -476,7 +476,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32 / sizeof(A_t) * 128;
 constexpr int step_y = 32;
 
-#line 116 "templates/matmul_wgmma.cu"
+#line 49 "templates/matmul_wgmma.cu"
 struct place {
   int x, y, z;
 };
@@ -494,7 +494,7 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-#line 155 "templates/matmul_wgmma.cu"
+#line 88 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines, product};
 
 }
@@ -530,7 +530,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -657,7 +657,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 333 "templates/matmul_wgmma.cu"
+#line 266 "templates/matmul_wgmma.cu"
     int z = 0; // of the product that is stored
 
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
@@ -671,7 +671,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 359 "templates/matmul_wgmma.cu"
+#line 292 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -688,7 +688,7 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 388 "templates/matmul_wgmma.cu"
+#line 321 "templates/matmul_wgmma.cu"
     const auto skip_steps = [&](int count) {
       phase ^= (stage + count) / stages % 2;
       stage = (stage + count) % stages;
@@ -699,12 +699,12 @@ __global__ void __launch_bounds__(threads, 1)
       named_arrive(1, 256);
     }
     for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
-#line 431 "templates/matmul_wgmma.cu"
+#line 364 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 
       named_sync(1 + consumer, 256);
-#line 459 "templates/matmul_wgmma.cu"
+#line 392 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
 
@@ -712,7 +712,7 @@ __global__ void __launch_bounds__(threads, 1)
 
       named_arrive(2 - consumer, 256);
       skip_steps(steps); // those of the other's tile
-#line 471 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -720,9 +720,9 @@ __global__ void __launch_bounds__(threads, 1)
       z = tile.z;
 
 
-#line 484 "templates/matmul_wgmma.cu"
+#line 417 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 541 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -733,7 +733,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 557 "templates/matmul_wgmma.cu"
+#line 490 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

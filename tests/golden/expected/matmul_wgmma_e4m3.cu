@@ -464,7 +464,7 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 28 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -477,7 +477,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
-#line 116 "templates/matmul_wgmma.cu"
+#line 49 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -485,12 +485,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 129 "templates/matmul_wgmma.cu"
+#line 62 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-#line 155 "templates/matmul_wgmma.cu"
+#line 88 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -526,7 +526,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -653,7 +653,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 335 "templates/matmul_wgmma.cu"
+#line 268 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -665,7 +665,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 359 "templates/matmul_wgmma.cu"
+#line 292 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -682,13 +682,13 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 428 "templates/matmul_wgmma.cu"
+#line 361 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 446 "templates/matmul_wgmma.cu"
+#line 379 "templates/matmul_wgmma.cu"
       // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
       float promoted[parts][BN / 2] = {};
 #pragma unroll 1
@@ -701,14 +701,14 @@ __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
         for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
       }
-#line 468 "templates/matmul_wgmma.cu"
+#line 401 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] = promoted[i / (BN / 2)][i % (BN / 2)];
-#line 477 "templates/matmul_wgmma.cu"
+#line 410 "templates/matmul_wgmma.cu"
 
-#line 484 "templates/matmul_wgmma.cu"
+#line 417 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 541 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -719,7 +719,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 557 "templates/matmul_wgmma.cu"
+#line 490 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -460,7 +460,7 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 28 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -473,7 +473,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32;
 constexpr int step_y = 32;
 
-#line 116 "templates/matmul_wgmma.cu"
+#line 49 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -481,12 +481,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 129 "templates/matmul_wgmma.cu"
+#line 62 "templates/matmul_wgmma.cu"
   const int all = group * tiles_x;
   const int first = index / all * group;
   const int lines = tiles_y - first < group ? tiles_y - first : group;
   const int within = index % all;
-#line 153 "templates/matmul_wgmma.cu"
+#line 86 "templates/matmul_wgmma.cu"
   return {within / lines, first + within % lines};
 
 
@@ -511,9 +511,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 189 "templates/matmul_wgmma.cu"
+#line 122 "templates/matmul_wgmma.cu"
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -640,7 +640,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 335 "templates/matmul_wgmma.cu"
+#line 268 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -652,13 +652,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 353 "templates/matmul_wgmma.cu"
+#line 286 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
                     word(w + 1));
       }
-#line 365 "templates/matmul_wgmma.cu"
+#line 298 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -669,16 +669,16 @@ __global__ void __launch_bounds__(threads, 1)
     constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
 
 
-#line 428 "templates/matmul_wgmma.cu"
+#line 361 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 459 "templates/matmul_wgmma.cu"
+#line 392 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 471 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -686,9 +686,9 @@ __global__ void __launch_bounds__(threads, 1)
 
 
 
-#line 484 "templates/matmul_wgmma.cu"
+#line 417 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 541 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -699,7 +699,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 557 "templates/matmul_wgmma.cu"
+#line 490 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

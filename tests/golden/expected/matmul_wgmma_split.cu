@@ -462,7 +462,7 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 28 "templates/matmul_wgmma.cu"
 
 constexpr int sharers = pingpong ? 1 : consumers;
 constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
@@ -475,7 +475,7 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 constexpr int step_x = 32 / sizeof(A_t) * 128;
 constexpr int step_y = 32 / sizeof(A_t) * 128;
 
-#line 116 "templates/matmul_wgmma.cu"
+#line 49 "templates/matmul_wgmma.cu"
 struct place {
   int x, y;
 };
@@ -483,12 +483,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 129 "templates/matmul_wgmma.cu"
+#line 62 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-#line 155 "templates/matmul_wgmma.cu"
+#line 88 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -524,7 +524,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -651,7 +651,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       }
     };
 
-#line 335 "templates/matmul_wgmma.cu"
+#line 268 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -663,7 +663,7 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 359 "templates/matmul_wgmma.cu"
+#line 292 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -680,16 +680,16 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 428 "templates/matmul_wgmma.cu"
+#line 361 "templates/matmul_wgmma.cu"
     for (int index = first_tile; index < tiles; index += clusters) {
 
 
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 459 "templates/matmul_wgmma.cu"
+#line 392 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 471 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -697,9 +697,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
 
 
 
-#line 484 "templates/matmul_wgmma.cu"
+#line 417 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 495 "templates/matmul_wgmma.cu"
+#line 428 "templates/matmul_wgmma.cu"
       // The blocks' sums meet in shared memory, and each block adds up and stores a part of the columns. The ring is free:
       // its last tile has been multiplied.
       named_sync(5, consumers * 128);
@@ -733,9 +733,9 @@ __global__ void __launch_bounds__(threads, 1) __cluster_dims__(cluster_size, 1, 
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return pack(result_of(total[0][2 * (w)], line, column + (w) / 2 * 8, (w) % 2 * 2), result_of(total[0][2 * (w) + 1], line, column + (w) / 2 * 8, (w) % 2 * 2 + 1)); });
       }
-#line 550 "templates/matmul_wgmma.cu"
+#line 483 "templates/matmul_wgmma.cu"
     }
-#line 557 "templates/matmul_wgmma.cu"
+#line 490 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

@@ -481,24 +481,15 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 1 "templates/lib/shares.cuh"
 
-constexpr int sharers = pingpong ? 1 : consumers;
-constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
-constexpr int BK = 128 / sizeof(A_t);             // k of a stage
-constexpr int tile_x_bytes = BM * 128, tile_y_bytes = BN * 128, stage_bytes = tile_x_bytes + tile_y_bytes;
-constexpr int part_bytes = 64 * 128;              // of 64 rows along k, or of one BK x 64 elements
-constexpr int producer_registers = consumers == 3 ? 32 : 40;
-constexpr int consumer_registers = consumers == 3 ? 160 : 232;
-// What a tile is advanced by for the next 32 bytes of k: the next elements, or the next lines.
-constexpr int step_x = 32;
-constexpr int step_y = 32;
+// Who computes what where the tiles are no whole number of waves of clusters: those that would not fill a wave, the first
+// `tiles` of all, are shared out along k, `steps` of each; the whole ones come after them. `wave`, of the template, is the
+// number of clusters that run at once.
 
 
-
-// The clusters' shares of the tiles that do not fill a wave, the first `tiles` of all: each tile has as many clusters, and
-// these take its steps along k in turn. So all tiles are at the same k at about the same time, what is read lies side
-// by side, and it comes from memory once.
+// Each shared tile has as many clusters, which take its steps in turn. So all tiles are at the same k at about the same
+// time, what is read lies side by side, and it comes from memory once.
 struct sharing {
   int tiles, steps, clusters;
 
@@ -524,7 +515,20 @@ __device__ __forceinline__ work next_work(const work &done, const sharing &share
   return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 1};
 }
 
-#line 108 "templates/matmul_wgmma.cu"
+#line 28 "templates/matmul_wgmma.cu"
+
+constexpr int sharers = pingpong ? 1 : consumers;
+constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
+constexpr int BK = 128 / sizeof(A_t);             // k of a stage
+constexpr int tile_x_bytes = BM * 128, tile_y_bytes = BN * 128, stage_bytes = tile_x_bytes + tile_y_bytes;
+constexpr int part_bytes = 64 * 128;              // of 64 rows along k, or of one BK x 64 elements
+constexpr int producer_registers = consumers == 3 ? 32 : 40;
+constexpr int consumer_registers = consumers == 3 ? 160 : 232;
+// What a tile is advanced by for the next 32 bytes of k: the next elements, or the next lines.
+constexpr int step_x = 32;
+constexpr int step_y = 32;
+
+
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
@@ -540,12 +544,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 129 "templates/matmul_wgmma.cu"
+#line 62 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-#line 155 "templates/matmul_wgmma.cu"
+#line 88 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -581,7 +585,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 }
 
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -599,7 +603,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
-#line 218 "templates/matmul_wgmma.cu"
+#line 151 "templates/matmul_wgmma.cu"
   const int steps = all_steps;
 
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
@@ -704,7 +708,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 335 "templates/matmul_wgmma.cu"
+#line 268 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -716,7 +720,7 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 359 "templates/matmul_wgmma.cu"
+#line 292 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
         store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
@@ -744,7 +748,7 @@ __global__ void __launch_bounds__(threads, 1)
         }
       }
     };
-#line 400 "templates/matmul_wgmma.cu"
+#line 333 "templates/matmul_wgmma.cu"
     // The cluster's parts of tiles that are shared.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
@@ -765,7 +769,7 @@ __global__ void __launch_bounds__(threads, 1)
       store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
     };
     bool wait = false;
-#line 428 "templates/matmul_wgmma.cu"
+#line 361 "templates/matmul_wgmma.cu"
     for (int index = shares.tiles + first_tile; index < tiles; index += clusters) {
 
 
@@ -782,7 +786,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
-#line 471 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -790,9 +794,9 @@ __global__ void __launch_bounds__(threads, 1)
 
 
 
-#line 484 "templates/matmul_wgmma.cu"
+#line 417 "templates/matmul_wgmma.cu"
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 529 "templates/matmul_wgmma.cu"
+#line 462 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int s = 0; s < stores; ++s) {
         const int i = s / (BN / store_n), c = s % (BN / store_n);
@@ -804,7 +808,7 @@ __global__ void __launch_bounds__(threads, 1)
       waiting_x = x0;
       waiting_y = y0;
       wait = true;
-#line 550 "templates/matmul_wgmma.cu"
+#line 483 "templates/matmul_wgmma.cu"
     }
 
     if (wait) {
@@ -854,7 +858,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(const __grid_
     return static_cast<float>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum[e]), (min(line, static_cast<int>(M) - 1)), (min(column, static_cast<int>(N) - 1)))));
   };
   const unsigned to = shared_address(staging);
-#line 606 "templates/matmul_wgmma.cu"
+#line 539 "templates/matmul_wgmma.cu"
   store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
                  pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
 

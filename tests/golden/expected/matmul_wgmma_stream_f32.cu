@@ -481,21 +481,14 @@ template <int Count> __device__ __forceinline__ void more_registers() {
 }
 
 #endif
-#line 25 "templates/matmul_wgmma.cu"
+#line 1 "templates/lib/shares.cuh"
 
-constexpr int sharers = pingpong ? 1 : consumers;
-constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
-constexpr int BK = 128 / sizeof(A_t);             // k of a stage
-constexpr int tile_x_bytes = BM * 128, tile_y_bytes = BN * 128, stage_bytes = tile_x_bytes + tile_y_bytes;
-constexpr int part_bytes = 64 * 128;              // of 64 rows along k, or of one BK x 64 elements
-constexpr int producer_registers = consumers == 3 ? 32 : 40;
-constexpr int consumer_registers = consumers == 3 ? 160 : 232;
-// What a tile is advanced by for the next 32 bytes of k: the next elements, or the next lines.
-constexpr int step_x = 32;
-constexpr int step_y = 32 / sizeof(A_t) * 128;
+// Who computes what where the tiles are no whole number of waves of clusters: those that would not fill a wave, the first
+// `tiles` of all, are shared out along k, `steps` of each; the whole ones come after them. `wave`, of the template, is the
+// number of clusters that run at once.
 
-#line 68 "templates/matmul_wgmma.cu"
-// The clusters' even shares of the tiles that do not fill a wave: the first `tiles` of all, `steps` along k each.
+#line 35 "templates/lib/shares.cuh"
+// All steps of the shared tiles, one tile's after the other's, in even parts for the clusters.
 struct sharing {
   int tiles, steps, clusters;
 
@@ -534,6 +527,19 @@ __device__ __forceinline__ work next_work(const work &done, const sharing &share
   return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
 }
 
+#line 28 "templates/matmul_wgmma.cu"
+
+constexpr int sharers = pingpong ? 1 : consumers;
+constexpr int parts = BM / 64 / sharers;          // of 64 rows, for each consumer
+constexpr int BK = 128 / sizeof(A_t);             // k of a stage
+constexpr int tile_x_bytes = BM * 128, tile_y_bytes = BN * 128, stage_bytes = tile_x_bytes + tile_y_bytes;
+constexpr int part_bytes = 64 * 128;              // of 64 rows along k, or of one BK x 64 elements
+constexpr int producer_registers = consumers == 3 ? 32 : 40;
+constexpr int consumer_registers = consumers == 3 ? 160 : 232;
+// What a tile is advanced by for the next 32 bytes of k: the next elements, or the next lines.
+constexpr int step_x = 32;
+constexpr int step_y = 32 / sizeof(A_t) * 128;
+
 
 // Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
 // the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
@@ -550,12 +556,12 @@ struct place {
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
 // of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
-#line 129 "templates/matmul_wgmma.cu"
+#line 62 "templates/matmul_wgmma.cu"
   const int all = group * tiles_y;
   const int first = index / all * group;
   const int lines = tiles_x - first < group ? tiles_x - first : group;
   const int within = index % all;
-#line 155 "templates/matmul_wgmma.cu"
+#line 88 "templates/matmul_wgmma.cu"
   return {first + within % lines, within / lines};
 
 }
@@ -578,9 +584,9 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
   }
 }
 
-#line 189 "templates/matmul_wgmma.cu"
+#line 122 "templates/matmul_wgmma.cu"
 
-#line 196 "templates/matmul_wgmma.cu"
+#line 129 "templates/matmul_wgmma.cu"
 // Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
@@ -598,7 +604,7 @@ __global__ void __launch_bounds__(threads, 1)
   const int rank = cluster_rank();
   const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
   const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
-#line 220 "templates/matmul_wgmma.cu"
+#line 153 "templates/matmul_wgmma.cu"
   const int tiles_x = static_cast<int>((M + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((N + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y;
@@ -701,7 +707,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
     };
 
-#line 335 "templates/matmul_wgmma.cu"
+#line 268 "templates/matmul_wgmma.cu"
     // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
     const auto result_of = [&](float acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
@@ -713,13 +719,13 @@ __global__ void __launch_bounds__(threads, 1)
       const unsigned to = staging + buffer * (64 * store_bytes);
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-#line 353 "templates/matmul_wgmma.cu"
+#line 286 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
                     word(w + 1));
       }
-#line 365 "templates/matmul_wgmma.cu"
+#line 298 "templates/matmul_wgmma.cu"
       tensor_fence();
       named_sync(6 + consumer, 128);
 
@@ -741,18 +747,18 @@ __global__ void __launch_bounds__(threads, 1)
         }
       }
     };
-#line 422 "templates/matmul_wgmma.cu"
+#line 355 "templates/matmul_wgmma.cu"
     // Parts of shared tiles, then whole ones: all in one place, or ptxas would take the sums from one to the other while
     // products are under way, and make these serial.
     for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
       const int index = next.tile, steps = next.steps;
-#line 431 "templates/matmul_wgmma.cu"
+#line 364 "templates/matmul_wgmma.cu"
       const place tile = tile_at(index, tiles_x, tiles_y);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
-#line 459 "templates/matmul_wgmma.cu"
+#line 392 "templates/matmul_wgmma.cu"
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) multiply(step == 0);
-#line 471 "templates/matmul_wgmma.cu"
+#line 404 "templates/matmul_wgmma.cu"
       wgmma_wait<0>();
       release(last);
 
@@ -767,7 +773,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
       // Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
-#line 541 "templates/matmul_wgmma.cu"
+#line 474 "templates/matmul_wgmma.cu"
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
@@ -778,7 +784,7 @@ __global__ void __launch_bounds__(threads, 1)
       }
 
     }
-#line 557 "templates/matmul_wgmma.cu"
+#line 490 "templates/matmul_wgmma.cu"
     if (thread == 0) tensor_store_wait<0>();
   }
 

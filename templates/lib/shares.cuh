@@ -1,0 +1,74 @@
+#pragma once
+// Who computes what where the tiles are no whole number of waves of clusters: those that would not fill a wave, the first
+// `tiles` of all, are shared out along k, `steps` of each; the whole ones come after them. `wave`, of the template, is the
+// number of clusters that run at once.
+
+//@ if aligned then
+// Each shared tile has as many clusters, which take its steps in turn. So all tiles are at the same k at about the same
+// time, what is read lies side by side, and it comes from memory once.
+struct sharing {
+  int tiles, steps, clusters;
+
+  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
+      : tiles(all_tiles % wave), steps(all_steps), clusters(wave / tiles) {}
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return tile * clusters; }
+  __device__ __forceinline__ int last_of(int tile) const { return tile * clusters + clusters - 1; }
+};
+
+// What a block does next: `steps` along k of a tile, from `first` on, `apart` from each other.
+struct work {
+  int tile, first, steps, apart;
+};
+
+__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
+  const int apart = shares.clusters, first = cluster % apart;
+  if (cluster >= shares.tiles * apart) return {shares.tiles + cluster, 0, shares.steps, 1};
+  return {cluster / apart, first, (shares.steps - first + apart - 1) / apart, apart};
+}
+
+__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
+  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 1};
+}
+
+//@ else
+// All steps of the shared tiles, one tile's after the other's, in even parts for the clusters.
+struct sharing {
+  int tiles, steps, clusters;
+
+  __device__ __forceinline__ sharing(int all_tiles, int all_steps)
+      : tiles(all_tiles % wave), steps(all_steps), clusters(min(wave, tiles * steps)) {}
+  // The step with which a cluster's share begins; they are counted through all shared tiles.
+  __device__ __forceinline__ int begin(int cluster) const {
+    return static_cast<int>(static_cast<long long>(tiles) * steps * cluster / clusters);
+  }
+  // The cluster that has this step.
+  __device__ __forceinline__ int owner(int step) const {
+    return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
+  }
+  // The clusters that have parts of a tile.
+  __device__ __forceinline__ int first_of(int tile) const { return owner(tile * steps); }
+  __device__ __forceinline__ int last_of(int tile) const { return owner((tile + 1) * steps - 1); }
+};
+
+// What a cluster does next: `steps` along k of a tile, from `first` on, and of its share `left` steps after them.
+struct work {
+  int tile, first, steps, left;
+};
+
+__device__ __forceinline__ work first_work(const sharing &shares, int cluster) {
+  if (cluster >= shares.clusters) return {shares.tiles + cluster, 0, shares.steps, 0};
+  const int begin = shares.begin(cluster), left = shares.begin(cluster + 1) - begin;
+  const int first = begin % shares.steps, steps = min(left, shares.steps - first);
+  return {begin / shares.steps, first, steps, left - steps};
+}
+
+__device__ __forceinline__ work next_work(const work &done, const sharing &shares, int cluster) {
+  if (done.left > 0) {
+    const int steps = min(done.left, shares.steps);
+    return {done.tile + 1, 0, steps, done.left - steps};
+  }
+  return {done.tile < shares.tiles ? shares.tiles + cluster : done.tile + wave, 0, shares.steps, 0};
+}
+
+//@ end
