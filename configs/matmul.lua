@@ -417,16 +417,16 @@ kernel "matmul" {
     shared "shared_bytes",
   },
 
-  -- As wgmma below, with the tiles that do not fill a wave dealt out evenly, step by step along k, to all clusters. A second
-  -- launch adds up the parts. It stands in front because what wgmma names by try is measured, and is tried first.
+  -- As wgmma below, with the tiles that do not fill a wave dealt out evenly along k, to all clusters. A second launch adds up the
+  -- parts. It stands in front because what wgmma names by try led more often, and is tried first.
   implementation "wgmma_stream" {
     template "matmul_wgmma.cu",
     check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
     requires "streams",
     requires "batch == 1",
 
-    try { BM = 128, BN = 128, cluster_x = 2 },
     try { BM = 128, BN = 256, cluster_x = 2 },
+    try { BM = 128, BN = 128, cluster_x = 2 },
 
     tunable "BM" { 128, 256 },
     tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
