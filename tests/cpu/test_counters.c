@@ -97,7 +97,7 @@ static void test_row(void **state) {
     cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
     cugen_error error = {0};
     cugen_kernel *kernel = NULL;
-    cugen_check check;
+    cugen_check check = {0};
     size_t count = 0;
     while (count < MOST_SETTINGS && rows[i].settings[count]) count++;
     options.variant = rows[i].variant;
