@@ -9,6 +9,7 @@ set -eu
 build=${1:-build}
 seconds=${2:-240}
 shift $(($# < 2 ? $# : 2))
+command -v nvidia-smi >/dev/null || { echo "run_families.sh: no nvidia-smi: it needs a GPU" >&2 && exit 2; }
 bench/build_families.sh "$build"
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
 mkdir -p bench/results

@@ -4,7 +4,7 @@
 #
 # table: every shape, type and layout beside the best of cuBLASLt's heuristics, and a bias and GELU in the same pass beside cuBLASLt's
 #   own epilogue and beside cuBLASLt and a kernel after it, in turns: bursts, some of them sustained, the geometric means at the
-#   end. In at most SECONDS (default: 540); what it tunes stays in BUILD/products.db, with which it goes on. Options of `families` may
+#   end. In at most SECONDS (default: 600); what it tunes stays in BUILD/products.db, with which it goes on. Options of `families` may
 #   follow: `--only fused`.
 # tune: how soon 60 s of tuning from nothing come how near to the best of the same tuning after SECONDS more (default: 240), how
 #   near 15 s come for four other problems, then ncu on three variants: what the tensor cores and the warps do. 7 minutes.
@@ -20,9 +20,11 @@ trap 'rm -rf "$scratch"' EXIT
 device=()
 first="2 3 5 10 20 20 ${seconds:-240}"
 other="3 4 8"
+[[ $part == table || -x $build/cugen ]] || { echo "run_products.sh: there is no $build/cugen" >&2 && exit 2; }
+[[ $part == rehearse ]] || command -v nvidia-smi >/dev/null || { echo "run_products.sh: no nvidia-smi: it needs a GPU; 'rehearse' does not" >&2 && exit 2; }
 case $part in
 table)
-  NAME=products-table bench/run_families.sh "$build" "${seconds:-540}" --only hopper,fused --cache "$build/products.db" --rounds 11 "$@"
+  NAME=products-table bench/run_families.sh "$build" "${seconds:-600}" --only hopper,fused --cache "$build/products.db" --rounds 11 "$@"
   exit
   ;;
 rehearse)

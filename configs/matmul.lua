@@ -72,6 +72,8 @@ local function tensor_operands()
     requires "sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col'",
     -- The tensor memory accelerator takes rows that are multiples of 16 bytes apart.
     requires "pitch_a * sizeof(operand) % 16 == 0 and pitch_b * sizeof(operand) % 16 == 0",
+    -- Its coordinates have 32 bits.
+    requires "max(M, N, K) < 2147483648",
     -- It writes its last 16 bytes of a row whole.
     requires "pitch_c * sizeof(result) % 16 == 0 and contiguous_c * sizeof(result) % 16 == 0",
     tensor "A" {
@@ -390,8 +392,8 @@ kernel "matmul" {
     -- Bytes along k of an instruction.
     derive "step_bytes" "dtype == 'f64' and 8 * f64_k or 32",
     derive "shared_bytes" "stages * k_bytes * (BM + BN)",
-    -- Sums and two pairs of fragments, and some 30 for addresses and counters.
-    derive "registers" "sizeof(accumulator) // 4 * WM * WN // 32 + (WM + WN) * step_bytes // 64 + 30",
+    -- Sums and two pairs of fragments, some 30 for addresses and counters, and what 8-bit floats are converted in on 9.0.
+    derive "registers" "sizeof(accumulator) // 4 * WM * WN // 32 + (WM + WN) * step_bytes // 64 + 30 + (float_8 and device.compute_capability == 90 and 24 or 0)",
 
     where "f64_k == 4 and f64_rows == 8 or dtype == 'f64' and f64_rows == 16 and device.compute_capability >= 90",
     -- The warps tile the block.
@@ -457,7 +459,7 @@ kernel "matmul" {
     derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
     derive "cluster_tiles" "ceil_div(by_rows and M or N, BM * cluster_x) * ceil_div(by_rows and N or M, BN * cluster_y)",
     derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
-    derive "wave"          "multiprocessors // cluster_size", -- of clusters that run at once
+    derive "wave"          "max(1, multiprocessors // cluster_size)", -- of clusters that run at once
     derive "shared_tiles"  "cluster_tiles % wave",
     derive "wide_blocks"   "shared_tiles * cluster_size * (BM // 64) * (row_bytes // 128)",
 
@@ -514,7 +516,7 @@ kernel "matmul" {
     try { BM = 64, BN = 64, consumers = 1, cluster_x = 1 },
     try { BM = 64, BN = 128, consumers = 1, cluster_x = 1, split_k = 2 },
     try { BM = 64, BN = 16, consumers = 1, cluster_x = 1, split_k = 2, swap = true },
-    try { BM = 64, BN = 64, consumers = 1, cluster_x = 1, split_k = 2, swap = true },
+    try { BM = 64, BN = 64, consumers = 1, cluster_x = 1, swap = true },
     try { BM = 128, BN = 128, cluster_x = 1, split_k = 5 },
     try { BM = 256, BN = 144, cluster_x = 1, cluster_y = 2 },
     try { BM = 192, BN = 192, consumers = 3, cluster_x = 1 },

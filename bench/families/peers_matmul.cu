@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "peers.h"
@@ -133,7 +134,12 @@ struct BestOfLt : Rival {
       Racer racer;
       racer.run = [&](cudaStream_t stream) { run_with(i, at++ % to.size(), stream); };
       watch.prepare(racer);
-      double seconds = std::min(watch.batch(racer.run, racer.repeats), watch.batch(racer.run, racer.repeats));
+      Racer whole; // without the host's part, which is the same for all of them
+      whole.run = as_graph(watch, racer);
+      double seconds = INFINITY;
+      for (int again = 0; again < 3; again++)
+        seconds = std::min(seconds, whole.run ? watch.batch(whole.run, 1) / racer.repeats
+                                              : watch.batch(racer.run, racer.repeats));
       if (best < 0 || seconds < least) best = i, least = seconds;
     }
     if (best < 0) throw std::string("cuBLASLt offers no algorithm");

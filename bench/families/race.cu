@@ -52,7 +52,10 @@ static void race_graphs(Program &program, const Case &c, Racer &a, Racer &b, Sto
   a.repeats = b.repeats = std::max(a.repeats, b.repeats);
   Racer first, second;
   first.run = as_graph(watch, a), second.run = as_graph(watch, b);
-  if (!first.run || !second.run) return;
+  if (!first.run || !second.run) {
+    if (c.burst) program.ratios.pop_back(); // nothing stands for it in a mean of graphs
+    return;
+  }
   watch.race(first, second, program.rounds, c.burst ? rest : 0);
   for (auto *racer : {&first, &second})
     for (double &seconds : racer->times) seconds /= a.repeats;
