@@ -190,6 +190,39 @@ static bool find_row(const struct search *search, size_t *row) {
 
 /* ---- Why it is not there ---- */
 
+/* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
+   from a division by zero, does not. */
+static bool removes_all(const struct search *search, const struct rule *rule, uint64_t *removed) {
+  const struct config_implementation *implementation = search->implementation;
+  struct domain alone = search->space->domains[search->index];
+  struct rule only = *rule;
+  uint64_t open = 1;
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (search->fixed[i] < 0) open *= implementation->tunables[i].value_count;
+  alone.rules = &only;
+  alone.rule_count = 1;
+  removed[only.index] = 0;
+  return domain_walk(&alone, search->fixed, NULL, removed, NULL) == CUGEN_OK && removed[only.index] == open;
+}
+
+/* Of the rules that remove something those that remove everything alone, where there are such: the others would not
+   help. */
+static void keep_decisive(const struct search *search, uint64_t *removed) {
+  const struct domain *domain = &search->space->domains[search->index];
+  size_t count = search->implementation->restriction_count;
+  uint64_t *alone = calloc(count + 1, sizeof *alone);
+  bool any = false;
+  for (size_t i = 0; alone && i < domain->rule_count; i++) {
+    const struct rule *rule = &domain->rules[i];
+    if (removed[rule->index] && removes_all(search, rule, alone))
+      any = true;
+    else
+      alone[rule->index] = 0;
+  }
+  if (any) memcpy(removed, alone, count * sizeof *removed);
+  free(alone);
+}
+
 static void add_culprits(const struct search *search, const uint64_t *removed) {
   const struct config_implementation *implementation = search->implementation;
   size_t culprits = 0;
@@ -214,6 +247,7 @@ static int explain_missing(const struct search *search) {
   int status = domain_walk(&search->space->domains[search->index], search->fixed, NULL, removed, search->err);
   if (!status) {
     status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
+    keep_decisive(search, removed);
     add_culprits(search, removed);
   }
   free(removed);
