@@ -4,6 +4,10 @@
 
 #include "space_walk.h"
 
+enum {
+  LONE_RULE_MOST = 1000000
+}; /* combinations that a rule is tried on by itself to tell why a variant is not there */
+
 /* ---- Reading the text ---- */
 
 struct search {
@@ -190,19 +194,34 @@ static bool find_row(const struct search *search, size_t *row) {
 
 /* ---- Why it is not there ---- */
 
+/* What the text and the rule leave open: a tunable that the rule does not mention stands at its first value, since the
+   rule is the same for all of them. Gives the number of combinations; 0: more than an error is worth. */
+static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
+  const struct config_implementation *implementation = search->implementation;
+  const int first = search->space->config->first_tunable;
+  size_t count, next = 0;
+  const int *slots = expr_slots(rule->bound, &count);
+  uint64_t open = 1;
+  for (size_t i = 0; i < implementation->tunable_count; i++) {
+    while (next < count && slots[next] < first + (int)i) next++;
+    bool mentioned = next < count && slots[next] == first + (int)i;
+    fixed[i] = search->fixed[i] < 0 && !mentioned ? 0 : search->fixed[i];
+    if (fixed[i] < 0) open *= implementation->tunables[i].value_count;
+    if (open > LONE_RULE_MOST) return 0;
+  }
+  return open;
+}
+
 /* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
    from a division by zero, does not. */
-static bool removes_all(const struct search *search, const struct rule *rule, uint64_t *removed) {
-  const struct config_implementation *implementation = search->implementation;
+static bool removes_all(const struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
   struct domain alone = search->space->domains[search->index];
   struct rule only = *rule;
-  uint64_t open = 1;
-  for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (search->fixed[i] < 0) open *= implementation->tunables[i].value_count;
+  uint64_t open = pin(search, rule, fixed);
   alone.rules = &only;
   alone.rule_count = 1;
   removed[only.index] = 0;
-  return domain_walk(&alone, search->fixed, NULL, removed, NULL) == CUGEN_OK && removed[only.index] == open;
+  return open && !domain_walk(&alone, fixed, NULL, removed, NULL) && removed[only.index] == open;
 }
 
 /* Of the rules that remove something those that remove everything alone, where there are such: the others would not
@@ -211,16 +230,18 @@ static void keep_decisive(const struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->space->domains[search->index];
   size_t count = search->implementation->restriction_count;
   uint64_t *alone = calloc(count + 1, sizeof *alone);
+  int64_t *fixed = malloc((search->implementation->tunable_count + 1) * sizeof *fixed);
   bool any = false;
-  for (size_t i = 0; alone && i < domain->rule_count; i++) {
+  for (size_t i = 0; alone && fixed && i < domain->rule_count; i++) {
     const struct rule *rule = &domain->rules[i];
-    if (removed[rule->index] && removes_all(search, rule, alone))
-      any = true;
-    else
-      alone[rule->index] = 0;
+    bool decides = removed[rule->index] && removes_all(search, rule, alone, fixed);
+    if (!decides) alone[rule->index] = 0;
+    any = any || decides;
   }
-  if (any) memcpy(removed, alone, count * sizeof *removed);
+  for (size_t i = 0; any && i < count; i++)
+    if (!alone[i]) removed[i] = 0;
   free(alone);
+  free(fixed);
 }
 
 static void add_culprits(const struct search *search, const uint64_t *removed) {

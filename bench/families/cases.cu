@@ -82,9 +82,11 @@ static Case fused(const Product &p, Peer peer, double m, double n, double k) {
   Case c = hopper(p, "col", m, n, k);
   c.family = "fused";
   c.peer = peer;
-  if (peer == LT_AFTER) c.seconds = 0;
-  c.tolerance += 0.002;                           // tanh may be the fast one
-  if (peer == LT_AFTER) c.tolerance += p.rounded; // it rounds the product, too
+  c.tolerance += 0.002; // tanh may be the fast one
+  if (peer == LT_AFTER) {
+    c.seconds = 0;
+    c.tolerance += p.rounded; // it rounds the product, too
+  }
   c.settings.push_back("biased=true");
   c.settings.push_back("activation=gelu");
   return c;

@@ -559,6 +559,25 @@ static void test_find_joint(void **state) {
   made_free(made);
 }
 
+/* A rule is tried on its own tunables alone: all eight have more combinations than can be walked. */
+static void test_find_among_many(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  static const char *const rules[] = {"a == b", "b == c", "c == d", "d == e", "e == f", "f == g", "h > 20"};
+  struct made *made = make();
+  struct value values[20];
+  for (int i = 0; i < 20; i++) values[i] = value_int(i + 1);
+  add_implementation(made, "many");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) add_values(made, names[i], values, 20);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) add_rule(made, rules[i]);
+  struct space *space = open_made(made);
+  uint64_t index;
+  assert_int_equal(space_find(space, "many a=3", &index, &made->err), CUGEN_ERROR_USAGE);
+  assert_string_equal(made->err.message, "\"many a=3\" is ruled out by t.lua:16: where \"h > 20\"");
+  space_close(space);
+  made_free(made);
+}
+
 /* ---- Against brute force ---- */
 
 /* Where a rule is tried: at the deepest tunable that it mentions. */
@@ -718,6 +737,7 @@ int main(void) {
       cmocka_unit_test(test_find),
       cmocka_unit_test(test_find_errors),
       cmocka_unit_test(test_find_joint),
+      cmocka_unit_test(test_find_among_many),
       cmocka_unit_test(test_against_brute_force),
       cmocka_unit_test(test_published_spaces),
   };
