@@ -78,6 +78,7 @@ static const char *unknown_in_argument(const struct device_description *device,
   const char *name = NULL;
   for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
   for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);
+  for (int i = 0; i < argument->field_count && !name; i++) name = unknown_fact(device, argument->fields[i].value);
   return name;
 }
 

@@ -21,10 +21,15 @@ struct cugen {
   struct gpu_model *models; /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
+  struct text worker_places;     /* looked at for `worker` */
   struct text warning;           /* of the cache: that it cannot be written */
   struct api_listing *listing;   /* what cache.c handed out */
   struct api_transfer *transfer; /* and transfer.c */
 };
+
+/* The program to start for isolated work, for a library that was given none: *out is NULL when there is none, and places
+   says where it was looked for. */
+int api_find_worker(char **out, struct text *places, cugen_error *err);
 
 /* Which variant a plan uses, and why. */
 struct choice {
@@ -35,6 +40,13 @@ struct choice {
   bool predicted;             /* the default is the model's choice */
   bool named;                 /* the default is one of the config's tries */
   double distance;
+};
+
+/* A filter with strings of its own; strings NULL: none. */
+struct api_filter {
+  struct space_filter filter;
+  char **strings;
+  size_t string_count;
 };
 
 struct cugen_kernel {
@@ -52,11 +64,14 @@ struct cugen_kernel {
   cugen_device_info device_info;
   char arch[16];
   int nvrtc_version;
+  struct text origin; /* which config file it is, see cache_key */
   struct text fallback, problem_text, problem_short, key_options, policy;
   struct text predicted_device, predicted_options; /* what they are kept under */
-  struct space *space;                             /* built when first needed */
-  struct expander *expander;                       /* likewise */
-  struct value *values;                            /* of the variant being looked at */
+  struct text unverified;                          /* why the last run verified nothing, or not all that it was to */
+  struct api_filter filter;
+  struct space *space;       /* what the filter admits; built when first needed */
+  struct expander *expander; /* likewise */
+  struct value *values;      /* of the variant being looked at */
   struct text variant_text, source;
   struct choice choice;         /* what cugen_kernel_choose found */
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
@@ -102,6 +117,11 @@ int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, 
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
+/* ---- filter.c ---- */
+void api_filter_free(struct api_filter *filter);
+/* NULL: there is none. */
+const struct space_filter *api_filter(const cugen_kernel *kernel);
+
 /* ---- absent.c ---- */
 
 /* The device itself, where it is here, knows more than its description. */
@@ -119,12 +139,21 @@ bool api_predicts(const cugen_kernel *kernel);
 /* Makes records predictions: fills what they are kept under. */
 int api_key_predictions(cugen_kernel *kernel, const char *arch, cugen_error *err);
 
+/* ---- verify.c ---- */
+
+/* Verifies the prediction that leads, and the next where it is wrong. What keeps it from doing so is no error: the kernel's
+   unverified says it. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. */
+int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
+                           cugen_error *err);
+
 /* ---- models.c ---- */
 
 /* A fingerprint or architecture; a GPU that is described here is known whole. */
 bool api_described(cugen *lib, const char *text, struct device_description *out);
 /* The name behind "model:". */
 int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);
+/* The described GPU that stands for those of an architecture: the latest that has it. */
+bool api_model_of(cugen *lib, const char *arch, struct device_description *out);
 
 /* ---- explain.c ---- */
 
@@ -160,14 +189,17 @@ struct judgement {
     JUDGED_GONE,    /* no variant of the space is called that; why says what rules it out */
     JUDGED_BROKEN   /* it no longer expands; why */
   } how;
-  struct cache_record now; /* only its hashes */
+  bool proof_changed;      /* current, but what its result is held against is another: nothing is known to be right */
+  struct cache_record now; /* only its hashes and work */
   cugen_error why;
 };
 /* The kernel's space and expander are open. Fails for want of memory only. */
 int api_judge(cugen_kernel *kernel, const struct cache_record *record, struct judgement *out, cugen_error *err);
+/* Frees those of other config files that are not of this kernel as it is now. Its space and expander are open. */
+int api_drop_others(cugen_kernel *kernel, struct cache_record *records, size_t *count, cugen_error *err);
 int api_records(cugen_kernel *kernel, cugen_error *err);
 void api_forget_records(cugen_kernel *kernel);
-/* The kernel's best record that is also a variant of `space`, and its index there. The fastest leads, within a tie
+/* The kernel's best record that is also a variant of `space`, and its index there. The least cost leads, within a tie
    the one that comes first in the config. The caller frees *record when *found. */
 int api_best(cugen_kernel *kernel, const struct space *space, struct cache_record *record, uint64_t *index,
              bool *found, cugen_error *err);

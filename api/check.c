@@ -40,7 +40,7 @@ static cugen_check_finding publish_finding(const struct check_finding *f) {
                              .shared = f->raw.shared,
                              .variant = f->variant,
                              .problem = f->problem,
-                             .variants = f->variants};
+                             .variants = f->variants.count};
   memcpy(out.block, f->raw.here.block, sizeof out.block);
   memcpy(out.thread, f->raw.here.thread, sizeof out.thread);
   memcpy(out.other_block, f->raw.other.block, sizeof out.other_block);
@@ -72,7 +72,7 @@ static int publish(struct api_check *check, cugen_check *out, cugen_error *err) 
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
     check->skips[i] =
-        (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants};
+        (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants.count};
   for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
   *out = (cugen_check){.findings = check->findings,
                        .finding_count = r->finding_count,
@@ -84,7 +84,10 @@ static int publish(struct api_check *check, cugen_check *out, cugen_error *err) 
                        .variants = r->variants,
                        .problems = r->problems,
                        .runs = r->runs,
-                       .variants_of = r->variants_of};
+                       .variants_of = r->variants_of,
+                       .variants_elsewhere = r->variants_elsewhere,
+                       .runs_done = r->done,
+                       .runs_planned = r->planned};
   return CUGEN_OK;
 }
 
@@ -104,6 +107,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   *out = (struct tune_target){.config = k->config,
                               .problem = &k->problem,
                               .space = k->space,
+                              .filter = api_filter(k),
                               .sources = &k->sources,
                               .ops = &cpu_device_ops,
                               .device = &k->device,
@@ -111,6 +115,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .toolkit = k->lib->toolkit,
                               .toolkit_options = k->lib->toolkit_options,
                               .worker = k->lib->worker,
+                              .worker_places = text_get(&k->lib->worker_places),
                               .problem_is_check = true};
   return CUGEN_OK;
 }
@@ -133,10 +138,11 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   return status ? status : check_run(&target, &wanted, out, err);
 }
 
-static size_t count_refused(const struct check_result *r) {
-  size_t count = 0;
-  for (size_t i = 0; i < r->skip_count; i++) count += r->skips[i].refused ? r->skips[i].variants : 0;
-  return count;
+static int explain_nothing(const cugen_check *out, cugen_error *err) {
+  if (!out->skip_count) return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
+  const cugen_check_skip *first = &out->skips[0];
+  return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s", first->what,
+                   (int)strcspn(first->why, "\n"), first->why);
 }
 
 /* What was found, or could not be looked at. */
@@ -144,8 +150,9 @@ static int conclude(const cugen_check *out, size_t refused, cugen_error *err) {
   if (out->finding_count)
     return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
                      out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+  if (!out->runs) return explain_nothing(out, err);
   if (!refused) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but %zu run%s could not be watched", refused,
+  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but the compiler refused %zu variant%s", refused,
                    refused == 1 ? "" : "s");
 }
 
@@ -162,5 +169,5 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error ignored;
   if (publish(k->check, out, &ignored)) return error_memory(err);
-  return status ? status : conclude(out, count_refused(&k->check->result), err);
+  return status ? status : conclude(out, k->check->result.refused.count, err);
 }

@@ -165,7 +165,8 @@ static void nearby_free(struct nearby *nearby) {
 
 /* The nearest first. To be freed whatever comes back. */
 static int find_nearby(cugen_kernel *k, double limit, struct cache *cache, struct nearby *out, cugen_error *err) {
-  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
+  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL,
+                                k->config->objective};
   *out = (struct nearby){.kernel = k, .limit = limit};
   int status = cache_problems(cache, &key, visit, out, err);
   if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
@@ -209,7 +210,8 @@ static int take_leaders(cugen_kernel *k, struct cache *cache, const struct probl
                         cugen_error *err) {
   struct text text = {0};
   problem_print(k->config, problem, &text);
-  const struct cache_key key = {k->device.fingerprint, k->config->name, text_get(&text), text_get(&k->key_options)};
+  const struct cache_key key = {
+      k->device.fingerprint, k->config->name, text_get(&text), text_get(&k->key_options), NULL, k->config->objective};
   int status = text.failed ? error_memory(err) : cache_fastest(cache, &key, take_leader, out, err);
   text_free(&text);
   return status;
@@ -238,8 +240,12 @@ static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *o
   bool described = strncmp(k->device.id, "model:", 6) == 0 ||
                    (api_described(k->lib, k->device.fingerprint, &known) && known.id[0]);
   if (status || described) return status;
-  const struct cache_key key = {text_get(&out->predicted_device), k->config->name, text_get(&k->problem_text),
-                                text_get(&out->predicted_options)};
+  const struct cache_key key = {text_get(&out->predicted_device),
+                                k->config->name,
+                                text_get(&k->problem_text),
+                                text_get(&out->predicted_options),
+                                NULL,
+                                k->config->objective};
   status = cache_spaces(cache, &spaces, &count, err);
   if (status) return status;
   const char *options = find_figures(&key, spaces, count);
@@ -256,8 +262,12 @@ static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *o
 static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *out, cugen_error *err) {
   cugen_kernel other = {.lib = k->lib, .device = k->device};
   int status = key_predictions(k, cache, &other, err);
-  const struct cache_key key = {text_get(&other.predicted_device), k->config->name, text_get(&k->problem_text),
-                                text_get(&other.predicted_options)};
+  const struct cache_key key = {text_get(&other.predicted_device),
+                                k->config->name,
+                                text_get(&k->problem_text),
+                                text_get(&other.predicted_options),
+                                NULL,
+                                k->config->objective};
   if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
   text_free(&other.predicted_device);
   text_free(&other.predicted_options);

@@ -204,6 +204,18 @@ static int check_options(const cugen_export_options *options, const char *folder
   return CUGEN_OK;
 }
 
+/* A bundle's table of arguments has numbers of 8 bytes. */
+static int refuse_structs(const struct config *config, cugen_error *err) {
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (config->arguments[i].struct_name)
+      return error_set(
+          err, CUGEN_ERROR_USAGE,
+          "%s:%d: scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
+          "own, or link with cugen",
+          config->path, config->arguments[i].line, config->arguments[i].name);
+  return CUGEN_OK;
+}
+
 /* Its name without links and dots, since folders are renamed on the way: that of the folder where there is one, else
    behind that of its parent. */
 static int resolve(const char *folder, struct text *out, cugen_error *err) {
@@ -264,6 +276,7 @@ int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, co
   text_clear(&k->export_notes);
   export_name(k->config, &k->export_name);
   int status = check_options(options, folder, error);
+  if (!status) status = refuse_structs(k->config, error);
   if (!status) status = check_folder(folder, &real, error);
   if (!status) status = api_cache(k->lib, &x.cache, error);
   if (!status) status = export_collect(&x, error);

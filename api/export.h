@@ -33,6 +33,7 @@ struct export_code {
   bool pinned; /* some sizes are fixed: they are part of the code */
   size_t image;
   size_t launch_count;
+  size_t own_count, passed_count; /* in the launches' own lists: values, parameters */
   char *kernels[KERNEL_MAX_LAUNCHES];
   size_t implementation;
   uint64_t order; /* in its implementation, for the defaults */
@@ -40,8 +41,8 @@ struct export_code {
 
 struct export_measured {
   size_t code;
-  double seconds;
-  uint64_t order; /* in the space of its problem */
+  double seconds, cost; /* cache_record_cost */
+  uint64_t order;       /* in the space of its problem */
 };
 
 /* Strings in the problem are those of `text` below or of the config. */
@@ -96,9 +97,12 @@ int export_use(cugen_kernel *kernel, const struct problem *problem, cugen_error 
 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
-/* The config's kernel on a described device (runtime/described.h) or, if it is here, on the device itself. */
+/* The config's kernel on a described device (runtime/described.h) or, if it is here, on the device itself. known: its
+   description, NULL: what the text says. notes: where it is said which GPU stands for an architecture of which too little is
+   known; NULL: none does. */
 int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
-                       struct export_device *out, cugen_error *err);
+                       const struct device_description *known, struct text *notes, struct export_device *out,
+                       cugen_error *err);
 
 /* ---- export_code.c ---- */
 

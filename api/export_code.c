@@ -125,6 +125,15 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   return status;
 }
 
+/* Whether a name that is passed is known, or else pins what it depends on. */
+static int pin_name(struct coder *c, const struct expr *expr) {
+  struct expr *bound = NULL;
+  int status = expr ? expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err) : CUGEN_OK;
+  if (bound && !expr_constant(bound, NULL)) pin(c, expr);
+  expr_free(bound);
+  return status;
+}
+
 /* ---- Conditions ------------------------------------------------------------------------------------------------------ */
 
 static int put_condition(struct coder *c, const struct expr *expr, struct text *out) {
@@ -138,12 +147,31 @@ static int put_condition(struct coder *c, const struct expr *expr, struct text *
   return status;
 }
 
+static int64_t steps_of(struct coder *c, const struct config_launch *launch) {
+  int64_t steps = 0;
+  return config_steps(c->config, launch, c->slots, &steps, NULL) ? 0 : steps;
+}
+
+/* Sizes that have another number of launches are another code's. */
+static int put_steps(struct coder *c, const struct config_launch *launch, struct text *out) {
+  struct text text = {0};
+  struct value constant;
+  enum expr_kind kind;
+  int status = put_kind(c, launch->steps, EXPR_WHOLE, false, &text, &constant, &kind);
+  if (!status && constant.type == VALUE_NIL)
+    text_addf(out, "(%s) == %" PRId64 "\n", text_get(&text), steps_of(c, launch));
+  text_free(&text);
+  return status;
+}
+
 static int put_conditions(struct coder *c, const struct config_implementation *implementation, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->requirement_count && !status; i++)
     status = put_condition(c, implementation->requirements[i].expr, out);
   for (size_t i = 0; i < implementation->restriction_count && !status; i++)
     status = put_condition(c, implementation->restrictions[i].expr, out);
+  for (size_t i = 0; i < implementation->launch_count && !status; i++)
+    if (implementation->launches[i].steps) status = put_steps(c, &implementation->launches[i], out);
   return status;
 }
 
@@ -180,8 +208,8 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
 
-static int put_launch(struct coder *c, const struct config_launch *launch, const struct kernel_launch *planned,
-                      struct text *out) {
+static int put_launch(struct coder *c, const struct config_launch *launch, size_t at, struct export_code *code) {
+  struct text *out = &code->sizes;
   int status = CUGEN_OK;
   text_add(out, "launch(s");
   for (int i = 0; i < 6 && !status; i++) {
@@ -197,7 +225,7 @@ static int put_launch(struct coder *c, const struct config_launch *launch, const
     text_add(out, ");\n");
   }
   pin(c, launch->overlap);
-  if (planned->overlap) text_add(out, "overlap(s);\n");
+  if (c->spec->launches[at].overlap) text_add(out, "overlap(s);\n");
   return status;
 }
 
@@ -298,7 +326,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
     for (size_t i = 0; !declared->value && i < c->config->problem_count; i++)
       if (strcmp(c->config->problems[i].name, declared->name) == 0)
         c->known[c->config->first_problem + (int)i] = true;
-    plan_pack_scalar(argument->dtype, argument->value, bytes);
+    value_pack(argument->dtype, argument->value, bytes);
     put_bits(argument, bytes, out);
   }
   text_free(&value);
@@ -315,10 +343,59 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
 }
 
-static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+static void set_step(struct coder *c, const struct config_launch *launch, int64_t step) {
+  c->slots[launch->step_slot] = value_int(step);
+  c->slots[launch->steps_slot] = value_int(steps_of(c, launch));
+}
+
+/* A value of a launch's own is written as one more scalar, behind the arguments. */
+static int put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
+                   struct text *out) {
+  struct config_argument declared = c->config->arguments[planned->argument];
+  struct kernel_argument argument = c->spec->arguments[planned->argument];
+  declared.value = parameter->value;
+  declared.compiled = NULL;
+  argument.value = planned->value;
+  return put_scalar(c, &declared, &argument, out);
+}
+
+static int put_pass(struct coder *c, const struct config_launch *launch, size_t at, struct export_code *out) {
+  const struct kernel_launch *planned = &c->spec->launches[at];
   int status = CUGEN_OK;
-  for (size_t i = 0; i < implementation->launch_count && !status; i++)
-    status = put_launch(c, &implementation->launches[i], &c->spec->launches[i], out);
+  for (size_t i = 0; i < launch->passed_count && !status; i++) {
+    const struct config_parameter *parameter = &launch->passed[i];
+    const struct kernel_parameter *passed = &c->spec->parameters[planned->first_parameter + i];
+    status = pin_name(c, parameter->expr);
+    size_t value = passed->argument;
+    if (parameter->value) {
+      value = c->config->argument_count + out->own_count++;
+      if (!status) status = put_own(c, parameter, passed, &out->sizes);
+    }
+    text_addf(&out->sizes, "pass(s, %zu, %zu);\n", at, value);
+    out->passed_count++;
+  }
+  if (planned->listed && !launch->passed_count) text_addf(&out->sizes, "pass_nothing(s, %zu);\n", at);
+  return status;
+}
+
+/* One launch of the config after the other, each with all of its steps. */
+static int for_launches(struct coder *c, const struct config_implementation *implementation, struct export_code *out,
+                        int (*put)(struct coder *, const struct config_launch *, size_t, struct export_code *)) {
+  size_t at = 0;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->launch_count; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    const int64_t steps = steps_of(c, launch);
+    for (int64_t step = 0; step < steps && !status; step++) {
+      set_step(c, launch, step);
+      status = put(c, launch, at++, out);
+    }
+  }
+  return status;
+}
+
+static int put_arguments(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+  int status = CUGEN_OK;
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
@@ -326,6 +403,12 @@ static int put_sizes(struct coder *c, const struct config_implementation *implem
     if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;
+}
+
+static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct export_code *out) {
+  int status = for_launches(c, implementation, out, put_launch);
+  if (!status) status = put_arguments(c, implementation, &out->sizes);
+  return status ? status : for_launches(c, implementation, out, put_pass);
 }
 
 /* ---- A variant -------------------------------------------------------------------------------------------------------- */
@@ -346,7 +429,7 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
   const cugen_kernel *k = c->kernel;
   size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count, reads;
   const bool *read = expander_reads(k->expander, &reads);
-  c->slot_count = first + tunables;
+  c->slot_count = first + tunables + 2; /* a launch's steps */
   c->slots = calloc(c->slot_count + 1, sizeof *c->slots);
   c->known = calloc(c->slot_count + 1, sizeof *c->known);
   if (!c->slots || !c->known) return error_memory(c->err);
@@ -362,7 +445,7 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
 
 static int fill_code(struct coder *c, const struct variant *variant, struct export_code *out) {
   int status = fill_slots(c, variant);
-  if (!status) status = put_sizes(c, variant->implementation, &out->sizes);
+  if (!status) status = put_sizes(c, variant->implementation, out);
   if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
   if (status) return status;
   put_fixed(c, out);

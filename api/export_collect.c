@@ -35,10 +35,11 @@ int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err)
 /* ---- Images ---------------------------------------------------------------------------------------------------------- */
 
 static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   const struct compile_request request = {.toolkit = k->lib->toolkit,
                                           .name = spec->variant,
                                           .source = spec->source,
+                                          .options = spec->options,
                                           .arch = k->arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(spec, entries)};
@@ -50,7 +51,7 @@ static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compi
 /* From the cache, or compiled now and kept there. */
 static int get_image(struct exporter *x, cugen_kernel *k, const struct kernel_spec *spec, bool ptx,
                      struct compiled *out, cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
   bool found = false;
   int status = CUGEN_OK;
@@ -86,7 +87,7 @@ static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, si
 /* The names that its launches have in the image. */
 static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
                         cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   plan_entries(spec, entries);
   for (size_t i = 0; i < spec->launch_count; i++) {
     size_t at = 0;
@@ -164,16 +165,13 @@ static bool lines_within(const struct text *part, const struct text *whole) {
   return true;
 }
 
-/* What tuning calls a tie, see api/tuning.c. */
-static const double tie = 1.005;
-
-/* The variants kept for the problem at hand are those that a look-up may take: not one that is right only where a faster
+/* The variants kept for the problem at hand are those that a look-up may take: not one that is right only where a better
    one is right too. Within a tie the config's order decides. */
 static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
                       const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
     const struct export_measured *kept = &x->measured[i];
-    bool leads = kept->order < measured->order || measured->seconds > kept->seconds * tie;
+    bool leads = kept->order < measured->order || measured->cost > kept->cost * CACHE_TIE;
     if (leads && x->codes[kept->code].wide == code->wide &&
         lines_within(&x->codes[kept->code].conditions, &code->conditions))
       return true;
@@ -190,7 +188,8 @@ static const struct kernel_argument *textured_argument(const struct kernel_spec 
 
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
-  struct export_measured measured = {.seconds = record->seconds};
+  const enum objective objective = x->devices[tuned->device].kernel.config->objective;
+  struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
   struct export_code code;
   struct kernel_spec spec;
   int status = space_find(x->devices[tuned->device].kernel.space, record->variant, &measured.order, err);
@@ -211,7 +210,7 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   return status;
 }
 
-/* Records come fastest first. */
+/* Records come by cost. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *records,
                         size_t count, size_t *stale, cugen_error *err) {
   int status = CUGEN_OK;
@@ -248,6 +247,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   if (!status) status = api_space(k, err);
   const struct cache_key key = api_key(k);
   if (!status) status = cache_load(x->cache, &key, &records, &count, err);
+  if (!status) status = api_drop_others(k, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
@@ -326,7 +326,8 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct list list = {.x = x, .device = device};
   cugen_kernel *k = &x->devices[device].kernel;
-  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options)};
+  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL,
+                                k->config->objective};
   int status = cache_problems(x->cache, &key, take_text, &list, err);
   for (size_t i = 0; i < list.count && !status; i++) status = add_tuned(x, device, list.texts[i], err);
   for (size_t i = 0; i < list.count; i++) free(list.texts[i]);

@@ -17,8 +17,32 @@ void export_device_free(struct export_device *device) {
   *device = (struct export_device){0};
 }
 
+/* Of an architecture nothing is known that differs between its GPUs: a described one stands for them all. */
+static bool stand_in(cugen_kernel *base, const char *arch, struct text *notes, struct device_description *out) {
+  struct device_description model;
+  if (!api_model_of(base->lib, arch, &model)) return false;
+  text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name, model.id);
+  *out = model;
+  out->name[0] = out->fingerprint[0] = '\0'; /* any of the architecture */
+  return true;
+}
+
+/* What the device is, from its text; CUGEN_ERROR_USAGE: the config wants to know more than anybody here does. */
+static int describe(cugen_kernel *base, const char *text, struct text *notes, cugen_kernel *k, cugen_error *err) {
+  if (!api_described(base->lib, text, &k->device))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is known of the device '%s': it is of a compute capability that "
+                     "this cugen does not know",
+                     text);
+  if (k->device.fingerprint[0]) api_prefer_present(base->lib, &k->device);
+  int status = api_check_facts(k, &base->problem, text, err);
+  bool stood_for = status && !k->device.fingerprint[0] && notes && stand_in(base, text, notes, &k->device);
+  return stood_for ? CUGEN_OK : status;
+}
+
 int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
-                       struct export_device *out, cugen_error *err) {
+                       const struct device_description *known, struct text *notes, struct export_device *out,
+                       cugen_error *err) {
   cugen_kernel *k = &out->kernel;
   *out = (struct export_device){.kernel = {.lib = base->lib,
                                            .sources = base->sources,
@@ -26,35 +50,34 @@ int export_open_device(cugen_kernel *base, struct expander *expander, const char
                                            .ops = &cuda_device_ops,
                                            .expander = expander,
                                            .nvrtc_version = api_nvrtc_version(base->lib)}};
-  if (!api_described(base->lib, text, &k->device))
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "nothing is known of the device '%s': it is of a compute capability that "
-                     "this cugen does not know",
-                     text);
+  if (known) k->device = *known;
+  int status = known ? api_check_facts(k, &base->problem, text, err) : describe(base, text, notes, k, err);
+  if (status) return status;
   out->anonymous = !k->device.fingerprint[0];
-  if (!out->anonymous) api_prefer_present(base->lib, &k->device);
   const char *arch = options && strncmp(options, "arch ", 5) == 0 ? options + 5 : k->device.arch;
   text_addf(&k->key_options, "arch %s", arch);
   memcpy(k->arch, arch, strnlen(arch, sizeof k->arch - 1));
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
-  int status =
-      out->text && !k->key_options.failed ? api_check_facts(k, &base->problem, out->text, err) : error_memory(err);
+  status = out->text && !k->key_options.failed ? CUGEN_OK : error_memory(err);
   if (status) export_device_free(out);
   return status;
 }
 
-static int add_device(struct exporter *x, const char *text, const char *options, cugen_error *err) {
+/* known: its description; NULL: what its text says. */
+static int add_device(struct exporter *x, const char *text, const char *options,
+                      const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
     const cugen_kernel *k = &x->devices[i].kernel;
-    const char *known = x->devices[i].anonymous ? k->arch : k->device.fingerprint;
-    if (strcmp(known, text) == 0 && (!options || strcmp(text_get(&k->key_options), options) == 0)) return CUGEN_OK;
+    const char *named = x->devices[i].anonymous ? k->arch : k->device.fingerprint;
+    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&k->key_options), options) == 0)) return CUGEN_OK;
   }
   struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
-  int status = export_open_device(x->base, x->expander, text, options, &devices[x->device_count], err);
+  int status =
+      export_open_device(x->base, x->expander, text, options, known, x->notes, &devices[x->device_count], err);
   if (!status) x->device_count++;
   return status;
 }
@@ -100,7 +123,7 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
   for (size_t i = 0; i < all->count && !status; i++) {
     if (!is_meant(x, &all->spaces[i], part, length)) continue;
     *found = true;
-    status = add_device(x, all->spaces[i].device, all->spaces[i].options, err);
+    status = add_device(x, all->spaces[i].device, all->spaces[i].options, NULL, err);
   }
   return status;
 }
@@ -142,14 +165,38 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
   return CUGEN_ERROR_USAGE;
 }
 
+static int add_default(struct exporter *x, const struct remembered *all, const char *text,
+                       const struct device_description *known, cugen_error *err) {
+  text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
+            has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
+  return add_device(x, text, NULL, known, err);
+}
+
+/* "model:H200", "model:./mygpu.lua", or the name of a described GPU alone. */
+static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
+                     cugen_error *err) {
+  struct device_description description;
+  bool prefixed = strncmp(item, "model:", 6) == 0;
+  cugen_error ignored;
+  *found = prefixed || api_model(x->base->lib, item, &description, &ignored) == CUGEN_OK;
+  if (!*found) return CUGEN_OK;
+  int status = api_model(x->base->lib, prefixed ? item + 6 : item, &description, err);
+  if (!status && description.facts.compute_capability < GPU_OLDEST_TARGET)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "--devices: %s is described for occupancy and roofline only: NVRTC 13 has no "
+                       "target for %s",
+                       description.name, description.arch);
+  return status ? status : add_default(x, all, description.fingerprint, &description, err);
+}
+
 static int add_item(struct exporter *x, const struct remembered *all, const char *item, cugen_error *err) {
   struct device_description description;
   bool found;
   int status = add_remembered(x, all, item, strlen(item), &found, err);
+  if (!status && !found) status = add_model(x, all, item, &found, err);
   if (status || found) return status;
   if (!described_device(item, &description) || description.fingerprint[0]) return unknown_device(x, all, item, err);
-  text_addf(x->notes, "%s: nothing is remembered, the config's default variants are exported\n", item);
-  return add_device(x, item, NULL, err);
+  return add_default(x, all, item, NULL, err);
 }
 
 /* "H200, sm_80" */
@@ -176,7 +223,7 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
 }
 
 /* Nothing is remembered and nothing asked for: the device that is here. */
-static int add_own(struct exporter *x, cugen_error *err) {
+static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char *text = base->lib->arch                 ? base->lib->arch
                      : base->ops == &cuda_device_ops ? base->device.fingerprint
@@ -186,8 +233,7 @@ static int add_own(struct exporter *x, cugen_error *err) {
                      "nothing is remembered of %s for any GPU; tune it there, or name an architecture: --devices "
                      "sm_90a exports the default variants",
                      base->config->name);
-  text_addf(x->notes, "%s: nothing is remembered, the config's default variants are exported\n", text);
-  return add_device(x, text, NULL, err);
+  return add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
 }
 
 /* ---- PTX -------------------------------------------------------------------------------------------------------------- */
@@ -211,7 +257,7 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     struct text arch = {0};
     bool some = false;
     text_addf(&arch, "sm_%s", archs[i]);
-    int status = export_open_device(x->base, x->expander, text_get(&arch), NULL, device, err);
+    int status = export_open_device(x->base, x->expander, text_get(&arch), NULL, NULL, NULL, device, err);
     if (!status) status = has_variants(x, device, &some, err);
     text_clear(&arch);
     text_addf(&arch, "compute_%s", archs[i]);
@@ -232,7 +278,7 @@ int export_devices(struct exporter *x, cugen_error *err) {
   int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
   if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
   if (!status && !x->options->devices) status = add_remembered(x, &all, NULL, 0, &found, err);
-  if (!status && !x->options->devices && !found) status = add_own(x, err);
+  if (!status && !x->options->devices && !found) status = add_own(x, &all, err);
   cache_spaces_free(all.spaces, all.count);
   if (!status && x->options->ptx) status = add_ptx(x, err);
   return status;

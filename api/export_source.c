@@ -259,9 +259,11 @@ static void add_tuned(const struct exporter *x, struct text *out) {
   for (size_t i = 0; i < x->measured_count; i++) {
     text_addf(out, "    {%zu, ", x->measured[i].code);
     add_real(x->measured[i].seconds, out);
+    text_add(out, ", ");
+    add_real(x->measured[i].cost, out);
     text_addf(out, ", %" PRIu64 "u},\n", x->measured[i].order);
   }
-  text_addf(out, "    {0, 0, 0},\n};\n\nstatic const size_t fallback_count = %zu;\n", x->default_count);
+  text_addf(out, "    {0, 0, 0, 0},\n};\n\nstatic const size_t fallback_count = %zu;\n", x->default_count);
   text_add(out, "static const struct fallback fallbacks[] = {\n");
   for (size_t i = 0; i < x->default_count; i++)
     text_addf(out, "    {%zu, %zu},\n", x->defaults[i].device, x->defaults[i].code);
@@ -417,12 +419,35 @@ static bool is_mark(const char *line, size_t length, const char *mark) {
   return length == strlen(mark) && strncmp(line, mark, length) == 0;
 }
 
+/* Room for what any of the codes needs; C has no arrays of nothing. */
+static size_t most_of(const struct exporter *x, size_t (*count)(const struct export_code *)) {
+  size_t most = 1;
+  for (size_t i = 0; i < x->code_count; i++)
+    if (count(&x->codes[i]) > most) most = count(&x->codes[i]);
+  return most;
+}
+
+static size_t launches_of(const struct export_code *code) {
+  return code->launch_count;
+}
+
+static size_t own_of(const struct export_code *code) {
+  return code->own_count;
+}
+
+static size_t passed_of(const struct export_code *code) {
+  return code->passed_count;
+}
+
 /* The bundle's own words: bundle_ and BUNDLE_ become the kernel's, @name and @arguments what they say. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
   if (strncmp(at, "BUNDLE_", 7) == 0) return add_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;
+  if (strncmp(at, "@most_launches", 14) == 0) return text_addf(out, "%zu", most_of(x, launches_of)), 14;
+  if (strncmp(at, "@most_own", 9) == 0) return text_addf(out, "%zu", most_of(x, own_of)), 9;
+  if (strncmp(at, "@most_passed", 12) == 0) return text_addf(out, "%zu", most_of(x, passed_of)), 12;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
   if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;
   if (strncmp(at, "@title", 6) == 0) return add_title(x, out), 6;

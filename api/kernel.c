@@ -79,9 +79,21 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   return k->problem_text.failed || k->problem_short.failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
+static int name_origin(cugen_kernel *k, cugen_error *err) {
+  const char *path = k->config ? k->config->path : "";
+  bool memory = sources_holds(k->sources.files, path);
+  char *real = memory ? NULL : realpath(path, NULL);
+  if (!real) text_add(&k->origin, memory ? "memory:" : "shipped:");
+  text_add(&k->origin, real ? real : path);
+  free(real);
+  return k->origin.failed ? error_memory(err) : CUGEN_OK;
+}
+
 static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
                       cugen_error *err) {
   int status = config_open(&k->sources, config, &k->config, err);
+  if (!status) status = name_origin(k, err);
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
   if (!status) status = api_choose_device(k, k->lib->device, err);
@@ -128,9 +140,11 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->values);
-  struct text *texts[] = {&k->fallback,     &k->problem_text,     &k->problem_short,    &k->key_options,
-                          &k->policy,       &k->variant_text,     &k->source,           &k->export_name,
-                          &k->export_notes, &k->predicted_device, &k->predicted_options};
+  api_filter_free(&k->filter);
+  struct text *texts[] = {&k->origin,      &k->fallback,     &k->problem_text,     &k->problem_short,
+                          &k->key_options, &k->policy,       &k->variant_text,     &k->source,
+                          &k->export_name, &k->export_notes, &k->predicted_device, &k->predicted_options,
+                          &k->unverified};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -156,6 +170,10 @@ const char *cugen_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
 }
 
+const char *cugen_kernel_objective(const cugen_kernel *k) {
+  return objective_names[k ? k->config->objective : OBJECTIVE_TIME];
+}
+
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
   return k ? &k->device_info : NULL;
 }
@@ -173,7 +191,7 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
 int api_space(cugen_kernel *k, cugen_error *err) {
   if (k->space) return CUGEN_OK;
   int status = config_check_sizes(k->config, &k->problem, &k->device.facts, err);
-  if (!status) status = space_open(k->config, &k->problem, &k->device.facts, &k->space, err);
+  if (!status) status = space_open_within(k->config, &k->problem, &k->device.facts, api_filter(k), &k->space, err);
   if (status) return status;
   free(k->values);
   k->values = calloc(space_max_tunables(k->space) + 1, sizeof *k->values);
@@ -183,13 +201,28 @@ int api_space(cugen_kernel *k, cugen_error *err) {
   return error_memory(err);
 }
 
+/* Limits and filters that remove nothing would only hide the rest. NULL: there are not so many. */
+static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
+                                          const struct space_implementation **owner) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(k->space, &count);
+  for (size_t i = 0; i < count; i++)
+    for (size_t r = 0; r < all[i].rule_count; r++) {
+      const struct space_rule *rule = &all[i].rules[r];
+      if ((rule->kind != CUGEN_RESTRICTION_WHERE && !rule->removed) || at-- > 0) continue;
+      if (owner) *owner = &all[i];
+      return rule;
+    }
+  return NULL;
+}
+
 int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_space(k, error);
   if (status) return status;
   *out = (cugen_space_info){.cartesian = space_cartesian(k->space), .valid = space_valid(k->space)};
-  const struct space_implementation *all = space_implementations(k->space, &out->implementations);
-  for (size_t i = 0; i < out->implementations; i++) out->restrictions += all[i].implementation->restriction_count;
+  space_implementations(k->space, &out->implementations);
+  while (find_rule(k, out->restrictions, NULL)) out->restrictions++;
   return CUGEN_OK;
 }
 
@@ -212,25 +245,20 @@ int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementat
 }
 
 int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
-  size_t count, at = index;
+  const struct space_implementation *owner;
+  cugen_space_info space;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  int status = api_space(k, error);
+  int status = cugen_kernel_space(k, &space, error);
   if (status) return status;
-  const struct space_implementation *all = space_implementations(k->space, &count);
-  for (size_t i = 0; i < count; i++) {
-    const struct config_implementation *impl = all[i].implementation;
-    if (at >= impl->restriction_count) {
-      at -= impl->restriction_count;
-      continue;
-    }
-    *out = (cugen_restriction_info){.implementation = impl->name,
-                                    .text = expr_text(impl->restrictions[at].expr),
-                                    .file = k->config->path,
-                                    .line = impl->restrictions[at].line,
-                                    .removed = all[i].removed[at]};
-    return CUGEN_OK;
-  }
-  return no_such("restriction", index, index - at, error);
+  const struct space_rule *rule = find_rule(k, index, &owner);
+  if (!rule) return no_such("restriction", index, space.restrictions, error);
+  *out = (cugen_restriction_info){.implementation = owner->implementation->name,
+                                  .text = rule->text,
+                                  .file = rule->option ? rule->option : k->config->path,
+                                  .line = rule->line,
+                                  .removed = rule->removed,
+                                  .kind = rule->kind};
+  return CUGEN_OK;
 }
 
 static int print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {
@@ -314,7 +342,8 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
                                .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
                                .memory = memory_kind_names[a->memory],
                                .compiled_in = a->compiled_in,
-                               .absent = a->absent};
+                               .absent = a->absent,
+                               .overwrite = a->overwrite};
   for (int i = 0; i < a->rank; i++) {
     out->shape[i] = a->shape[i];
     out->stride[i] = a->stride[i];

@@ -27,8 +27,9 @@ const char *cugen_status_text(int status) {
 }
 
 const char *cugen_outcome_text(int outcome) {
-  static const char *const texts[] = {
-      "ok", "does not compile", "cannot be launched", "wrong result", "out of bounds", "trap", "time limit"};
+  static const char *const texts[] = {"ok",           "does not compile", "cannot be launched",
+                                      "wrong result", "out of bounds",    "trap",
+                                      "time limit",   "no prediction"};
   return outcome >= 0 && outcome < (int)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown outcome";
 }
 
@@ -70,14 +71,6 @@ static int default_cache(char **to) {
   return *to ? CUGEN_OK : CUGEN_ERROR_MEMORY;
 }
 
-static int default_worker(char **to, cugen_error *err) {
-  struct text path = {0};
-  int status = path_self(&path, err);
-  *to = status ? NULL : text_take(&path);
-  text_free(&path);
-  return status || *to ? status : error_memory(err);
-}
-
 static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   const struct {
     char **to;
@@ -92,7 +85,7 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
-  return lib->worker ? CUGEN_OK : default_worker(&lib->worker, err);
+  return lib->worker ? CUGEN_OK : api_find_worker(&lib->worker, &lib->worker_places, err);
 }
 
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
@@ -128,6 +121,7 @@ void cugen_close(cugen *lib) {
   pthread_mutex_destroy(&lib->lock);
   free(lib->models);
   sources_forget(lib->files);
+  text_free(&lib->worker_places);
   text_free(&lib->where);
   text_free(&lib->warning);
   text_free(&lib->why);
@@ -211,7 +205,8 @@ const char *cugen_where(cugen *lib) {
   add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
   text_addf(&lib->where, "cache: %s\n", lib->cache_path);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
-  text_addf(&lib->where, "worker: %s\n", lib->worker);
+  const char *worker = lib->worker ? lib->worker : text_get(&lib->worker_places);
+  text_addf(&lib->where, "worker: %s%s\n", lib->worker ? "" : "not found; looked at ", worker);
   return text_get(&lib->where);
 }
 

@@ -42,6 +42,32 @@ int api_model(const cugen *lib, const char *name, struct device_description *out
   return status;
 }
 
+bool api_model_of(cugen *lib, const char *arch, struct device_description *out) {
+  const struct gpu_model *models;
+  bool found = false;
+  for (size_t i = 0, count = load_models(lib, &models); i < count; i++) {
+    struct device_description model;
+    described_model(&models[i], &model);
+    if (strcmp(model.arch, arch) != 0) continue;
+    *out = model;
+    found = true;
+  }
+  return found;
+}
+
+size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count) {
+  const struct gpu_model *models;
+  struct device_description model;
+  if (!lib) return 0;
+  if (!out) count = 0;
+  size_t all = load_models(lib, &models);
+  for (size_t i = 0; i < all && i < count; i++) {
+    described_model(&models[i], &model);
+    api_device_info(lib, &model, &out[i]);
+  }
+  return all;
+}
+
 size_t cugen_models(cugen *lib, const char **out, size_t count) {
   const struct gpu_model *models;
   if (!lib) return 0;

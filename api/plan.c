@@ -68,10 +68,11 @@ static int expand(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 }
 
 static int compile(const cugen_kernel *k, cugen_plan *p, cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   const struct compile_request request = {.toolkit = k->lib->toolkit,
                                           .name = p->spec.variant,
                                           .source = p->spec.source,
+                                          .options = p->spec.options,
                                           .arch = k->arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(&p->spec, entries)};
@@ -80,7 +81,7 @@ static int compile(const cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 
 /* An image that cannot be kept is compiled again the next time: no reason to fail. */
 static int find_image(cugen_kernel *k, const char *key, cugen_plan *p, cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   struct cache *cache;
   bool found = false;
   int status = api_cache(k->lib, &cache, err);

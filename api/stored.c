@@ -26,7 +26,7 @@ void api_stored_close(struct api_stored *stored) {
   free(stored);
 }
 
-static int describe(cugen_kernel *k, const struct cache_record *record, bool superseded, cugen_stored_record *out,
+static int describe(cugen_kernel *k, struct cache_record *record, bool superseded, cugen_stored_record *out,
                     cugen_error *err) {
   struct judgement judgement = {.how = JUDGED_GONE};
   int status = superseded ? CUGEN_OK : api_judge(k, record, &judgement, err);
@@ -35,6 +35,7 @@ static int describe(cugen_kernel *k, const struct cache_record *record, bool sup
                                .measured_at = record->measured_at,
                                .driver_version = record->driver_version,
                                .nvrtc_version = record->nvrtc_version};
+  if (judgement.proof_changed) record->verdict = CACHE_NOT_RUN;
   api_publish(k, record, &out->record);
   out->record.from_cache = 1;
   return status;
@@ -47,13 +48,14 @@ static int load(cugen_kernel *k, bool history, struct api_stored *stored, cugen_
   if (!status) status = api_expander(k, err);
   if (!status) status = api_cache_to_read(k->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &stored->records, &stored->record_count, err);
+  if (!status) status = api_drop_others(k, stored->records, &stored->record_count, err);
   if (!status && history) status = cache_history(cache, &key, &stored->history, &stored->history_count, err);
   size_t count = stored->record_count + stored->history_count;
   if (!status) stored->out = calloc(count + 1, sizeof *stored->out);
   if (!status && !stored->out) status = error_memory(err);
   for (size_t i = 0; !status && i < count; i++) {
     bool old = i >= stored->record_count;
-    const struct cache_record *record = old ? &stored->history[i - stored->record_count] : &stored->records[i];
+    struct cache_record *record = old ? &stored->history[i - stored->record_count] : &stored->records[i];
     status = describe(k, record, old, &stored->out[i], err);
   }
   return status;

@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "tune/trial.h"
 
 /* A size that no variant can have, such as 0 or 2^63 - 1, is the problem's fault and no variant's. Where tunables shape
    arguments each variant answers for itself, unless the first and the last fail both. */
@@ -28,6 +29,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   *out = (struct tune_target){.config = k->config,
                               .problem = &k->problem,
                               .space = k->space,
+                              .filter = api_filter(k),
                               .sources = &k->sources,
                               .ops = k->ops,
                               .device = &k->device,
@@ -35,6 +37,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .toolkit = k->lib->toolkit,
                               .toolkit_options = k->lib->toolkit_options,
                               .worker = k->lib->worker,
+                              .worker_places = text_get(&k->lib->worker_places),
                               .cache = cache,
                               .key = api_key(k),
                               .nvrtc_version = k->nvrtc_version,
@@ -55,13 +58,16 @@ void api_forget_records(cugen_kernel *k) {
 }
 
 struct cache_key api_key(const cugen_kernel *k) {
-  return (struct cache_key){k->predicted ? text_get(&k->predicted_device) : k->device.fingerprint, k->config->name,
+  return (struct cache_key){k->predicted ? text_get(&k->predicted_device) : k->device.fingerprint,
+                            k->config->name,
                             text_get(&k->problem_text),
-                            text_get(k->predicted ? &k->predicted_options : &k->key_options)};
+                            text_get(k->predicted ? &k->predicted_options : &k->key_options),
+                            text_get(&k->origin),
+                            k->config->objective};
 }
 
 void cugen_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
-  const struct cache_key key = k ? api_key(k) : (struct cache_key){"", "", "", ""};
+  const struct cache_key key = k ? api_key(k) : (struct cache_key){"", "", "", "", "", OBJECTIVE_TIME};
   if (device) *device = key.device;
   if (options) *options = key.options;
 }
@@ -83,35 +89,46 @@ int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgeme
   out->how = refused ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
   cache_record_take_hashes(&out->now, &spec);
-  out->how = strcmp(spec.hash.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->now.flops = spec.flops, out->now.bytes = spec.bytes;
+  out->how = cache_record_is_of(record, &spec, k->predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->proof_changed = strcmp(spec.hash.hex, record->hash.hex) != 0;
   kernel_spec_free(&spec);
   return CUGEN_OK;
 }
 
-static int check_current(cugen_kernel *k, const struct cache_record *record, bool *current, cugen_error *err) {
+/* A verdict is about what its result was held against. */
+static int check_current(cugen_kernel *k, struct cache_record *record, bool *current, cugen_error *err) {
   struct judgement judgement;
   int status = api_judge(k, record, &judgement, err);
   *current = !status && judgement.how == JUDGED_CURRENT;
+  if (*current && judgement.proof_changed) record->verdict = CACHE_NOT_RUN;
   return status;
 }
 
-static int drop_stale(cugen_kernel *k, cugen_error *err) {
+/* only_others: own ones stay whatever they are. */
+static int drop_stale(cugen_kernel *k, struct cache_record *records, size_t *count, bool only_others,
+                      cugen_error *err) {
   size_t kept = 0;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < k->record_count; i++) {
-    bool current = false;
-    if (!status) status = check_current(k, &k->records[i], &current, err);
+  for (size_t i = 0; i < *count; i++) {
+    bool current = only_others && !records[i].elsewhere;
+    if (!status && !current) status = check_current(k, &records[i], &current, err);
     if (current)
-      k->records[kept++] = k->records[i];
+      records[kept++] = records[i];
     else
-      cache_record_free(&k->records[i]);
+      cache_record_free(&records[i]);
   }
-  k->record_count = kept;
+  *count = kept;
   return status;
 }
 
-/* Within this much of the fastest, the variant that comes first in the config is the simpler one and leads. */
-static const double tie = 1.005;
+int api_drop_others(cugen_kernel *k, struct cache_record *records, size_t *count, cugen_error *err) {
+  return drop_stale(k, records, count, true, err);
+}
+
+static double cost_of(const cugen_kernel *k, const struct cache_record *record) {
+  return cache_record_cost(record, k->config->objective);
+}
 
 static void settle_ties(cugen_kernel *k) {
   size_t best = 0;
@@ -119,7 +136,7 @@ static void settle_ties(cugen_kernel *k) {
   for (size_t i = 0; i < k->record_count && k->records[i].outcome == CUGEN_OUTCOME_OK; i++) {
     uint64_t index;
     cugen_error ignored;
-    if (k->records[i].seconds > k->records[0].seconds * tie) break;
+    if (cost_of(k, &k->records[i]) > cost_of(k, &k->records[0]) * CACHE_TIE) break;
     if (space_find(k->space, k->records[i].variant, &index, &ignored) == CUGEN_OK && index < best_index)
       best = i, best_index = index;
   }
@@ -138,7 +155,7 @@ int api_records(cugen_kernel *k, cugen_error *err) {
   if (status) return status;
   const struct cache_key key = api_key(k);
   status = cache_load(cache, &key, &k->records, &k->record_count, err);
-  if (!status) status = drop_stale(k, err);
+  if (!status) status = drop_stale(k, k->records, &k->record_count, false, err);
   if (status) {
     api_forget_records(k);
     return status;
@@ -154,23 +171,24 @@ struct search {
   struct cache_record *best;
   uint64_t *index;
   bool found;
-  double limit; /* slower ones cannot win */
+  double limit; /* what costs more cannot win */
 };
 
-/* Records come fastest first, and only those that can still win are expanded. */
+/* Records come by cost, and only those that can still win are expanded. */
 static int consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct search *search = context;
   uint64_t at;
   bool current;
   cugen_error ignored;
-  *stop = record->seconds > search->limit;
+  double cost = cost_of(search->kernel, record);
+  *stop = cost > search->limit;
   if (*stop) return CUGEN_OK;
   int status = space_find(search->space, record->variant, &at, &ignored);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   if (status || (search->found && at > *search->index)) return CUGEN_OK;
   status = check_current(search->kernel, record, &current, err);
   if (status || !current) return status;
-  if (!search->found) search->limit = record->seconds * tie;
+  if (!search->found) search->limit = cost * CACHE_TIE;
   cache_record_free(search->best);
   *search->best = *record;
   record->variant = record->reason = NULL;
@@ -204,6 +222,18 @@ size_t cugen_kernel_records(cugen_kernel *k) {
   return !k || api_records(k, &ignored) ? 0 : k->record_count;
 }
 
+static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
+  if (!config_proves(k->config)) return false;
+  if (r->outcome == CUGEN_OUTCOME_OK) return !k->predicted || r->verdict == CACHE_RIGHT;
+  return r->outcome == CUGEN_OUTCOME_WRONG;
+}
+
+static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r, bool verified) {
+  if (verified || r->outcome != CUGEN_OUTCOME_OK) return "";
+  if (!config_proves(k->config)) return "the config has reference \"none\"";
+  return r->verdict == CACHE_NOT_VERIFIABLE ? r->unverified : "it is predicted and was not run";
+}
+
 void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
   *out = (cugen_record){.variant = r->variant,
                         .reason = r->reason,
@@ -213,6 +243,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .seconds_min = r->seconds_min,
                         .seconds_p20 = r->seconds_p20,
                         .seconds_p80 = r->seconds_p80,
+                        .cost = cache_record_cost(r, k->config->objective),
                         .flops = r->flops,
                         .bytes = r->bytes,
                         .error = r->error,
@@ -230,9 +261,10 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .clock_mhz = r->clock_mhz,
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};
+  out->measured_at = r->measured_at;
   out->predicted = k->predicted;
-  out->verified =
-      !k->predicted && k->config->reference && (r->outcome == CUGEN_OUTCOME_OK || r->outcome == CUGEN_OUTCOME_WRONG);
+  out->verified = is_verified(k, r);
+  out->unverified = why_unverified(k, r, out->verified);
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
@@ -278,6 +310,26 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* By the one that leads now; none: not one of those that were predicted is right. */
+static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
+  struct cache_record best;
+  uint64_t index;
+  bool found;
+  int status = api_best(k, k->space, &best, &index, &found, err);
+  if (status) return status;
+  if (!found)
+    return result->refuted ? error_set(err, CUGEN_ERROR_WRONG, "not one of %zu predicted variants came out right",
+                                       result->refuted)
+                           : CUGEN_OK;
+  if (best.verdict == CACHE_NOT_VERIFIABLE) {
+    text_restart(&k->unverified);
+    text_add(&k->unverified, best.unverified);
+  }
+  if (best.verdict != CACHE_RIGHT) result->unverified = text_get(&k->unverified);
+  cache_record_free(&best);
+  return k->unverified.failed ? error_memory(err) : CUGEN_OK;
+}
+
 static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
   struct tune_target target;
   if (k->lib->arch && !k->device.facts.is_gpu) /* its records would be of a device that there is not */
@@ -288,7 +340,9 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
   if (!status) status = api_near_leaders(k, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = api_context(k, options->cuda_context, &target.cuda_context, err);
-  return status ? status : tune_run(&target, options, result, err);
+  if (!status) status = tune_run(&target, options, result, err);
+  if (!status && k->predicted) status = api_verify_predictions(k, options, result, err);
+  return status || !k->predicted ? status : conclude(k, result, err);
 }
 
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
@@ -308,6 +362,18 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   return status;
 }
 
+static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,
+                    cugen_error *err) {
+  const struct measure_options measure = {.seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5};
+  const struct trial_options options = {.seed = 1};
+  struct trial *trial;
+  int status = trial_open(target, &options, &trial, err);
+  if (status) return status;
+  status = trial_run(trial, index, timeout, &measure, out, err);
+  trial_close(trial);
+  return status;
+}
+
 int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
   struct tune_target target;
   struct cache_record record;
@@ -316,7 +382,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   int status = api_check_present(k, error);
   if (!status) status = make_target(k, &target, error);
   if (!status) status = api_find_variant(k, variant, &index, error);
-  if (!status) status = tune_one(&target, index, 1, timeout, &record, error);
+  if (!status) status = run_once(&target, index, timeout, &record, error);
   if (status) return status;
   /* The strings handed out live with the kernel: the record becomes its only one in hand. */
   api_forget_records(k);

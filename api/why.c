@@ -81,12 +81,12 @@ static void add_texts(struct api_why *why, struct match *match, const char *fiel
 
 /* Eight digits of a hash tell as much as all of it. */
 static void add_hash(struct api_why *why, struct match *match, const char *field, struct hash wanted,
-                     struct hash found) {
+                     struct hash found, bool decides) {
   bool known = wanted.hex[0] && found.hex[0];
   cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
                           : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
                                                           : CUGEN_WHY_SAME;
-  add_row(why, match, field, keepf(why, "%.8s", wanted.hex), keepf(why, "%.8s", found.hex), state, true);
+  add_row(why, match, field, keepf(why, "%.8s", wanted.hex), keepf(why, "%.8s", found.hex), state, decides);
 }
 
 static void add_version(struct api_why *why, struct match *match, const char *field, int wanted, int found) {
@@ -186,15 +186,23 @@ static const char *list_fields(struct api_why *why, const struct match *match, c
   return keepf(why, "%s", text.length ? keep(why, text_take(&text)) : "");
 }
 
-static void compare_parts(struct api_why *why, struct match *match, const struct judgement *judgement,
+/* A predicted time depends neither on what a result is held against nor, so, on the whole. */
+static void compare_parts(const cugen_kernel *k, struct match *match, const struct judgement *judgement,
                           const struct cache_record *record) {
+  struct api_why *why = k->why;
   const struct cache_record *now = &judgement->now;
+  const enum objective objective = k->config->objective;
+  bool decides = judgement->how != JUDGED_CURRENT || !judgement->proof_changed;
   if (!now->hash.hex[0]) return;
-  add_hash(why, match, "source", now->source_hash, record->source_hash);
-  add_hash(why, match, "launches", now->launches_hash, record->launches_hash);
-  add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash);
-  add_hash(why, match, "what it is held against", now->proof_hash, record->proof_hash);
-  add_hash(why, match, "kernel as a whole", now->hash, record->hash);
+  add_hash(why, match, "source", now->source_hash, record->source_hash, true);
+  add_hash(why, match, "launches", now->launches_hash, record->launches_hash, true);
+  add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash, true);
+  add_hash(why, match, "what it is held against", now->proof_hash, record->proof_hash, decides);
+  if (objective != OBJECTIVE_TIME)
+    add_texts(why, match, objective_names[objective],
+              keepf(why, "%.17g", objective_work(objective, now->flops, now->bytes)),
+              keepf(why, "%.17g", objective_work(objective, record->flops, record->bytes)));
+  add_hash(why, match, "kernel as a whole", now->hash, record->hash, decides);
 }
 
 static const char *say_changed(struct api_why *why, const struct match *match) {
@@ -229,7 +237,7 @@ static int explain(cugen_kernel *k, const struct cache_space *space, const struc
   struct judgement judgement;
   const char *problem = text_get(&k->problem_text);
   add_texts(why, match, "kernel", k->config->name, space->config);
-  add_texts(why, match, "device", k->device.fingerprint, space->device);
+  add_texts(why, match, "device", api_key(k).device, space->device);
   add_texts(why, match, "options", wanted_options(k, space), space->options);
   add_settings(why, match, problem, space->problem, false);
   add_settings(why, match, space->problem, problem, true);
@@ -239,7 +247,7 @@ static int explain(cugen_kernel *k, const struct cache_space *space, const struc
   bool gone = judgement.how == JUDGED_GONE;
   add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
           gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
-  if (!*elsewhere) compare_parts(why, match, &judgement, record);
+  if (!*elsewhere) compare_parts(k, match, &judgement, record);
   const char *verdict = *elsewhere ? keepf(why, "it is not taken: it differs in %s", elsewhere)
                                    : say_judgement(why, match, &judgement, record);
   add_version(why, match, "driver", k->device.driver_version, record->driver_version);
@@ -300,7 +308,8 @@ static struct near measure(const cugen_kernel *k, const struct cache_space *spac
 
 /* The best record of that place. */
 static int explain_near(cugen_kernel *k, struct cache *cache, const struct cache_space *space, cugen_error *err) {
-  const struct cache_key key = {space->device, space->config, space->problem, space->options};
+  const struct cache_key key = {space->device,  space->config, space->problem,
+                                space->options, NULL,          k->config->objective};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &key, &records, &count, err);
@@ -463,6 +472,7 @@ static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_
   const char *variant = text ? name_variant(k, text, out) : NULL;
   if (text && !variant) return CUGEN_OK;
   status = cache_load(cache, &key, &records, &count, err);
+  if (!status) status = api_drop_others(k, records, &count, err);
   if (!status) status = find_hit(k, records, count, variant, &hit, err);
   if (!status && hit)
     say_hit(k->why, count, text != NULL, out);

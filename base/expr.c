@@ -43,8 +43,28 @@ static enum trouble overflow_if(bool overflow) {
   return overflow ? TROUBLE_OVERFLOW : TROUBLE_NONE;
 }
 
+/* By squaring; the square that is not needed any more may overflow. */
+static enum trouble power(int64_t a, int64_t b, int64_t *out) {
+  bool overflow = false;
+  if (b < 0) return TROUBLE_NEGATIVE;
+  for (*out = 1; b && !overflow; b /= 2) {
+    if (b % 2) overflow = __builtin_mul_overflow(*out, a, out);
+    if (b > 1) overflow = __builtin_mul_overflow(a, a, &a) || overflow;
+  }
+  return overflow_if(overflow);
+}
+
+/* How often a must be divided by b, rounded up each time, until 1 is left. */
+static enum trouble ceil_logarithm(int64_t a, int64_t b, int64_t *out) {
+  if (b < 2) return TROUBLE_BASE;
+  for (*out = 0; a > 1; ++*out) a = (a - 1) / b + 1;
+  return TROUBLE_NONE;
+}
+
 static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64_t *out) {
   if (op == OP_CEIL_DIV) return ceil_divide(a, b, out);
+  if (op == OP_POW) return power(a, b, out);
+  if (op == OP_CEIL_LOG) return ceil_logarithm(a, b, out);
   if (op == OP_ROUND_UP) {
     enum trouble trouble = ceil_divide(a, b, out);
     return trouble ? trouble : overflow_if(__builtin_mul_overflow(*out, b, out));
@@ -121,6 +141,7 @@ static int compare_numbers(const struct value *a, const struct value *b) {
 static enum trouble compare(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
   int order;
   if (op == OP_EQUAL || op == OP_DIFFER) {
+    /* operands of an instruction: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     *out = value_bool(value_equal(*a, *b) == (op == OP_EQUAL));
     return TROUBLE_NONE;
   }
@@ -154,7 +175,7 @@ static enum trouble apply_floats(enum expr_op op, double a, double b, struct val
   case OP_DIVIDE: return float_result(a / b, out);
   case OP_FLOOR_DIVIDE: return float_result(floor(a / b), out);
   case OP_MODULO: return float_result(float_modulo(a, b), out);
-  default: return TROUBLE_INTEGERS; /* ceil_div, round_up */
+  default: return TROUBLE_INTEGERS; /* ceil_div, round_up, pow, ceil_log */
   }
 }
 
@@ -198,13 +219,37 @@ static enum trouble apply_bits(enum expr_op op, const struct value *a, struct va
 
 static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
   if (!is_number(a)) return TROUBLE_NUMBERS;
-  if (a->type == VALUE_FLOAT) return float_result(op == OP_ABS ? fabs(a->real) : -a->real, out);
+  if (a->type == VALUE_FLOAT) {
+    *out = *a; /* a float stays one */
+    out->real = op == OP_ABS ? fabs(a->real) : -a->real;
+    return TROUBLE_NONE;
+  }
   if (op == OP_ABS && a->integer >= 0) {
     *out = *a;
     return TROUBLE_NONE;
   }
   out->type = VALUE_INT;
   return overflow_if(__builtin_sub_overflow((int64_t)0, a->integer, &out->integer));
+}
+
+static enum trouble round_to_single(double a, struct value *out) {
+  enum trouble trouble = float_result((double)(float)a, out);
+  out->single = true;
+  return trouble;
+}
+
+static enum trouble apply_function(enum expr_op op, double a, struct value *out) {
+  switch (op) {
+  case OP_F32: return round_to_single(a, out);
+  case OP_EXP: return float_result(exp(a), out);
+  case OP_LOG: return a > 0 ? float_result(log(a), out) : TROUBLE_LOGARITHM;
+  case OP_TANH: return float_result(tanh(a), out);
+  case OP_ERF: return float_result(erf(a), out);
+  case OP_SIN: return float_result(sin(a), out);
+  case OP_COS: return float_result(cos(a), out);
+  case OP_FLOOR: return float_result(floor(a), out);
+  default: return a < 0 ? TROUBLE_NEGATIVE : float_result(sqrt(a), out); /* OP_SQRT */
+  }
 }
 
 static enum trouble apply_unary(enum expr_op op, const struct value *a, struct value *out) {
@@ -216,16 +261,10 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   case OP_LOG2: return apply_bits(op, a, out);
   case OP_SIZEOF:
   case OP_EPS: return apply_dtype(op, a, out);
-  case OP_EXP:
-  case OP_LOG:
-  case OP_TANH:
-  case OP_ERF:
   case OP_GELU:
   case OP_FAST_GELU:
   case OP_RELU: return TROUBLE_FORMULA;
-  default: /* OP_SQRT */
-    if (!is_number(a)) return TROUBLE_NUMBERS;
-    return as_float(a) < 0 ? TROUBLE_NEGATIVE : float_result(sqrt(as_float(a)), out);
+  default: return is_number(a) ? apply_function(op, as_float(a), out) : TROUBLE_NUMBERS;
   }
 }
 
@@ -250,9 +289,27 @@ struct failure {
   struct value left, right;
 };
 
+/* The element that the `rank` values up to top[rank - 1] are the indices of; the result replaces the first. */
+static enum trouble load_element(const struct expr_buffer *buffer, int rank, struct value *top,
+                                 struct failure *failure) {
+  int64_t offset = 0;
+  for (int i = 0; i < rank; i++) {
+    failure->left = top[i];
+    /* who has elements gives their buffers: NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+    failure->right = value_int(buffer->shape[i]);
+    if (top[i].type != VALUE_INT) return TROUBLE_INTEGERS;
+    if (top[i].integer < 0 || top[i].integer >= buffer->shape[i]) return TROUBLE_INDEX;
+    offset += top[i].integer * buffer->stride[i];
+  }
+  double value = buffer->load(buffer->data, offset); /* NOLINT(clang-analyzer-core.NullDereference): likewise */
+  *top = buffer->whole ? value_int((int64_t)value) : value_float(value);
+  return TROUBLE_NONE;
+}
+
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right after writing its
    parts waits for the store (half the time of the walk over a space, measured). */
-static bool run(const struct expr *expr, const struct value *slots, struct value *out, struct failure *failure) {
+static bool run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
+                struct value *out, struct failure *failure) {
   struct value stack[EXPR_MAX_STACK + 1], *top = stack; /* stack[0] is below the first operand */
   stack->type = VALUE_NIL;
   const struct value *places[] = {[OPERAND_SLOT] = slots, [OPERAND_CONSTANT] = expr->constants};
@@ -283,6 +340,12 @@ static bool run(const struct expr *expr, const struct value *slots, struct value
         top--;
       else
         at += at->operand;
+    } else if (op == OP_ELEMENT) {
+      int rank = element_rank(at->operand);
+      top -= rank - 1;
+      failure->at = (size_t)(at - expr->code);
+      failure->trouble = load_element(&buffers[element_buffer(at->operand)], rank, top, failure);
+      if (failure->trouble) return false;
     } else {
       struct value operand = *top;
       enum trouble trouble = apply_unary(op, &operand, top);
@@ -308,14 +371,35 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_COMPARE] = "which compares what has no order",
     [TROUBLE_POSITIVE] = "which needs a positive divisor",
     [TROUBLE_NEGATIVE] = "which needs a number that is not negative",
+    [TROUBLE_BASE] = "which needs a base of at least 2",
     [TROUBLE_POW2] = "which needs a power of two",
     [TROUBLE_DTYPE] = "which needs the name of a dtype, such as \"f32\"",
     [TROUBLE_FORMULA] = "which is for formulas",
+    [TROUBLE_LOGARITHM] = "which needs a number above zero",
 };
+
+/* in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7 */
+static int explain_element(const struct expr *expr, const struct failure *failure, cugen_error *err) {
+  struct text text = {0}, operation = {0}, value = {0};
+  expr_quote(expr->text, 0, &text);
+  expr_print_operation(expr, failure->at, &operation);
+  value_print(failure->left, &value);
+  error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text), text_get(&operation),
+            text_get(&value));
+  if (failure->trouble == TROUBLE_INTEGERS)
+    error_append(err, "which is no whole number");
+  else
+    error_append(err, "and there are 0 to %lld", (long long)failure->right.integer - 1);
+  text_free(&text);
+  text_free(&operation);
+  text_free(&value);
+  return CUGEN_ERROR_CONFIG;
+}
 
 /* in "tile // vec <= 4": tile // vec is 32 // 0, which divides by zero */
 static int explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
+  if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);
   struct text text = {0}, operation = {0}, values = {0};
   expr_quote(expr->text, 0, &text);
   expr_print_operation(expr, failure->at, &operation);
@@ -330,8 +414,13 @@ static int explain(const struct expr *expr, const struct failure *failure, cugen
 }
 
 int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err) {
+  return expr_eval_elements(expr, slots, NULL, out, err);
+}
+
+int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
+                       struct value *out, cugen_error *err) {
   struct failure failure;
-  return run(expr, slots, out, &failure) ? CUGEN_OK : explain(expr, &failure, err);
+  return run(expr, slots, buffers, out, &failure) ? CUGEN_OK : explain(expr, &failure, err);
 }
 
 static int wrong_type(const struct expr *expr, struct value got, const char *needed, cugen_error *err) {

@@ -2,8 +2,10 @@
    device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
    integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
    in Lua and skip what they need not evaluate.
-   Functions: ceil_div(a, b), round_up(a, b), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
-   sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a). */
+   Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the smallest k with
+   b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
+   sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a), exp(a), log(a), tanh(a), erf(a),
+   sin(a), cos(a), floor(a), f32(a) (rounded to float, a float's literal in C). */
 #ifndef BASE_EXPR_H
 #define BASE_EXPR_H
 
@@ -28,12 +30,17 @@ struct expr_scope {
 
 /* The message of a parse error says what was expected and at which column; the caller prefixes file:line. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
-/* The same for the body of a formula: exp, log, tanh, erf, gelu and relu are functions there, and element resolves
+/* The same for the body of a formula: gelu and relu are functions there, and element resolves
    name[indices[0], ...] to a slot, or appends to `why` what is wrong with it. */
 typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
                           struct text *why);
 int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
                        cugen_error *err);
+/* The same where elements of buffers may stand, name[a, b], by any indices: find gives the buffer's number (below 2^16) and
+   how many dimensions it has, or appends to `why` what is wrong with it. */
+typedef bool expr_find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why);
+int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find, struct expr **out,
+                        cugen_error *err);
 void expr_free(struct expr *expr);
 
 /* The text it was parsed from. */
@@ -45,6 +52,17 @@ int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *o
 /* Integers are converted. */
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err);
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err);
+
+/* A buffer whose elements an expression reads. Those of a whole type are integers there. */
+struct expr_buffer {
+  const void *data;
+  double (*load)(const void *from, int64_t index);
+  bool whole;
+  int64_t shape[4], stride[4];
+};
+/* As expr_eval, of an expression with elements: buffers has one for each number that find gave. */
+int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
+                       struct value *out, cugen_error *err);
 
 /* The slots it mentions, in rising order, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);

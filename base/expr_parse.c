@@ -11,7 +11,8 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBO
 struct parser {
   const char *source;
   const struct expr_scope *scope;
-  expr_element *element; /* NULL: not in a formula */
+  expr_element *element;         /* NULL: not in a formula */
+  expr_find_buffer *find_buffer; /* NULL: no elements by any index */
   struct expr *program;
   cugen_error *err;
   int nesting;
@@ -267,6 +268,8 @@ static const struct function {
 } functions[] = {
     {"ceil_div", OP_CEIL_DIV, 2, false, false},
     {"round_up", OP_ROUND_UP, 2, false, false},
+    {"pow", OP_POW, 2, false, false},
+    {"ceil_log", OP_CEIL_LOG, 2, false, false},
     {"min", OP_MIN, 2, true, false},
     {"max", OP_MAX, 2, true, false},
     {"is_pow2", OP_IS_POW2, 1, false, false},
@@ -275,10 +278,14 @@ static const struct function {
     {"sizeof", OP_SIZEOF, 1, false, false},
     {"eps", OP_EPS, 1, false, false},
     {"sqrt", OP_SQRT, 1, false, false},
-    {"exp", OP_EXP, 1, false, true},
-    {"log", OP_LOG, 1, false, true},
-    {"tanh", OP_TANH, 1, false, true},
-    {"erf", OP_ERF, 1, false, true},
+    {"exp", OP_EXP, 1, false, false},
+    {"log", OP_LOG, 1, false, false},
+    {"tanh", OP_TANH, 1, false, false},
+    {"erf", OP_ERF, 1, false, false},
+    {"sin", OP_SIN, 1, false, false},
+    {"cos", OP_COS, 1, false, false},
+    {"floor", OP_FLOOR, 1, false, false},
+    {"f32", OP_F32, 1, false, false},
     {"gelu", OP_GELU, 1, false, true},
     {"fast_gelu", OP_FAST_GELU, 1, false, true},
     {"relu", OP_RELU, 1, false, true},
@@ -354,7 +361,7 @@ static int unknown_name(struct parser *parser, const char *name, size_t column) 
   const char *const *names = scope && scope->names ? scope->names(scope->context, &count) : NULL;
   const char *nearest = text_nearest(name, names, names ? count : 0);
   struct text message = {0};
-  if (find_function(parser, name))
+  if (find_function(parser, name) && !dtype_find(name))
     text_addf(&message, "\"%s\" is a function: expected \"(\" after it", name);
   else
     text_addf(&message, "unknown name \"%.100s\"", name);
@@ -409,9 +416,37 @@ static int read_indices(struct parser *parser, char **indices, size_t *count) {
   return status ? status : advance(parser);
 }
 
+/* After the "[", up to the "]"; the indices' code is in the program. */
+static int parse_indices(struct parser *parser, int *count) {
+  int status = CUGEN_OK;
+  do {
+    if (*count) status = expect(parser, ",", "\",\" or \"]\"");
+    if (!status) status = parse_expression(parser, 0);
+    if (!status && ++*count > MOST_INDICES)
+      return fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+  } while (!status && !token_is(parser, "]"));
+  return status ? status : advance(parser);
+}
+
+static int parse_buffer(struct parser *parser, const char *name, size_t column) {
+  struct text why = {0};
+  int buffer, rank, count = 0, status = CUGEN_OK;
+  if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
+    status = why.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&why));
+  if (!status) status = advance(parser);
+  if (!status) status = parse_indices(parser, &count);
+  if (!status && count != rank) {
+    text_addf(&why, "\"%s\" has %d dimension%s, not %d", name, rank, rank == 1 ? "" : "s", count);
+    status = fail_at(parser, column, text_get(&why));
+  }
+  text_free(&why);
+  return status ? status : program_element(parser->program, buffer, rank, name, parser->err);
+}
+
 static int parse_element(struct parser *parser, const char *name, size_t column) {
   char *indices[MOST_INDICES] = {NULL};
   size_t count = 0;
+  if (parser->find_buffer) return parse_buffer(parser, name, column);
   if (!parser->element) return fail_at(parser, parser->start, "elements of buffers are for formulas");
   int status = advance(parser);
   if (!status) status = read_indices(parser, indices, &count);
@@ -519,22 +554,30 @@ static int parse_all(struct parser *parser) {
   return status ? status : program_finish(parser->program, parser->err);
 }
 
+static int parse_program(struct parser *parser, struct expr **out) {
+  *out = NULL;
+  parser->program = program_new(parser->source);
+  if (!parser->program) return error_memory(parser->err);
+  int status = parse_all(parser);
+  text_free(&parser->name);
+  if (status) {
+    expr_free(parser->program);
+    return status;
+  }
+  *out = parser->program;
+  return CUGEN_OK;
+}
+
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err) {
-  return expr_parse_formula(source, scope, NULL, out, err);
+  return parse_program(&(struct parser){.source = source, .scope = scope, .err = err}, out);
 }
 
 int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
                        cugen_error *err) {
-  *out = NULL;
-  struct parser parser = {
-      .source = source, .scope = scope, .element = element, .program = program_new(source), .err = err};
-  if (!parser.program) return error_memory(err);
-  int status = parse_all(&parser);
-  text_free(&parser.name);
-  if (status) {
-    expr_free(parser.program);
-    return status;
-  }
-  *out = parser.program;
-  return CUGEN_OK;
+  return parse_program(&(struct parser){.source = source, .scope = scope, .element = element, .err = err}, out);
+}
+
+int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find, struct expr **out,
+                        cugen_error *err) {
+  return parse_program(&(struct parser){.source = source, .scope = scope, .find_buffer = find, .err = err}, out);
 }

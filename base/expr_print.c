@@ -25,6 +25,10 @@ static const struct {
 static const char *const formula_patterns[OP_COUNT] = {
     [OP_ABS] = "([](auto __x) { return __x <= 0 ? 0 - __x : __x; }(%a))",
     [OP_SQRT] = "sqrt(%a)",
+    [OP_F32] = "__t((float)(%a))",
+    [OP_SIN] = "sin(%a)",
+    [OP_COS] = "cos(%a)",
+    [OP_FLOOR] = "floor(%a)",
     [OP_EXP] = "exp(%a)",
     [OP_LOG] = "log(%a)",
     [OP_TANH] = "tanh(%a)",
@@ -198,18 +202,25 @@ static const char *formula_pattern(enum expr_op op) {
   return formula_patterns[op] ? formula_patterns[op] : whole ? NULL : patterns[op].c;
 }
 
+static bool gives_real(enum expr_op op) {
+  return op == OP_SQRT || op == OP_F32;
+}
+
 /* Whether C can do op on operands of these kinds as Lua does. */
 static bool check_kinds(struct printer *printer, enum expr_op op, const struct fragment *a,
                         const struct fragment *b) {
-  if (!(printer->formula ? formula_pattern(op) : patterns[op].c))
+  const char *pattern = printer->formula   ? formula_pattern(op)
+                        : printer->checked ? patterns[op].checked
+                                           : patterns[op].c;
+  if (!pattern)
     return refuse(printer, printer->formula ? "this operation works on whole numbers known before"
-                                            : "this function works on the names of dtypes");
+                                            : "this function works on what is known before");
   bool boolean = a->kind == FRAGMENT_BOOLEAN && b->kind == FRAGMENT_BOOLEAN;
   if (op == OP_NOT || ((op == OP_EQUAL || op == OP_DIFFER) && boolean))
     return boolean || refuse(printer, "not works on conditions there");
   if (!is_numeric(a) || !is_numeric(b)) return refuse(printer, "a number may be a condition");
-  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP ||
-               op == OP_IS_POW2 || op == OP_LOG2;
+  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP || op == OP_POW ||
+               op == OP_CEIL_LOG || op == OP_IS_POW2 || op == OP_LOG2;
   bool real = a->kind == FRAGMENT_REAL || b->kind == FRAGMENT_REAL;
   return !(whole && real) || refuse(printer, "this operation works on whole numbers there");
 }
@@ -225,7 +236,7 @@ static void to_double(struct fragment *fragment) {
 
 /* Whole numbers are computed by functions that notice an overflow; with a fraction both operands are doubles. */
 static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left, struct fragment *right) {
-  if (!real || op == OP_SQRT) return patterns[op].checked;
+  if (!real || gives_real(op)) return patterns[op].checked;
   to_double(left);
   if (left != right) to_double(right);
   return patterns[op].c;
@@ -240,7 +251,7 @@ static void operate(struct printer *printer, enum expr_op op) {
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
   if (printer->formula) pattern = formula_pattern(op);
   struct fragment result = {.text = fill(pattern, left, right)};
-  real = real || op == OP_SQRT;
+  real = real || gives_real(op);
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
   bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD); /* brings its own parentheses in Lua */
   result.composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
@@ -318,6 +329,23 @@ static void join(struct printer *printer, enum expr_op op) {
   }
 }
 
+/* Its indices are the topmost fragments. */
+static void print_element(struct printer *printer, int32_t operand) {
+  int rank = element_rank(operand);
+  struct fragment *first = &printer->stack[printer->top - rank];
+  struct fragment result = {.kind = FRAGMENT_REAL};
+  text_addf(&result.text, "%s[", name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
+  for (int i = 0; i < rank; i++) {
+    if (i) text_add(&result.text, ", ");
+    add_operand(&first[i].text, false, &result.text);
+    fragment_free(&first[i]);
+  }
+  text_add_char(&result.text, ']');
+  *first = result;
+  printer->top -= rank - 1;
+  if (printer->c) refuse(printer, "elements have no place in it");
+}
+
 static void close_jumps(struct printer *printer, size_t at) {
   while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal)
     join(printer, printer->jumps[--printer->open].op);
@@ -328,6 +356,10 @@ static void step(struct printer *printer, size_t at) {
   if (instruction->place == OPERAND_JUMP) {
     printer->jumps[printer->open].op = instruction->op;
     printer->jumps[printer->open++].target = at + 1 + (size_t)instruction->operand;
+    return;
+  }
+  if (instruction->op == OP_ELEMENT) {
+    print_element(printer, instruction->operand);
     return;
   }
   if (instruction->place != OPERAND_STACK && !push(printer, instruction)) return;

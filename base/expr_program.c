@@ -150,6 +150,12 @@ static bool fold(struct expr *program, enum expr_op op) {
   return true;
 }
 
+int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err) {
+  int status = add_name(program, EXPR_BUFFER_NAME + buffer, name, err);
+  program->depth -= rank - 1;
+  return status ? status : emit(program, OP_ELEMENT, OPERAND_STACK, element_operand(buffer, rank), err);
+}
+
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
   if (fold(program, op)) return CUGEN_OK;
   if (op < OP_FIRST_BINARY) return emit(program, op, OPERAND_STACK, 0, err);
@@ -220,6 +226,11 @@ static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
     if (status) return status;
     copy->targets[copy->open++] = at + 1 + (size_t)from->operand;
     return CUGEN_OK;
+  }
+  if (from->op == OP_ELEMENT) {
+    int buffer = element_buffer(from->operand);
+    return program_element(copy->program, buffer, element_rank(from->operand),
+                           slot_name(copy->from, EXPR_BUFFER_NAME + buffer), err);
   }
   int status = from->place == OPERAND_STACK ? CUGEN_OK : copy_operand(copy, from, err);
   return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);

@@ -10,12 +10,13 @@
 enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
 /* name, operands, as Lua, as C (NULL: not from here), as checked C (of whole numbers), gives a boolean. %a is an operand,
-   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand. From EXP on to
-   RELU they are the formulas' (expr_parse_formula). */
+   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand; ELEMENT takes as
+   many indices as its operand says (element_operand). From GELU on to RELU they are the formulas' (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                                  \
   X(PUSH, 0, "", NULL, NULL, false)                                                                                  \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                                              \
   X(OR, 0, "%A or %B", "%A || %B", "%A || %B", false)                                                                \
+  X(ELEMENT, 0, "", NULL, NULL, false)                                                                               \
   X(NOT, 1, "not %A", "!%A", "!%A", true)                                                                            \
   X(NEGATE, 1, "-%A", "-%A", "subtract(e, 0, %a)", false)                                                            \
   X(IS_POW2, 1, "is_pow2(%a)", "%A > 0 && (%A & (%A - 1)) == 0", "is_pow2(%a)", true)                                \
@@ -24,10 +25,14 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(SIZEOF, 1, "sizeof(%a)", NULL, NULL, false)                                                                      \
   X(EPS, 1, "eps(%a)", NULL, NULL, false)                                                                            \
   X(SQRT, 1, "sqrt(%a)", "sqrt((double)%A)", "root((double)%A)", false)                                              \
+  X(F32, 1, "f32(%a)", "(float)(%a)", "(double)(float)(%a)", false)                                                  \
   X(EXP, 1, "exp(%a)", NULL, NULL, false)                                                                            \
   X(LOG, 1, "log(%a)", NULL, NULL, false)                                                                            \
   X(TANH, 1, "tanh(%a)", NULL, NULL, false)                                                                          \
   X(ERF, 1, "erf(%a)", NULL, NULL, false)                                                                            \
+  X(SIN, 1, "sin(%a)", NULL, NULL, false)                                                                            \
+  X(COS, 1, "cos(%a)", NULL, NULL, false)                                                                            \
+  X(FLOOR, 1, "floor(%a)", NULL, NULL, false)                                                                        \
   X(GELU, 1, "gelu(%a)", NULL, NULL, false)                                                                          \
   X(FAST_GELU, 1, "fast_gelu(%a)", NULL, NULL, false)                                                                \
   X(RELU, 1, "relu(%a)", NULL, NULL, false)                                                                          \
@@ -45,6 +50,8 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(GREATER_EQUAL, 2, "%A >= %B", "%A >= %B", "%A >= %B", true)                                                      \
   X(CEIL_DIV, 2, "ceil_div(%a, %b)", "(%A + %B - 1) / %B", "ceil_div(e, %a, %b)", false)                             \
   X(ROUND_UP, 2, "round_up(%a, %b)", "(%A + %B - 1) / %B * %B", "round_up(e, %a, %b)", false)                        \
+  X(POW, 2, "pow(%a, %b)", NULL, "power(e, %a, %b)", false)                                                          \
+  X(CEIL_LOG, 2, "ceil_log(%a, %b)", NULL, "ceil_log(e, %a, %b)", false)                                             \
   X(MIN, 2, "min(%a, %b)", "%A <= %B ? %A : %B", "lesser(%a, %b)", false)                                            \
   X(MAX, 2, "max(%a, %b)", "%A >= %B ? %A : %B", "greater(%a, %b)", false)
 
@@ -58,6 +65,19 @@ enum expr_op {
   OP_FIRST_COMPARISON = OP_EQUAL,
   OP_LAST_COMPARISON = OP_GREATER_EQUAL
 };
+
+/* The operand of ELEMENT: which buffer, and of how many dimensions. */
+static inline size_t element_operand(int buffer, int rank) {
+  return (size_t)buffer << 3 | (size_t)rank;
+}
+static inline int element_buffer(int32_t operand) {
+  return operand >> 3;
+}
+static inline int element_rank(int32_t operand) {
+  return operand & 7;
+}
+/* The names of buffers are kept beside those of slots, under numbers that no slot has. */
+enum { EXPR_BUFFER_NAME = 1 << 24 };
 
 /* Where an instruction's operand is: PUSH and the right operand of a binary operation name a slot or a constant
    directly when they can; a jump's is the number of instructions it skips. */
@@ -98,9 +118,12 @@ enum trouble {
   TROUBLE_COMPARE,
   TROUBLE_POSITIVE,
   TROUBLE_NEGATIVE,
+  TROUBLE_BASE,
   TROUBLE_POW2,
   TROUBLE_DTYPE,
   TROUBLE_FORMULA,
+  TROUBLE_LOGARITHM,
+  TROUBLE_INDEX,
   TROUBLE_COUNT
 };
 
@@ -118,6 +141,9 @@ int program_push_constant(struct expr *program, struct value value, cugen_error 
 int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err);
 /* Operands are the last pushed; what is constant is computed at once. */
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
+
+/* An element of a buffer; its indices are the last pushed. */
+int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err);
 
 struct program_jump {
   enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind;

@@ -1,6 +1,7 @@
 /* Kernels as plain data; see kernel.h. */
 #include "kernel.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
@@ -8,11 +9,19 @@ const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", 
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
 
+const char *const objective_names[OBJECTIVES] = {"time", "flops", "bytes"};
+
+double objective_work(enum objective objective, double flops, double bytes) {
+  return objective == OBJECTIVE_FLOPS ? flops : objective == OBJECTIVE_BYTES ? bytes : 1;
+}
+
 void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->variant);
   free(spec->source);
+  free(spec->options);
   free(spec->arguments);
   free(spec->launches);
+  free(spec->parameters);
   text_free(&spec->strings);
   *spec = (struct kernel_spec){0};
 }
@@ -35,11 +44,80 @@ struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argume
 }
 
 int64_t kernel_argument_bytes(const struct kernel_argument *argument) {
+  if (argument->struct_bytes) return argument->struct_bytes;
   return argument->rank ? argument->elements * argument->dtype->bytes : argument->dtype->bytes;
+}
+
+const struct dtype kernel_struct_dtype = {"struct", 1, "struct", NULL, "u8", false};
+
+/* ---- Identity ---- */
+
+static void describe_storage(const struct kernel_argument *a, struct text *out) {
+  text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name, memory_kind_names[a->memory],
+            a->elements);
+  for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->stride[i]);
+}
+
+static void describe_shape(const struct kernel_argument *a, struct text *out) {
+  int64_t count = 1;
+  for (int i = 0; i < a->rank; i++) count *= a->shape[i];
+  if (count == a->elements || a->rank == 0) return;
+  text_add(out, " shape");
+  for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->shape[i]);
+}
+
+static void describe_fill(const struct kernel_argument *a, struct text *out) {
+  text_addf(out, "%d%s", (int)a->fill, a->overwrite ? " overwrite" : "");
+  if (a->data) text_addf(out, " data %s", a->data_hash.hex);
+}
+
+static void describe_tolerance(const struct kernel_argument *a, struct text *out) {
+  text_addf(out, " %.17g", a->tolerance);
+  if (a->norm > 0) text_addf(out, " %.17g", a->norm);
+}
+
+static void describe_value(const struct kernel_argument *a, struct text *out) {
+  if (a->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(a->value, out);
+  for (int i = 0; i < a->struct_bytes; i++) text_addf(out, "%s%02x", i ? "" : " ", a->packed[i]);
+}
+
+static void describe_access(const struct kernel_argument *a, struct text *out) {
+  if (kernel_argument_textured(a))
+    text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
+  if (a->access != ACCESS_TENSOR) return;
+  text_addf(out, " tensor %d", a->swizzle);
+  if (a->parts > 1) text_addf(out, " parts %" PRId64, a->parts);
+  for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64 " %d", a->shape[i], a->box[i]);
+}
+
+void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out) {
+  static const struct {
+    unsigned aspect;
+    const char *lead; /* where another one stands in front of it */
+    void (*describe)(const struct kernel_argument *a, struct text *out);
+  } table[] = {{ARGUMENT_STORAGE, "", describe_storage},     {ARGUMENT_VALUE, "", describe_value},
+               {ARGUMENT_ACCESS, "", describe_access},       {ARGUMENT_FILL, " fill ", describe_fill},
+               {ARGUMENT_TOLERANCE, "", describe_tolerance}, {ARGUMENT_SHAPE, "", describe_shape}};
+  const size_t start = out->length;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    if (!(aspects & table[i].aspect)) continue;
+    if (out->length > start) text_add(out, table[i].lead);
+    table[i].describe(argument, out);
+  }
 }
 
 bool kernel_argument_passed(const struct kernel_argument *argument) {
   return argument->access != ACCESS_CONSTANT && !argument->compiled_in;
+}
+
+size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                                struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]) {
+  size_t count = launch->listed ? launch->parameter_count : 0;
+  for (size_t i = 0; i < count; i++) out[i] = spec->parameters[launch->first_parameter + i];
+  if (launch->listed) return count;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (kernel_argument_passed(&spec->arguments[i])) out[count++] = (struct kernel_parameter){.argument = i};
+  return count;
 }
 
 bool kernel_argument_textured(const struct kernel_argument *argument) {

@@ -4,6 +4,7 @@
 #define BASE_KERNEL_H
 
 #include "hash.h"
+#include "text.h"
 #include "value.h"
 
 #define KERNEL_MAX_RANK CUGEN_MAX_RANK
@@ -17,6 +18,9 @@ enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, 
    coordinates are equal), "index" (the logical flat index), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
 
+/* Where an input's elements come from: its fill, an expression, a list, a file, a kernel. */
+enum data_kind { DATA_FILL, DATA_VALUES, DATA_LIST, DATA_FILE, DATA_GENERATOR };
+
 /* How a kernel gets at an argument: by its address, as a __constant__ symbol, through a texture over the buffer itself,
    through a texture over a CUDA array that the buffer is copied into before each launch, or through a tensor map, which is
    an implementation's to say (tensor). */
@@ -29,6 +33,9 @@ extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 enum address_kind { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR, ADDRESS_KIND_COUNT };
 /* "clamp", "border", "wrap", "mirror" */
 extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
+
+/* What a struct may have at most that is passed by value. */
+#define KERNEL_STRUCT_BYTES 256
 
 /* One argument of the kernel, in declaration order. Buffers: `elements` counts from the first to the last element
    that layout and pitch can reach. stride[i] is the distance in elements between neighbours in dimension i. */
@@ -48,16 +55,34 @@ struct kernel_argument {
   int64_t parts; /* of tensor maps: so many equal ones side by side along the outermost dimension, a dimension of
                     their own; 0 or 1: none */
   enum fill_kind fill;
-  double tolerance;   /* outputs: |got - want| <= tolerance * max(1, |want|) */
-  double norm;        /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
-  struct value value; /* scalars */
-  bool compiled_in;   /* scalars: a #define, not a parameter */
-  bool absent;        /* not of this problem: a scalar that is compiled in and that nothing mentions */
-  bool unused;        /* scratch: the source names it as a parameter only */
+  enum data_kind data;   /* not DATA_FILL: it lies in the memory that a data set shares (tune/dataset.h) */
+  struct hash data_hash; /* of what the data depends on; empty: its fill alone */
+  double tolerance;      /* outputs: |got - want| <= tolerance * max(1, |want|) */
+  double norm;           /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
+  struct value value;    /* scalars; VALUE_NIL: a struct */
+  /* A scalar that is a struct: its name in C, its bytes as they are passed. 0 bytes: it is none. */
+  const char *struct_name; /* the config's; NULL in a worker */
+  int struct_bytes;
+  unsigned char packed[KERNEL_STRUCT_BYTES];
+  bool compiled_in; /* scalars: a #define, not a parameter */
+  bool absent;      /* not of this problem: a scalar that is compiled in and that nothing mentions */
+  bool unused;      /* scratch: the source names it as a parameter only */
+  bool overwrite;   /* inputs: the kernel may write to it, and what it leaves there counts for nothing */
+};
+
+/* What a launch passes for one parameter. */
+struct kernel_parameter {
+  size_t argument;
+  struct value value; /* of a scalar that has another value in this launch; VALUE_NIL: the argument itself */
 };
 
 struct kernel_launch {
   const char *entry; /* the kernel as named in the source: "matmul", "reduce<4>" */
+  const char *place; /* where a user finds it: "matmul.cu:12"; "" or NULL: not known */
+  int line;          /* in the config; 0: not known */
+  /* It passes these of the spec's parameters, in order, instead of every argument. */
+  bool listed;
+  size_t first_parameter, parameter_count;
   uint32_t grid[3], block[3];
   int64_t shared_bytes; /* dynamic */
   /* Preferred part of what L1 and shared memory share, in percent; the driver decides unless has_carveout. */
@@ -66,25 +91,42 @@ struct kernel_launch {
   bool overlap; /* it may begin before what stands in front of it in the stream has ended */
 };
 
-#define KERNEL_MAX_LAUNCHES  8
+#define KERNEL_MAX_LAUNCHES  64
+#define KERNEL_MAX_ENTRIES   8 /* kernels among them: a config has no more launch { } in an implementation */
 #define KERNEL_MAX_ARGUMENTS 32
 
-/* Strings in it belong to the spec (kernel_spec_free) except dtypes. Every launch gets all arguments that are
-   not compiled in, not constants, in order. */
+/* What variants are ranked by: the time of a run, or its time for each unit of declared work. */
+enum objective { OBJECTIVE_TIME, OBJECTIVE_FLOPS, OBJECTIVE_BYTES, OBJECTIVES };
+extern const char *const objective_names[OBJECTIVES]; /* "time", "flops", "bytes" */
+/* The work that a time is divided by; 1 for OBJECTIVE_TIME. */
+double objective_work(enum objective objective, double flops, double bytes);
+
+/* Strings in it belong to the spec (kernel_spec_free) except dtypes. A launch that lists no parameters gets all arguments
+   that are not compiled in, not constants, in order. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
-  struct hash hash;        /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
+  char
+      *options; /* of the compiler, with blanks between them: "--use_fast_math --maxrregcount=64"; "" or NULL: none */
+  struct hash hash; /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
                        are the same kernel */
-  struct hash source_hash; /* of the normalised source alone: equal hashes share a compile */
+  struct hash
+      source_hash; /* of the normalised source, the options and which of a template's instances are launched: equal
+                              hashes share a compile */
   /* The rest of what `hash` covers, so that it can be told what changed; empty: not known. What is passed (arguments,
      scalars) and what a result is held against (reference, tolerances, fills, check problem). */
   struct hash launches_hash, arguments_hash, proof_hash;
+  /* What a variant runs on and what its result is compared with: equal buffers_hash, the same buffers with the same
+     contents; equal data_hash, the same buffers and the same reference results. Made by expand_variant. */
+  struct hash buffers_hash, data_hash;
   struct kernel_argument *arguments;
   size_t argument_count;
   struct kernel_launch *launches;
   size_t launch_count;
+  struct kernel_parameter *parameters; /* of the launches that list them */
+  size_t parameter_count;
   double flops, bytes; /* 0: not declared */
+  enum objective objective;
   struct text strings; /* backing store of the names above */
 };
 
@@ -99,10 +141,34 @@ struct tensor_extent {
 };
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
 
+/* Of a buffer, or of a scalar as it is passed. */
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
+
+/* The dtype that stands for any struct: "struct", which no config can name. */
+extern const struct dtype kernel_struct_dtype;
+
+/* What of an argument tells it from another one of its name. */
+enum argument_aspect {
+  ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides */
+  ARGUMENT_SHAPE = 2,     /* where it does not follow from the storage: with a pitch */
+  ARGUMENT_FILL = 4,      /* of buffers that are given contents; the data that takes its place */
+  ARGUMENT_TOLERANCE = 8, /* and norm */
+  ARGUMENT_VALUE = 16,    /* of scalars */
+  ARGUMENT_ACCESS = 32,   /* how the kernel gets at it: textures, tensor maps */
+  ARGUMENT_PASSED = ARGUMENT_STORAGE | ARGUMENT_VALUE | ARGUMENT_ACCESS,
+  ARGUMENT_CONTENTS = ARGUMENT_STORAGE | ARGUMENT_SHAPE | ARGUMENT_FILL,
+  ARGUMENT_PROOF = ARGUMENT_SHAPE | ARGUMENT_FILL | ARGUMENT_TOLERANCE
+};
+/* Appends those aspects as text: arguments are equal in them when the texts are. Every identity is made of these: a hash of
+   a kernel, of its data, of what proves it. */
+void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out);
 
 /* Whether it is one of the kernel's parameters: neither compiled in nor a __constant__ symbol. */
 bool kernel_argument_passed(const struct kernel_argument *argument);
+
+/* What the launch passes, in order; returns how many. */
+size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                                struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]);
 
 /* Whether the kernel's parameter is a texture object. */
 bool kernel_argument_textured(const struct kernel_argument *argument);

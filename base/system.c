@@ -4,10 +4,12 @@
 #include "system.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <link.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -247,6 +249,21 @@ int path_self(struct text *out, cugen_error *err) {
     if (length < 0) return error_file(err, "find the running program", "/proc/self/exe", code);
     if ((size_t)length < room) return out->failed ? error_memory(err) : CUGEN_OK;
   }
+}
+
+int path_of_code(const void *code, struct text *out, cugen_error *err) {
+  Dl_info info;
+  void *map = NULL;
+  /* dli_fname of the program's own code is argv[0], which may say anything; its link_map has no name. */
+  bool library = dladdr1(code, &info, &map, RTLD_DL_LINKMAP) && map && ((struct link_map *)map)->l_name[0];
+  if (!library) return path_self(out, err);
+  const char *name = ((struct link_map *)map)->l_name;
+  char *path = realpath(name, NULL);
+  int status = path || errno == ENOMEM ? CUGEN_OK : error_file(err, "find", name, errno);
+  if (path) text_add(out, path);
+  if (!status && (!path || out->failed)) status = error_memory(err);
+  free(path);
+  return status;
 }
 
 static bool is_program(const char *path) {

@@ -33,6 +33,8 @@ void path_folder(const char *path, struct text *out);
 const char *path_base(const char *path);
 /* The running program's own file. */
 int path_self(struct text *out, cugen_error *err);
+/* The file that this code or data was loaded from, the program's own or a shared library's, without symbolic links. */
+int path_of_code(const void *code, struct text *out, cugen_error *err);
 /* The first executable of that name on $PATH (or the name itself when it has a slash). */
 bool path_find_program(const char *name, struct text *out);
 

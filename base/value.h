@@ -12,6 +12,7 @@ enum value_type { VALUE_NIL, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_STRING };
 /* A string belongs to whoever made the value (a config, mostly) and outlives it. */
 struct value {
   enum value_type type;
+  bool single; /* VALUE_FLOAT: rounded to a float, and one in C; operations on it give doubles again */
   union {
     bool boolean;
     int64_t integer;
@@ -30,6 +31,8 @@ bool value_equal(struct value a, struct value b);
 
 /* As a person writes it: 64, 0.5 (shortest form that reads back), true, none. Strings without quotes. */
 void value_print(struct value value, struct text *out);
+/* The same as C has it: a number that is a float there gets its f, "0.1f". */
+void value_print_literal(struct value value, struct text *out);
 
 /* ---- dtypes: the element types a config can name ---- */
 
@@ -46,5 +49,8 @@ struct dtype {
 const struct dtype *dtype_find(const char *name);
 /* All names, NULL-terminated. */
 const char *const *dtype_names(void);
+
+/* The value as the bytes of that type, eight at most; false: it is no number of the type. */
+bool value_pack(const struct dtype *dtype, struct value value, unsigned char *out);
 
 #endif

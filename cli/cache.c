@@ -161,11 +161,11 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective(cli->kernel)));
   json_object_set_new(object, "records", array);
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);
     json_object_set_new(record, "state", json_string(state_of(&all[i])));
-    json_object_set_new(record, "measured_at", integer(all[i].measured_at));
     json_object_set_new(record, "driver_version", integer(all[i].driver_version));
     json_object_set_new(record, "nvrtc_version", integer(all[i].nvrtc_version));
     json_array_append_new(array, record);
@@ -185,11 +185,13 @@ int command_cache_show(struct cli *cli) {
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
   if (!count && cli_remark_no_cache(cli)) return status;
-  if (!count || stale)
-    cli_remark(cli, "%s; 'cugen cache why %s' says why",
+  char *why = !count || stale ? hint_text(cli, "cache why") : NULL;
+  if (why)
+    cli_remark(cli, "%s; '%s' says why",
                count ? "stale records are of another kernel than the config's now: none of them is used"
                      : "nothing is remembered for this problem and device",
-               cli->operand);
+               why);
+  free(why);
   return status;
 }
 

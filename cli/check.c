@@ -29,17 +29,10 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   return CUGEN_OK;
 }
 
-struct watch {
-  struct progress progress;
-  size_t planned; /* runs */
-};
-
 static int on_progress(const cugen_check_progress *state, void *context) {
-  struct watch *watch = context;
   const cugen_progress line = {
       .done = state->done, .planned = state->planned, .failed = state->findings, .remaining = -1};
-  watch->planned = state->planned;
-  progress_draw(&watch->progress, &line);
+  progress_draw(context, &line);
   return stop_asked();
 }
 
@@ -111,27 +104,35 @@ static void print_several(size_t number, const char *what, const char *end) {
   printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
 }
 
-static void print_interrupted(const cugen_check *check, size_t planned) {
-  printf("\nInterrupted after %s of ", print_count(check->runs).text);
-  print_several(planned, "run", check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
+static void print_interrupted(const cugen_check *check) {
+  printf("\nInterrupted after %s of ", print_count(check->runs_done).text);
+  print_several(check->runs_planned, "run",
+                check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
 }
 
-/* interrupted_of: the runs that were planned; 0: it went to the end. */
-static void print_result(struct cli *cli, const cugen_check *check, double seconds, size_t interrupted_of) {
+/* "8 of 9 variants and 2 that only other problems have" */
+static void print_variants(const cugen_check *check) {
+  printf("%s of ", print_count(check->variants - check->variants_elsewhere).text);
+  print_several(check->variants_of, "variant", "");
+  if (check->variants_elsewhere)
+    printf(" and %s that only other problems have", print_count(check->variants_elsewhere).text);
+  fputs(", ", stdout);
+}
+
+static void print_result(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
-    printf("%s: %s of ", cugen_kernel_name(cli->kernel), print_count(check->variants).text);
-    print_several(check->variants_of, "variant", ", ");
+    printf("%s: ", cugen_kernel_name(cli->kernel));
+    print_variants(check);
     print_several(check->problems, "problem", ", ");
     print_several(check->runs, "run", ", watched on the cpu device\n");
   }
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
-  if (quiet) return;
-  print_traffic(check);
-  if (interrupted_of)
-    print_interrupted(check, interrupted_of);
-  else if (!check->finding_count && check->runs)
+  if (!quiet) print_traffic(check);
+  if (interrupted)
+    print_interrupted(check);
+  else if (!quiet && !check->finding_count && check->runs)
     printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
 }
 
@@ -208,8 +209,11 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "variants", json_integer((json_int_t)check->variants));
   json_object_set_new(object, "variants_of", json_integer((json_int_t)check->variants_of));
+  json_object_set_new(object, "variants_elsewhere", json_integer((json_int_t)check->variants_elsewhere));
   json_object_set_new(object, "problems", json_integer((json_int_t)check->problems));
   json_object_set_new(object, "runs", json_integer((json_int_t)check->runs));
+  json_object_set_new(object, "runs_done", json_integer((json_int_t)check->runs_done));
+  json_object_set_new(object, "runs_planned", json_integer((json_int_t)check->runs_planned));
   json_object_set_new(object, "seconds", json_number(seconds));
   json_object_set_new(object, "interrupted", json_boolean(interrupted));
   json_object_set_new(object, "findings", findings);
@@ -224,23 +228,23 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
 /* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   cugen_check check;
-  struct watch watch = {0};
-  progress_open(&watch.progress, options_given(cli, OPTION_QUIET));
+  struct progress progress = {0};
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
-  options->context = &watch;
+  options->context = &progress;
   const double begin = progress_now();
   const int status = cugen_kernel_check(cli->kernel, options, &check, &cli->error);
   const double seconds = progress_now() - begin;
-  progress_close(&watch.progress);
+  progress_close(&progress);
   const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   const bool told = status == CUGEN_ERROR_WRONG || interrupted || check.skip_count;
   if (status && !told) return status;
   if (json)
     *json = result_json(cli, &check, seconds, interrupted);
   else
-    print_result(cli, &check, seconds, interrupted ? watch.planned : 0);
-  if (check.runs || interrupted) return status;
-  return cli_fail(cli, CUGEN_ERROR_EMPTY, "nothing was checked");
+    print_result(cli, &check, seconds, interrupted);
+  /* The reasons stand above. */
+  return status == CUGEN_ERROR_EMPTY && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
 static int finish(struct cli *cli, int status) {
@@ -321,6 +325,9 @@ int command_check(struct cli *cli) {
                     "--device %s: a check runs on the cpu device, where every access is watched, whatever GPU the "
                     "kernel is for: leave --device out",
                     device);
+  if (!cli->operand && (cli->where_count || options_given(cli, OPTION_IMPLEMENTATION)))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG whose variants it means",
+                    cli->where_count ? "where" : "implementation");
   cli->values[OPTION_DEVICE] = "cpu";
   return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }

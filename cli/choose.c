@@ -6,7 +6,7 @@
 
 enum tuning { MEASURES, PREDICTS, REFUSES };
 
-/* What cli_print_tune's command would do. Tried on a second kernel, since this one is in use. */
+/* What a hint to tune would do. Tried on a second kernel, since this one is in use. */
 static enum tuning tuning_of(const struct cli *cli) {
   const char *id = cugen_kernel_device(cli->kernel)->id;
   cugen_kernel *kernel = NULL;
@@ -23,8 +23,9 @@ static enum tuning tuning_of(const struct cli *cli) {
 static void advise_tuning(const struct cli *cli, bool near) {
   enum tuning tuning = tuning_of(cli);
   if (tuning == REFUSES) return;
+  const struct cli meant = cli_to_tune(cli);
   fputc('\'', stderr);
-  cli_print_tune(cli, stderr);
+  hint_print(&meant, "tune", stderr);
   fprintf(stderr, "' %s %s, ", tuning == PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
 }
 
@@ -39,8 +40,8 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
             : choice->named   ? "first that the config names as good, measured elsewhere"
                               : "first valid variant");
   advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR);
-  fprintf(stderr, "'cugen cache why %s", cli->operand);
-  cli_print_same(cli, stderr);
+  fputc('\'', stderr);
+  hint_print(cli, "cache why", stderr);
   fputs("' says what was found\n", stderr);
 }
 

@@ -25,9 +25,12 @@
   X(STRATEGY, "strategy", 0, "NAME", "local (default), random or exhaustive")                                        \
   X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
-  X(IMPLEMENTATION, "implementation", 0, "NAME", "only this implementation, or NAME,NAME")                           \
+  X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"; '*' is any text")         \
+  X(IMPLEMENTATION, "implementation", 0, "NAME", "only these implementations: NAME, NAME,NAME or \"wgmma*\"")        \
+  X(WHERE, "where", 0, "EXPRESSION", "only variants for which it holds: \"BM >= 64\"; may be repeated")              \
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
   X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s; check 60s)")     \
+  X(VERIFY, "verify", 0, "LIMIT", "how long the best predictions may be verified here: 2m; none (default: 30s)")     \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
   X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
   X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
@@ -43,7 +46,7 @@
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
-  X(DEVICE, "device", 'd', "ID", "cuda:0, cpu (default: the first GPU, else cpu); model:H200: not here")             \
+  X(DEVICE, "device", 'd', "ID", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
   X(CACHE, "cache", 0, "FILE", "the database of what is remembered; none: remember nothing")                         \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
@@ -93,12 +96,17 @@ struct cli {
   const char *values[OPTION_COUNT]; /* NULL: not given; "" for an option without argument */
   const char **settings;            /* the values of --set */
   size_t setting_count;
+  const char **wheres; /* the values of --where */
+  size_t where_count;
   const char *operand; /* NULL: not given */
   const char *second;  /* likewise, where there are two */
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
+  char *model;   /* the described GPU that was chosen for one that is not here; NULL: none was */
+  char *instead; /* why a described GPU stands in for one that is not here; NULL: none does */
   bool answered; /* its JSON is printed */
+  char *self;    /* this program's file, once it was asked for */
 };
 
 /* ---- options.c ---- */
@@ -150,12 +158,12 @@ int complete_words(struct cli *cli, int argc, char **argv);
 int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* More of the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What `print` prints, likewise. */
-void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out));
 /* A remark on stderr, with a line end; nothing under --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);
-int cli_open_kernel(struct cli *cli); /* and what comes before */
+int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
+/* Of cli->kernel, which was opened anew, likewise. */
+int cli_filter(struct cli *cli);
 /* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
 int cli_open_cache(struct cli *cli);
 /* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
@@ -187,21 +195,32 @@ bool cli_remark_no_cache(const struct cli *cli);
 int cli_print_json(struct cli *cli, json_t *object);
 /* Says what was chosen where no variant was named, unless it is the best of this very problem. */
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
-/* " --device cpu --set M=64": the options of this run that another command needs to mean the same thing. */
-void cli_print_same(const struct cli *cli, FILE *out);
 /* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
 bool cli_fell_back(const struct cli *cli);
 
+/* ---- hint.c ---- */
+
+/* "cugen run ./scale.lua --device cpu --set M=64": the command of that name about what this run is about, ready for a shell,
+   with those options of this run that the command takes. For another problem or device: a changed copy of *cli. */
+void hint_print(const struct cli *cli, const char *name, FILE *out);
+char *hint_text(const struct cli *cli, const char *name); /* to be freed; NULL: out of memory */
+/* `meant` is *cli or a changed copy; the text goes behind cli's message. */
+void hint_append(struct cli *cli, const struct cli *meant, const char *name);
+
 /* ---- instead.c ---- */
 
+/* What --device means where it is not given: the first GPU. Without one what has to run (run, check) means the cpu device;
+   report and roofline CONFIG what is remembered; all else a described GPU, which then stands in cli->values. */
+int cli_choose_device(struct cli *cli);
 /* The described GPU that stands in for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
 const char *cli_stand_in(const struct cli *cli);
 /* Whether predictions of this problem are remembered for that model. */
 bool cli_is_predicted(const struct cli *cli, const char *model);
 /* --arch on the cpu device, which has none: nothing measured can be of it. */
 bool cli_only_predicts(const struct cli *cli);
-/* "cugen tune CONFIG ...": what measures here where a measurement is missing, or predicts where nothing can be measured. */
-void cli_print_tune(const struct cli *cli, FILE *out);
+/* *cli with the device with which 'cugen tune' measures here where a measurement is missing, or predicts where nothing can be
+   measured: for a hint. */
+struct cli cli_to_tune(const struct cli *cli);
 
 /* ---- The commands ---- */
 

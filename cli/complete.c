@@ -123,7 +123,7 @@ static void offer_value(const struct completion *c, enum cli_option option) {
       for (const char *const *word = fixed_words[i].words; *word; word++) offer(c, *word, "");
   if (option == OPTION_SET)
     offer_problem(c);
-  else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT)
+  else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT || option == OPTION_PATTERN)
     offer_implementations(c);
   else
     offer_by_name(c, cli_options[option].argument);

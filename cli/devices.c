@@ -31,7 +31,7 @@ static int print_table(struct cli *cli, const cugen_device_info *devices, size_t
   static const char *const headers[] = {"device", "arch", ">SMs", ">memory", ">MHz", ">driver", ">NVRTC", "name"};
   struct table table;
   table_open(&table, headers, 8);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; devices && i < count; i++) {
     const cugen_device_info *device = &devices[i];
     table_cell(&table, device->id);
     table_cell(&table, *device->arch ? device->arch : "-");
@@ -45,31 +45,66 @@ static int print_table(struct cli *cli, const cugen_device_info *devices, size_t
   return table_close(&table, 0, stdout, &cli->error);
 }
 
+/* Of a GPU that is not here there is neither a driver nor a compiler to name. */
+static int print_described(struct cli *cli, const cugen_device_info *devices, size_t count) {
+  static const char *const headers[] = {"described", "arch", ">SMs", ">memory", ">MHz", "name"};
+  struct table table;
+  printf("\nNot here, but described: --device takes them, too (docs/model.md).\n");
+  table_open(&table, headers, 6);
+  for (size_t i = 0; devices && i < count; i++) {
+    const cugen_device_info *device = &devices[i];
+    table_cell(&table, device->id);
+    table_cell(&table, device->arch);
+    table_cell(&table, print_or_dash(device->sm_count).text);
+    table_cell(&table, print_bytes(device->memory_bytes).text);
+    table_cell(&table, print_or_dash(device->clock_khz / 1000).text);
+    table_cell(&table, device->name);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+struct lists {
+  cugen_device_info *here, *described;
+  size_t here_count, described_count;
+  const char *why; /* there is no GPU */
+};
+
 /* Why there is no GPU is said by the line of the driver. */
-static int print_text(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  int status = print_table(cli, devices, count);
+static int print_text(struct cli *cli, const struct lists *lists) {
+  int status = print_table(cli, lists->here, lists->here_count);
+  if (!status) status = print_described(cli, lists->described, lists->described_count);
   if (status) return status;
   printf("\n%s", cugen_where(cli->lib));
   return CUGEN_OK;
 }
 
-static int print_json(struct cli *cli, const cugen_device_info *devices, size_t count, const char *why) {
-  json_t *object = json_object(), *array = json_array();
+static json_t *list_json(const cugen_device_info *devices, size_t count) {
+  json_t *array = json_array();
   for (size_t i = 0; i < count; i++) json_array_append_new(array, json_device(&devices[i]));
-  json_object_set_new(object, "devices", array);
-  json_object_set_new(object, "no_gpu", json_optional_string(why));
+  return array;
+}
+
+static int print_json(struct cli *cli, const struct lists *lists) {
+  json_t *object = json_object();
+  json_object_set_new(object, "devices", list_json(lists->here, lists->here_count));
+  json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
+  json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
   json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
   return cli_print_json(cli, object);
 }
 
 int command_devices(struct cli *cli) {
-  size_t count = 0;
-  const char *why = NULL;
+  struct lists lists = {0};
   int status = cli_open(cli);
   if (status) return status;
-  cugen_device_info *devices = list_devices(cli, &count, &why);
-  if (!devices) return cli->error.status;
-  status = options_given(cli, OPTION_JSON) ? print_json(cli, devices, count, why) : print_text(cli, devices, count);
-  free(devices);
+  lists.here = list_devices(cli, &lists.here_count, &lists.why);
+  lists.described_count = cugen_described(cli->lib, NULL, 0);
+  lists.described = calloc(lists.described_count + 1, sizeof *lists.described);
+  if (lists.here && !lists.described) cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
+  if (!status) cugen_described(cli->lib, lists.described, lists.described_count);
+  if (!status) status = options_given(cli, OPTION_JSON) ? print_json(cli, &lists) : print_text(cli, &lists);
+  free(lists.described);
+  free(lists.here);
   return status;
 }

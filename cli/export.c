@@ -65,12 +65,18 @@ static void print_result(const struct cli *cli, const char *folder, const cugen_
   printf("Build it: cc -std=c11 -O2 -c %s.c; link with -ldl. README.md there says how it is used.\n", r->name);
 }
 
+static int refuse_no_folder(struct cli *cli) {
+  cli_fail(cli, CUGEN_ERROR_USAGE, "an export needs a folder: ");
+  hint_append(cli, cli, "export");
+  cli_append(cli, " -o FOLDER");
+  return CUGEN_ERROR_USAGE;
+}
+
 int command_export(struct cli *cli) {
   const char *folder = cli->values[OPTION_OUTPUT];
   cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
   cugen_export_result result;
-  if (!folder)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "an export needs a folder: cugen export %s -o FOLDER", cli->operand);
+  if (!folder) return refuse_no_folder(cli);
   options.devices = cli->values[OPTION_DEVICES];
   options.problems = cli->values[OPTION_PROBLEMS];
   options.ptx = options_given(cli, OPTION_PTX);

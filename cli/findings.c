@@ -9,6 +9,8 @@
 
 /* ---- Which set of records ---- */
 
+enum { MOST_SETTINGS = 64 };
+
 static bool is_cpu_set(const cugen_cache_set *set) {
   return strncmp(set->device, "cpu ", 4) == 0;
 }
@@ -80,48 +82,82 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* "--set M=64 --set N=32": what makes the one problem of the other. */
-static void append_settings(struct cli *cli, const char *from, const char *to) {
-  for (size_t length; *to; to += length, to += strspn(to, " ")) {
-    length = strcspn(to, " ");
-    if (!print_has_word(from, to, length)) cli_append(cli, " --set %.*s", (int)length, to);
+/* Whether this run's --device means the same to the other commands: not a part of a device's text. */
+static bool is_id(const char *device) {
+  return !device || strcmp(device, "cpu") == 0 || strncmp(device, "cuda:", 5) == 0 ||
+         strncmp(device, "model:", 6) == 0;
+}
+
+/* The problem as settings, without those that it has by default, into settings[count]. */
+static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
+  size_t count = 0;
+  for (char *word = strtok(problem, " "); word && count < most; word = strtok(NULL, " "))
+    if (!print_has_word(defaults, word, strlen(word))) settings[count++] = word;
+  return count;
+}
+
+/* The same parameters in the same order: with these settings the config has that problem. A config that has got others since
+   does not find its earlier records. */
+static bool is_reachable(const char *problem, const char *now) {
+  for (;;) {
+    size_t length = strcspn(problem, "= ");
+    if (length != strcspn(now, "= ") || strncmp(problem, now, length) != 0) return false;
+    problem += strcspn(problem, " "), now += strcspn(now, " ");
+    if (!*problem || !*now) return *problem == *now;
+    problem++, now++;
   }
 }
 
-static void append_device(struct cli *cli) {
-  const char *folder = cli->values[OPTION_DEVICE_DIR];
-  cli_append(cli, " --device %s", cli->values[OPTION_DEVICE]);
-  if (folder) cli_append(cli, " --device-dir %s", folder);
+static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults) {
+  const char *settings[MOST_SETTINGS];
+  struct cli meant = *cli;
+  char *problem = strdup(set->problem);
+  if (!problem) return;
+  meant.settings = settings;
+  meant.setting_count = settings_of(problem, defaults, settings, MOST_SETTINGS);
+  cli_append(cli, "\n  on %s there is: ", set->device);
+  hint_append(cli, &meant, "report");
+  free(problem);
 }
 
 /* What there is instead, as far as it fits a few lines. */
 static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
   enum { LINES = 6 };
-  const char *device = cli->values[OPTION_DEVICE];
-  size_t shown = 0;
+  size_t shown = 0, earlier = 0;
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    if (!set->records || (is_model(cli) && !has_figures(cli->kernel, set)) || shown++ >= LINES) continue;
-    cli_append(cli, "\n  on %s there is: cugen report %s", set->device, cli->operand);
-    if (device) append_device(cli);
-    append_settings(cli, wanted_of(defaults, set), set->problem);
+    const char *now = wanted_of(defaults, set);
+    if (!set->records || (is_model(cli) && !has_figures(cli->kernel, set))) continue;
+    if (!is_reachable(set->problem, now))
+      earlier++;
+    else if (shown++ < LINES)
+      append_set(cli, set, now);
   }
-  if (!shown) cli_append(cli, ", 'cugen cache ls' lists what is remembered");
-  if (shown > LINES) cli_append(cli, "\n  and %zu more: cugen cache ls %s", shown - LINES, cli->operand);
+  if (earlier)
+    cli_append(cli, "\n  %zu set%s of records %s of an earlier config, whose problem had other parameters", earlier,
+               earlier == 1 ? "" : "s", earlier == 1 ? "is" : "are");
+  if (shown > LINES) cli_append(cli, "\n  and %zu more", shown - LINES);
+  if (shown && shown <= LINES && !earlier) return;
+  struct cli meant = *cli;
+  if (is_model(cli) || (!shown && !earlier)) meant.values[OPTION_DEVICE] = NULL;
+  if (!shown && !earlier) meant.operand = NULL;
+  cli_append(cli, shown || earlier ? ": " : ", '");
+  hint_append(cli, &meant, "cache ls");
+  if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
 }
 
 static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device && strcmp(device, "cpu") == 0;
-  bool model = is_model(cli);
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
-    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; 'cugen tune %s", cli->operand,
-             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "", cli->operand);
-    for (size_t i = 0; i < cli->setting_count; i++) cli_append(cli, " --set %s", cli->settings[i]);
-    if (cpu || model) append_device(cli);
-    cli_append(cli, model ? "' predicts it" : "' measures it");
+    struct cli meant = *cli;
+    if (!is_id(device)) meant.values[OPTION_DEVICE] = NULL;
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
+             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "");
+    hint_append(cli, &meant, "tune");
+    cli_append(cli, is_model(cli) ? "' predicts it" : "' measures it");
     append_others(cli, f, &defaults);
   }
   wanted_free(&defaults);
@@ -147,8 +183,6 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 }
 
 /* ---- The kernel of that set ---- */
-
-enum { MOST_SETTINGS = 64 };
 
 /* Cuts the problem into its settings. */
 static size_t split_problem(char *problem, const char **settings) {
@@ -268,12 +302,15 @@ static void take_failed(struct findings *f, const cugen_record *record) {
   size_t at = findings_rung(f, record->variant), outcome = (size_t)record->outcome;
   if (outcome >= OUTCOME_COUNT) return;
   struct failure *failure = &f->failures[outcome];
-  f->failed_count++;
+  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
+    f->unpredicted_count++;
+  else
+    f->failed_count++;
   if (at < f->rung_count) f->rungs[at].failed++;
   if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
 }
 
-/* They come with the right ones first, by time. */
+/* They come with the right ones first, by cost. */
 static void take_records(struct findings *f, const cugen_stored_record *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (!all[i].current) {
@@ -292,6 +329,22 @@ static void take_records(struct findings *f, const cugen_stored_record *all, siz
   }
 }
 
+static int refuse_stale(struct cli *cli) {
+  struct cli meant = *cli;
+  const char *id = meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
+  bool predicts = cugen_kernel_predicted(cli->kernel);
+  cli_fail(cli, CUGEN_ERROR_USAGE,
+           "what is remembered of %s for this problem is of another source than its config's and templates' now; '",
+           cli->operand);
+  if (predicts || strncmp(id, "model:", 6) != 0) {
+    hint_append(cli, &meant, "tune");
+    cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");
+  }
+  hint_append(cli, &meant, "cache why");
+  cli_append(cli, "' says more");
+  return CUGEN_ERROR_USAGE;
+}
+
 static int load_records(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count;
@@ -300,12 +353,8 @@ static int load_records(struct cli *cli, struct findings *f) {
   f->right = calloc(count + 1, sizeof *f->right);
   if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   take_records(f, all, count);
-  if (f->right_count || f->failed_count) return CUGEN_OK;
-  return cli_fail(
-      cli, CUGEN_ERROR_USAGE,
-      "what is remembered of %s for this problem is of another source than its config's and templates' now; "
-      "'cugen tune %s' measures it again, 'cugen cache why %s' says more",
-      cli->operand, cli->operand, cli->operand);
+  if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
+  return refuse_stale(cli);
 }
 
 /* ---- What each tunable does ---- */
@@ -354,14 +403,14 @@ static struct effect_value *find_value(struct effect *effect, const char *text) 
   return value;
 }
 
-static bool add_time(struct findings *f, size_t rung, const char *name, const char *text, double seconds) {
+static bool add_time(struct findings *f, size_t rung, const char *name, const char *text, double cost) {
   struct effect *effect = find_effect(f, rung, name);
   struct effect_value *value = effect ? find_value(effect, text) : NULL;
   if (!value) return false;
   void *times = value->times;
   double *time = grow(&times, &value->count, sizeof *time);
   value->times = times;
-  if (time) *time = seconds;
+  if (time) *time = cost;
   return time != NULL;
 }
 
@@ -370,7 +419,7 @@ static bool add_record(struct findings *f, const cugen_record *record) {
   const char *at = record->variant + strcspn(record->variant, " ");
   size_t rung = findings_rung(f, record->variant);
   while (next_setting(&at, name, text, sizeof name))
-    if (!add_time(f, rung, name, text, record->seconds)) return false;
+    if (!add_time(f, rung, name, text, record->cost)) return false;
   return true;
 }
 

@@ -16,7 +16,7 @@ struct rung {
 /* What one value of a tunable allowed. */
 struct effect_value {
   char text[80];
-  double best, median; /* seconds */
+  double best, median; /* cugen_record.cost */
   size_t count;
   double *times; /* rising */
   size_t order;  /* in which it was found */
@@ -37,7 +37,7 @@ struct failure {
   const cugen_record *example;
 };
 
-enum { OUTCOME_COUNT = CUGEN_OUTCOME_TIMEOUT + 1 };
+enum { OUTCOME_COUNT = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
 struct findings {
   cugen_kernel *kernel; /* cli's */
@@ -45,8 +45,8 @@ struct findings {
   bool predicted; /* the times are the model's: nothing ran */
   cugen_ceilings ceilings;
   cugen_space_info space;
-  const cugen_record **right; /* the fastest first */
-  size_t right_count, failed_count, stale_count;
+  const cugen_record **right; /* the best first */
+  size_t right_count, failed_count, unpredicted_count, stale_count;
   struct rung *rungs;
   size_t rung_count;
   struct effect *effects; /* by rung, then by weight */

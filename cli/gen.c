@@ -15,8 +15,9 @@ static void append_remedy(struct cli *cli) {
   bool measures = !cli_only_predicts(cli);
   bool predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
   if (measures || !predicted) {
+    const struct cli meant = cli_to_tune(cli);
     cli_append(cli, "run '");
-    cli_append_printed(cli, cli_print_tune);
+    hint_append(cli, &meant, "tune");
     cli_append(cli, measures ? "' first" : "' first and ");
   }
   if (measures && !predicted) return;
@@ -28,8 +29,8 @@ static void append_way_out(struct cli *cli, bool predicted) {
     cli_append(cli, "leave out --best for the model's choice, predicted");
   else
     append_remedy(cli);
-  cli_append(cli, ", or name a variant ('cugen cache why %s", cli->operand);
-  cli_append_printed(cli, cli_print_same);
+  cli_append(cli, ", or name a variant ('");
+  hint_append(cli, cli, "cache why");
   cli_append(cli, "' explains)");
 }
 

@@ -21,7 +21,7 @@ static const struct item exit_codes[] = {
     {"8", "a driver, NVRTC, a compiler or a file is missing"},
     {"9", "the cache, or a wisdom file, is damaged, not cugen's, or newer than this cugen"},
     {"10", "reading or writing failed: permissions, full disk"},
-    {"11", "a wrong result, a finding of check, or no variant came out right"},
+    {"11", "a wrong result, a finding of check, or no variant came out right (in the budget)"},
     {"12", "out of memory, on the host or the device"},
     {"130", "interrupted by Ctrl-C (143: by SIGTERM); everything measured is kept"},
     {NULL, NULL},
@@ -46,6 +46,7 @@ static const struct item files[] = {
     {"PREFIX/share/doc/cugen/docs",
      "the documents: config.md and template.md describe the languages, cache.md the database, json.md what --json\n"
      "prints, embedding.md and reference.md the use from C"},
+    {"PREFIX/libexec/cugen/cugen-worker", "what an application's libcugen starts to verify and time in isolation"},
     {"PREFIX/lib/cugen/toolkit", "NVRTC and the CUDA headers when no toolkit is installed"},
     {NULL, NULL},
 };

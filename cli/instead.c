@@ -1,4 +1,5 @@
 /* What there is where no GPU is: a described one that stands in, and what is predicted for it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -19,6 +20,35 @@ const char *cli_stand_in(const struct cli *cli) {
   return found;
 }
 
+/* Without a compiler nothing could be predicted, either. */
+static bool needs_stand_in(const struct cli *cli) {
+  static const char *const own_rule[] = {"run", "check", "report", "roofline"};
+  cugen_device_info first;
+  for (size_t i = 0; i < sizeof own_rule / sizeof *own_rule; i++)
+    if (strcmp(cli->command->name, own_rule[i]) == 0) return false;
+  const char *device = getenv("CUGEN_DEVICE"); /* as the library reads it */
+  if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
+  return cugen_devices(cli->lib, &first, 1, NULL) && strcmp(first.id, "cpu") == 0 && first.nvrtc_version;
+}
+
+int cli_choose_device(struct cli *cli) {
+  const char *why, *model;
+  if (!needs_stand_in(cli)) return CUGEN_OK;
+  model = cli_stand_in(cli);
+  if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
+  cugen_devices(cli->lib, NULL, 0, &why);
+  cli->instead = strdup(why);
+  char *name = strdup(model); /* the library's, which is closed */
+  if (!cli->instead || !name) {
+    free(name);
+    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  }
+  cugen_close(cli->lib);
+  cli->lib = NULL;
+  cli->values[OPTION_DEVICE] = cli->model = name;
+  return cli_open(cli);
+}
+
 bool cli_is_predicted(const struct cli *cli, const char *model) {
   struct cli other = *cli;
   cugen_choice choice = {0};
@@ -36,13 +66,12 @@ bool cli_only_predicts(const struct cli *cli) {
   return cli->values[OPTION_ARCH] && cli_on_cpu(cli);
 }
 
-void cli_print_tune(const struct cli *cli, FILE *out) {
+struct cli cli_to_tune(const struct cli *cli) {
   struct cli meant = *cli;
   if (cli_fell_back(cli)) meant.values[OPTION_DEVICE] = "cpu";
   if (cli_only_predicts(cli)) {
     meant.values[OPTION_DEVICE] = cli_stand_in(cli);
     meant.values[OPTION_ARCH] = NULL;
   }
-  fprintf(out, "cugen tune %s", cli->operand);
-  cli_print_same(&meant, out);
+  return meant;
 }

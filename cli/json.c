@@ -35,7 +35,7 @@ json_t *json_optional_string(const char *string) {
 }
 
 const char *json_outcome(int outcome) {
-  static const char *const names[] = {"ok", "compile", "launch", "wrong", "bounds", "trap", "timeout"};
+  static const char *const names[] = {"ok", "compile", "launch", "wrong", "bounds", "trap", "timeout", "unpredicted"};
   return outcome >= 0 && outcome < (int)(sizeof names / sizeof *names) ? names[outcome] : "unknown";
 }
 
@@ -98,6 +98,7 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
   json_object_set_new(object, "predicted", json_boolean(r->predicted));
   json_object_set_new(object, "verified", json_boolean(r->verified));
+  json_object_set_new(object, "unverified", json_optional_string(r->unverified));
   set_times(object, r);
   json_object_set_new(object, "error", r->verified ? json_number(r->error) : json_null());
   json_object_set_new(object, "threads", known_integer(r->threads));
@@ -117,6 +118,7 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));
+  json_object_set_new(object, "measured_at", r->measured_at ? json_integer(r->measured_at) : json_null());
   return object;
 }
 

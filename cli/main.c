@@ -14,16 +14,18 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COMPILER,   OPTION_JSON,         OPTION_QUIET,      OPTION_HELP,
                                       OPTION_COUNT};
 
-static const enum cli_option tune_options[] = {OPTION_BUDGET,         OPTION_STRATEGY, OPTION_SEED,    OPTION_AGAIN,
-                                               OPTION_IMPLEMENTATION, OPTION_THREADS,  OPTION_TIMEOUT, OPTION_TOP,
-                                               OPTION_COUNT};
+static const enum cli_option tune_options[] = {OPTION_BUDGET,  OPTION_STRATEGY,       OPTION_SEED,  OPTION_AGAIN,
+                                               OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_THREADS,
+                                               OPTION_TIMEOUT, OPTION_VERIFY,         OPTION_TOP,   OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
-static const enum cli_option check_options[] = {OPTION_VARIANT, OPTION_ALL,     OPTION_BRANCHES, OPTION_SAMPLE,
-                                                OPTION_SEED,    OPTION_THREADS, OPTION_TIMEOUT,  OPTION_COUNT};
-static const enum cli_option space_options[] = {OPTION_LIST, OPTION_COUNT};
+static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
+                                                OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
+                                                OPTION_TIMEOUT,  OPTION_COUNT};
+static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_LIST,
+                                                OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
 static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_COUNT};
 static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
@@ -42,8 +44,8 @@ static const enum cli_option roofline_options[] = {OPTION_OUTPUT, OPTION_AGAIN, 
 static const enum cli_option report_options[] = {
     OPTION_OUTPUT,       OPTION_TOP,        OPTION_SET,   OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
     OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
-static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED,
-                                                    OPTION_COUNT};
+static const enum cli_option occupancy_options[] = {
+    OPTION_VARIANT, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED, OPTION_COUNT};
 static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
                                                   OPTION_QUIET, OPTION_HELP,    OPTION_COUNT};
 static const enum cli_option no_options[] = {OPTION_COUNT};
@@ -55,6 +57,7 @@ const struct cli_command cli_commands[] = {
      "reference, times those that are, and remembers every result as it arrives. Ctrl-C loses\n"
      "nothing; the same command again goes on where it stopped. Without a CUDA GPU, or with\n"
      "--device model:NAME, variants are compiled for a described GPU and their times predicted;\n"
+     "the first of them is verified on the cpu device, and the next where it is wrong (--verify);\n"
      "with --device cpu they run on the processor, with the config's check problem.",
      tune_options, true, command_tune},
     {"run", "CONFIG", "verify and time one variant: the remembered best",
@@ -86,7 +89,8 @@ const struct cli_command cli_commands[] = {
      export_options, true, command_export},
     {"space", "CONFIG", "how many variants there are, and which rule removes how many",
      "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
-     "it was the first to rule out.",
+     "it was the first to rule out; so it does for what the device cannot launch, and for what the\n"
+     "options leave out. 'cugen gen CONFIG --variant TEXT' says which rule a variant breaks.",
      space_options, true, command_space},
     {"show", "[CONFIG]", "the problem, the arguments in order, and how to call the kernel",
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
@@ -180,17 +184,6 @@ void cli_append(struct cli *cli, const char *format, ...) {
   va_end(args);
 }
 
-void cli_append_printed(struct cli *cli, void (*print)(const struct cli *cli, FILE *out)) {
-  char *printed = NULL;
-  size_t length;
-  FILE *out = open_memstream(&printed, &length);
-  if (!out) return;
-  print(cli, out);
-  fclose(out);
-  cli_append(cli, "%s", printed ? printed : "");
-  free(printed);
-}
-
 void cli_remark(const struct cli *cli, const char *format, ...) {
   if (options_given(cli, OPTION_QUIET)) return;
   va_list args;
@@ -208,6 +201,14 @@ int cli_open_cache(struct cli *cli) {
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
+/* This program serves as its own worker; what the environment names goes first. */
+static const char *own_worker(struct cli *cli) {
+  const char *named = getenv("CUGEN_WORKER");
+  if (named && *named) return NULL;
+  if (!cli->self) cli->self = realpath("/proc/self/exe", NULL);
+  return cli->self;
+}
+
 int cli_open(struct cli *cli) {
   const char *const *values = cli->values;
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -219,13 +220,26 @@ int cli_open(struct cli *cli) {
   options.device_dir = values[OPTION_DEVICE_DIR];
   options.toolkit = values[OPTION_TOOLKIT];
   options.compiler = values[OPTION_COMPILER];
+  options.worker = own_worker(cli);
   return cugen_open(&options, &cli->lib, &cli->error);
+}
+
+int cli_filter(struct cli *cli) {
+  cugen_filter filter = CUGEN_FILTER_INIT;
+  filter.where = cli->wheres;
+  filter.where_count = cli->where_count;
+  filter.variant = cli->values[OPTION_PATTERN];
+  filter.implementation = cli->values[OPTION_IMPLEMENTATION];
+  bool any = filter.where_count || filter.variant || filter.implementation;
+  return any ? cugen_kernel_filter(cli->kernel, &filter, &cli->error) : CUGEN_OK;
 }
 
 int cli_open_kernel(struct cli *cli) {
   int status = cli_open(cli);
-  if (status) return status;
-  return cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  if (!status) status = cli_choose_device(cli);
+  if (!status)
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  return status ? status : cli_filter(cli);
 }
 
 int cli_load_records(struct cli *cli) {
@@ -269,7 +283,7 @@ void cli_print_head(const struct cli *cli) {
            device->name, cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
-           cugen_kernel_predicted(cli->kernel) ? ": predicted, nothing is measured" : "");
+           cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; not verified but where it is said" : "");
   if (why) printf("No CUDA GPU: %s\n", why);
 }
 
@@ -352,34 +366,6 @@ int cli_print_json(struct cli *cli, json_t *object) {
   return json_print(object, stdout, &cli->error);
 }
 
-/* As a shell word. */
-static void print_word(const char *word, FILE *out) {
-  if (!word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%")]) {
-    fputs(word, out);
-    return;
-  }
-  fputc('\'', out);
-  for (; *word; word++) {
-    if (*word == '\'')
-      fputs("'\\''", out);
-    else
-      fputc(*word, out);
-  }
-  fputc('\'', out);
-}
-
-void cli_print_same(const struct cli *cli, FILE *out) {
-  for (const enum cli_option *option = cli_common; *option != OPTION_COUNT; option++) {
-    if (!cli->values[*option] || !cli_options[*option].argument) continue;
-    fprintf(out, " --%s ", cli_options[*option].name);
-    print_word(cli->values[*option], out);
-  }
-  for (size_t i = 0; i < cli->setting_count; i++) {
-    fputs(" --set ", out);
-    print_word(cli->settings[i], out);
-  }
-}
-
 bool cli_fell_back(const struct cli *cli) {
   return cugen_kernel_fallback(cli->kernel) && !cli->values[OPTION_ARCH];
 }
@@ -394,8 +380,12 @@ static int run_command(struct cli *cli, int argc, char **argv) {
     return CUGEN_OK;
   }
   status = cli->command->run(cli);
+  if (!status && cli->instead && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
+    cli_remark(cli, "no GPU is here: this is about %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);
+  free(cli->instead);
+  free(cli->model);
   return status;
 }
 
@@ -455,5 +445,7 @@ int main(int argc, char **argv) {
   else if (status < 0)
     fprintf(stderr, "cugen: %s\n", cugen_status_text(status));
   free(cli.settings);
+  free(cli.self);
+  free(cli.wheres);
   return status < 0 ? -status : status;
 }

@@ -75,6 +75,7 @@ static int take(struct cli *cli, enum cli_option option, const char *value) {
                     cli_options[option].name, cli_options[option].name, cli_options[option].argument);
   if (option != OPTION_SET) {
     cli->values[option] = value ? value : "";
+    if (option == OPTION_WHERE) cli->wheres[cli->where_count++] = value;
     return CUGEN_OK;
   }
   const char *equal = value ? strchr(value, '=') : NULL;
@@ -112,7 +113,8 @@ int options_parse(struct cli *cli, int argc, char **argv) {
   add_options(&tables, cli->command->options);
   if (cli->command->common) add_options(&tables, cli_common);
   cli->settings = calloc((size_t)argc + 1, sizeof *cli->settings);
-  if (!cli->settings) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  cli->wheres = calloc((size_t)argc + 1, sizeof *cli->wheres);
+  if (!cli->settings || !cli->wheres) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   opterr = 0;
   for (;;) {
     int before = optind ? optind : 1;

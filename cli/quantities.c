@@ -33,6 +33,12 @@ static struct shown show_bound(const cugen_record *r) {
   return shown;
 }
 
+static struct shown show_verified(const cugen_record *r) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%s", r->verified ? "yes" : "no");
+  return shown;
+}
+
 static struct shown show_rate(const cugen_record *r) {
   return r->flops > 0 ? print_flops(r->flops / r->seconds) : print_bandwidth(r->bytes / r->seconds);
 }
@@ -126,6 +132,7 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_TIME] = {has_time, show_time},
     [QUANTITY_MEASURED] = {has_measurement, show_time},
     [QUANTITY_PREDICTED] = {has_prediction, show_time},
+    [QUANTITY_VERIFIED] = {has_prediction, show_verified},
     [QUANTITY_BOUND] = {has_prediction, show_bound},
     [QUANTITY_RATE] = {has_rate, show_rate},
     [QUANTITY_RATE_ALONE] = {has_rate, show_rate_alone},

@@ -10,7 +10,8 @@ enum quantity {
   QUANTITY_TIME, /* measured or predicted */
   QUANTITY_MEASURED,
   QUANTITY_PREDICTED,
-  QUANTITY_BOUND, /* what bounds a prediction */
+  QUANTITY_VERIFIED, /* whether the variant of a prediction came out right on the cpu device */
+  QUANTITY_BOUND,    /* what bounds a prediction */
   QUANTITY_RATE,
   QUANTITY_RATE_ALONE, /* its unit, print_rate_unit, stands elsewhere */
   QUANTITY_ROOFLINE,

@@ -11,20 +11,39 @@ static const struct column {
   const char *header; /* "%s": the unit of the rate */
   enum quantity quantity;
 } columns[] = {
-    {">time", QUANTITY_MEASURED},     {">predicted", QUANTITY_PREDICTED},
-    {"bound by", QUANTITY_BOUND},     {">%s", QUANTITY_RATE_ALONE},
-    {">roofline", QUANTITY_ROOFLINE}, {"occupancy, limit", QUANTITY_OCCUPANCY},
-    {">clusters", QUANTITY_CLUSTERS}, {">registers", QUANTITY_REGISTERS},
-    {">shared", QUANTITY_SHARED},     {">of it dynamic", QUANTITY_DYNAMIC},
-    {">constant", QUANTITY_CONSTANT}, {">local", QUANTITY_LOCAL},
+    {">time", QUANTITY_MEASURED},
+    {">predicted", QUANTITY_PREDICTED},
+    {"verified", QUANTITY_VERIFIED},
+    {"bound by", QUANTITY_BOUND},
+    {">%s", QUANTITY_RATE_ALONE},
+    {">roofline", QUANTITY_ROOFLINE},
+    {"occupancy, limit", QUANTITY_OCCUPANCY},
+    {">clusters", QUANTITY_CLUSTERS},
+    {">registers", QUANTITY_REGISTERS},
+    {">shared", QUANTITY_SHARED},
+    {">of it dynamic", QUANTITY_DYNAMIC},
+    {">constant", QUANTITY_CONSTANT},
+    {">local", QUANTITY_LOCAL},
     {">spills", QUANTITY_SPILLS},
 };
-enum { ROOFLINE = 4, COLUMNS = sizeof columns / sizeof *columns };
+enum { RATE = 4, ROOFLINE = 5, COLUMNS = sizeof columns / sizeof *columns };
+
+static bool by_rate(const struct cli *cli) {
+  return strcmp(cugen_kernel_objective(cli->kernel), "time") != 0;
+}
+
+/* Which column stands there: what is ranked by comes first. */
+static size_t column_at(size_t place, bool rate_first) {
+  if (!rate_first || place > RATE) return place;
+  return place ? place - 1 : RATE;
+}
 
 /* Fetches record i; the right ones come first. False at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
   if (i >= cugen_kernel_records(cli->kernel)) return false;
   *status = cugen_kernel_record(cli->kernel, i, out, &cli->error);
+  if (strcmp(cugen_kernel_objective(cli->kernel), "bytes") == 0)
+    out->flops = 0; /* the rate shown is that of the ranking */
   return !*status && out->outcome == CUGEN_OUTCOME_OK;
 }
 
@@ -38,21 +57,26 @@ static size_t choose_columns(struct cli *cli, size_t top, bool *chosen, int *sta
   return count + 2;
 }
 
-static void open_table(struct table *table, const bool *chosen, size_t count, const cugen_record *first) {
+static void open_table(struct table *table, const bool *chosen, size_t count, bool rate_first,
+                       const cugen_record *first) {
   const char *headers[COLUMNS + 2] = {">"};
   const char *unit = print_rate_unit(first->flops, first->bytes);
   char rate[16];
   snprintf(rate, sizeof rate, ">%s", unit ? unit : "");
   size_t at = 1;
-  for (size_t c = 0; c < COLUMNS; c++)
-    if (chosen[c]) headers[at++] = strcmp(columns[c].header, ">%s") == 0 ? rate : columns[c].header;
+  for (size_t i = 0; i < COLUMNS; i++) {
+    size_t c = column_at(i, rate_first);
+    if (chosen[c]) headers[at++] = c == RATE ? rate : columns[c].header;
+  }
   headers[at] = "variant";
   table_open(table, headers, count);
 }
 
-static void add_row(struct table *table, const bool *chosen, size_t rank, const cugen_record *record) {
+static void add_row(struct table *table, const bool *chosen, bool rate_first, size_t rank,
+                    const cugen_record *record) {
   table_cell(table, print_count(rank).text);
-  for (size_t c = 0; c < COLUMNS; c++) {
+  for (size_t i = 0; i < COLUMNS; i++) {
+    size_t c = column_at(i, rate_first);
     const struct quantity_row *row = &quantities[columns[c].quantity];
     if (chosen[c]) table_cell(table, row->has(record) ? row->show(record).text : "");
   }
@@ -68,7 +92,16 @@ double records_peak(const cugen_ceilings *c) {
   return c->tensor_flops_sheet > multiply_adds ? c->tensor_flops_sheet : multiply_adds;
 }
 
-void records_print_roofline(const cugen_record *r, const cugen_ceilings *c) {
+static void print_measuring(const struct cli *cli) {
+  struct cli meant = *cli; /* of the device, whatever the kernel */
+  meant.operand = NULL;
+  meant.setting_count = 0;
+  fputs(", by the data sheet; '", stdout);
+  hint_print(&meant, "roofline", stdout);
+  puts("' measures it.");
+}
+
+void records_print_roofline(const struct cli *cli, const cugen_record *r, const cugen_ceilings *c) {
   double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
   double peak = records_peak(c);
   double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
@@ -77,10 +110,12 @@ void records_print_roofline(const cugen_record *r, const cugen_ceilings *c) {
   printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);
   if (intensity > 0) printf(" (%s FLOP/B)", print_number(intensity).text);
   bool tensor = !memory && peak > records_multiply_adds(c);
-  puts(r->roofline_measured ? ", measured here."
-       : r->predicted       ? tensor ? ", on tensor cores, by the description." : ", by the description."
-       : tensor             ? ", on tensor cores, by the data sheet."
-                            : ", by the data sheet; 'cugen roofline' measures it.");
+  if (!r->roofline_measured && !r->predicted && !tensor)
+    print_measuring(cli);
+  else
+    puts(r->roofline_measured ? ", measured here."
+         : r->predicted       ? tensor ? ", on tensor cores, by the description." : ", by the description."
+                              : ", on tensor cores, by the data sheet.");
 }
 
 static int print_ceiling(struct cli *cli) {
@@ -88,8 +123,19 @@ static int print_ceiling(struct cli *cli) {
   cugen_record record;
   int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
-  if (!status) records_print_roofline(&record, &ceilings);
+  if (!status) records_print_roofline(cli, &record, &ceilings);
   return status;
+}
+
+static void print_ranking(const struct cli *cli, bool tied) {
+  bool rate = by_rate(cli);
+  const char *objective = cugen_kernel_objective(cli->kernel);
+  if (rate)
+    printf("Ranked by %s: the config has objective \"%s\".\n", strcmp(objective, "flops") == 0 ? "GFLOP/s" : "GB/s",
+           objective);
+  if (tied)
+    printf("A tie: of those within 0.5%% of the %s, the one that comes first in the config leads.\n",
+           rate ? "highest rate" : "fastest");
 }
 
 int records_print_best(struct cli *cli, size_t top, size_t *right) {
@@ -98,27 +144,26 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   cugen_record record;
   size_t count = choose_columns(cli, top, chosen, &status), i = 0;
   double leader = 0;
-  bool tied = false; /* what leads is not the fastest */
+  bool tied = false, rate_first = by_rate(cli); /* tied: what leads is not the best */
   struct table table = {0};
   for (; next_right(cli, i, &record, &status); i++) {
-    if (i == 0 && top) open_table(&table, chosen, count, &record);
-    if (i < top) add_row(&table, chosen, i + 1, &record);
-    if (i == 0) leader = record.seconds;
-    tied |= i < top && record.seconds < leader;
+    if (i == 0 && top) open_table(&table, chosen, count, rate_first, &record);
+    if (i < top) add_row(&table, chosen, rate_first, i + 1, &record);
+    if (i == 0) leader = record.cost;
+    tied |= i < top && record.cost < leader;
   }
   if (right) *right = i;
   if (!table.count) return status;
   cugen_error ignored;
   int closed = table_close(&table, 0, stdout, status ? &ignored : &cli->error);
-  if (!status && tied)
-    puts("A tie: of those within 0.5% of the fastest, the one that comes first in the config leads.");
+  if (!status) print_ranking(cli, tied);
   if (!status) status = closed;
   return status || !chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
 }
 
 /* ---- Failures ---- */
 
-enum { OUTCOMES = CUGEN_OUTCOME_TIMEOUT + 1 };
+enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
 /* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters. */
 static void print_reason(const char *reason) {
@@ -128,25 +173,44 @@ static void print_reason(const char *reason) {
   printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-int records_print_failures(struct cli *cli, bool apart) {
-  size_t counts[OUTCOMES] = {0}, examples[OUTCOMES] = {0}, failed = 0;
+struct endings {
+  size_t counts[OUTCOMES], examples[OUTCOMES]; /* by outcome; the first of each */
+};
+
+static int count_endings(struct cli *cli, struct endings *out) {
   cugen_record record;
   for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
     int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) return status;
     size_t outcome = (size_t)record.outcome;
-    if (outcome == CUGEN_OUTCOME_OK || outcome >= OUTCOMES) continue;
-    if (counts[outcome]++ == 0) examples[outcome] = i;
-    failed++;
-  }
-  if (!failed) return CUGEN_OK;
-  printf("%sFailed variants: %s\n", apart ? "\n" : "", print_count(failed).text);
-  for (int outcome = 1; outcome < OUTCOMES; outcome++) {
-    if (!counts[outcome]) continue;
-    int status = cugen_kernel_record(cli->kernel, examples[outcome], &record, &cli->error);
-    if (status) return status;
-    printf("  %s %s, such as %s\n", print_count(counts[outcome]).text, cugen_outcome_text(outcome), record.variant);
-    if (*record.reason) print_reason(record.reason);
+    if (outcome < OUTCOMES && out->counts[outcome]++ == 0) out->examples[outcome] = i;
   }
   return CUGEN_OK;
+}
+
+static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome, const char *before) {
+  cugen_record record;
+  if (!endings->counts[outcome]) return CUGEN_OK;
+  int status = cugen_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
+  if (status) return status;
+  printf("%s, such as %s\n", before, record.variant);
+  if (*record.reason) print_reason(record.reason);
+  return CUGEN_OK;
+}
+
+/* What the model has no time for is no failure: it stands apart. */
+int records_print_failures(struct cli *cli, bool apart) {
+  struct endings endings = {0};
+  char before[96];
+  size_t failed = 0;
+  int status = count_endings(cli, &endings);
+  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) failed += endings.counts[i];
+  if (!status && failed) printf("%sFailed variants: %s\n", apart ? "\n" : "", print_count(failed).text);
+  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED && !status; i++) {
+    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text, cugen_outcome_text((int)i));
+    status = print_ending(cli, &endings, i, before);
+  }
+  snprintf(before, sizeof before, "%sNo prediction: %s", apart || failed ? "\n" : "",
+           print_count(endings.counts[CUGEN_OUTCOME_UNPREDICTED]).text);
+  return status ? status : print_ending(cli, &endings, CUGEN_OUTCOME_UNPREDICTED, before);
 }

@@ -11,7 +11,7 @@ int records_print_best(struct cli *cli, size_t top, size_t *right);
 double records_multiply_adds(const cugen_ceilings *ceilings);
 double records_peak(const cugen_ceilings *ceilings);
 /* What the record's roofline is, in a line. */
-void records_print_roofline(const cugen_record *record, const cugen_ceilings *ceilings);
+void records_print_roofline(const struct cli *cli, const cugen_record *record, const cugen_ceilings *ceilings);
 /* Nothing when nothing failed; apart: with an empty line in front. */
 int records_print_failures(struct cli *cli, bool apart);
 

@@ -82,6 +82,10 @@ static void write_figure(const struct page *p, const char *name, const char *val
   fputs("</dd></div>\n", p->out);
 }
 
+static bool by_rate(const struct page *p) {
+  return strcmp(cugen_kernel_objective(p->f->kernel), "time") != 0;
+}
+
 /* The first rung that came out right: what the others are compared with. */
 static const cugen_record *first_rung(const struct findings *f) {
   for (size_t i = 0; i < f->rung_count; i++)
@@ -92,8 +96,8 @@ static const cugen_record *first_rung(const struct findings *f) {
 static void write_speedup(const struct page *p, const cugen_record *best, const cugen_record *first) {
   char value[32], more[160];
   size_t length = strcspn(first->variant, " ");
-  if (first->seconds <= 0 || findings_rung(p->f, best->variant) == findings_rung(p->f, first->variant)) return;
-  snprintf(value, sizeof value, "%.2f\u00d7", first->seconds / best->seconds);
+  if (first->cost <= 0 || findings_rung(p->f, best->variant) == findings_rung(p->f, first->variant)) return;
+  snprintf(value, sizeof value, "%.2f\u00d7", first->cost / best->cost);
   snprintf(more, sizeof more, "the speed of the best %.*s", (int)length, first->variant);
   write_figure(p, "Gained", value, more);
 }
@@ -119,7 +123,7 @@ static void write_figures(const struct page *p) {
     const cugen_record *best = f->right[0];
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
-    write_figure(p, "Fastest", print_seconds(best->seconds).text, name);
+    write_figure(p, by_rate(p) ? "Best" : "Fastest", print_seconds(best->seconds).text, name);
     write_rates(p, best);
     write_speedup(p, best, first_rung(f));
   }
@@ -193,8 +197,8 @@ static void write_what(const struct page *p, size_t i, const struct rung *before
     fprintf(p->out, "<span>%s</span>", rung->best->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text);
   if (rung->best->roofline > 0)
     fprintf(p->out, "<span>%s of the roofline</span>", print_percent(rung->best->roofline).text);
-  if (before) write_gain(p, before->name, before->best->seconds / rung->best->seconds);
-  if (first && first != before) write_gain(p, first->name, first->best->seconds / rung->best->seconds);
+  if (before) write_gain(p, before->name, before->best->cost / rung->best->cost);
+  if (first && first != before) write_gain(p, first->name, first->best->cost / rung->best->cost);
   fprintf(p->out, "<span class=\"note\">best of %s</span>", print_count(rung->right).text);
 }
 
@@ -209,7 +213,7 @@ static void write_rung(const struct page *p, size_t i, const struct rung *before
     return;
   }
   fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
-          i % CHART_COLOURS, 100 * p->f->right[0]->seconds / rung->best->seconds);
+          i % CHART_COLOURS, 100 * p->f->right[0]->cost / rung->best->cost);
   write_what(p, i, before, first);
   fputs("</span><code>", p->out);
   put(p, rung->best->variant);
@@ -222,8 +226,8 @@ static void write_ladder(const struct page *p) {
   fprintf(
       p->out,
       "<section>\n<h2>Ladder%s</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
-      "longer is faster.</p>\n<ol class=\"ladder\">\n",
-      predicted(p, ", predicted"));
+      "longer is %s.</p>\n<ol class=\"ladder\">\n",
+      predicted(p, ", predicted"), by_rate(p) ? "a higher rate" : "faster");
   for (size_t i = 0; i < p->f->rung_count; i++) {
     write_rung(p, i, before, first);
     if (!p->f->rungs[i].best) continue;
@@ -240,12 +244,12 @@ static double scale_of(const struct findings *f, size_t rung) {
   double most = 1.1;
   for (size_t i = 0; i < f->effect_count; i++)
     for (size_t v = 0; f->effects[i].rung == rung && v < f->effects[i].value_count; v++)
-      most = fmax(most, f->effects[i].values[v].median / f->rungs[rung].best->seconds);
+      most = fmax(most, f->effects[i].values[v].median / f->rungs[rung].best->cost);
   return most;
 }
 
 static void write_value(const struct page *p, size_t rung, const struct effect_value *value, double scale) {
-  double least = p->f->rungs[rung].best->seconds, best = value->best / least, median = value->median / least;
+  double least = p->f->rungs[rung].best->cost, best = value->best / least, median = value->median / least;
   fputs("<div><code>", p->out);
   put(p, value->text);
   fprintf(p->out, "</code><span class=\"track\"><i class=\"median\" style=\"left:%.1f%%\"></i>",
@@ -284,12 +288,13 @@ static void write_rung_effects(const struct page *p, size_t rung) {
 
 static void write_effects(const struct page *p) {
   if (!p->f->effect_count) return;
+  const char *time = by_rate(p) ? "time for each unit of work" : "time";
   fprintf(
       p->out,
-      "<section>\n<h2>What each parameter does%s</h2>\n<p class=\"note\">For each value the best time with it (dot, "
+      "<section>\n<h2>What each parameter does%s</h2>\n<p class=\"note\">For each value the best %s with it (dot, "
       "first number) and the median (line, second), as multiples of the implementation\u2019s best. The one that "
-      "matters most comes first: \u201cup to\u201d is the best time with its worst value over the best.</p>\n",
-      predicted(p, ", predicted"));
+      "matters most comes first: \u201cup to\u201d is the best %s with its worst value over the best.</p>\n",
+      predicted(p, ", predicted"), time, time);
   for (size_t i = p->f->rung_count; i-- > 0;) write_rung_effects(p, i);
   fputs("</section>\n", p->out);
 }
@@ -388,15 +393,22 @@ static void write_failure(const struct page *p, const struct failure *failure) {
   fputs("</td></tr>\n", p->out);
 }
 
-static void write_failures(const struct page *p) {
-  if (!p->f->failed_count) return;
-  fputs("<section>\n<h2>Failures</h2>\n<table>\n<thead><tr><th class=\"n\">variants</th><th>how</th><th>such "
-        "as</th></tr></thead>"
-        "\n<tbody>\n",
-        p->out);
-  for (size_t i = 0; i < OUTCOME_COUNT; i++)
+static void write_failure_table(const struct page *p, const char *heading, size_t first, size_t end) {
+  size_t count = 0;
+  for (size_t i = first; i < end; i++) count += p->f->failures[i].count;
+  if (!count) return;
+  fprintf(p->out,
+          "<section>\n<h2>%s</h2>\n<table>\n<thead><tr><th class=\"n\">variants</th><th>how</th><th>such "
+          "as</th></tr></thead>\n<tbody>\n",
+          heading);
+  for (size_t i = first; i < end; i++)
     if (p->f->failures[i].count) write_failure(p, &p->f->failures[i]);
   fputs("</tbody>\n</table>\n</section>\n", p->out);
+}
+
+static void write_failures(const struct page *p) {
+  write_failure_table(p, "Failures", CUGEN_OUTCOME_OK, CUGEN_OUTCOME_UNPREDICTED);
+  write_failure_table(p, "Without a prediction", CUGEN_OUTCOME_UNPREDICTED, OUTCOME_COUNT);
 }
 
 /* ---- Other problems, the machine ---- */
@@ -500,7 +512,8 @@ static const char *proof(const struct findings *f) {
     return "Not verified (reference \"none\"): the variants ran, nothing says that their results are right; times "
            "are "
            "medians.";
-  return "Every variant timed here was first proved right against the config\u2019s reference; times are medians.";
+  return "Every variant timed here was first proved right, by the config\u2019s reference or its verify kernel; "
+         "times are medians.";
 }
 
 static void write_footer(const struct page *p) {

@@ -164,7 +164,7 @@ static int print_plot(struct cli *cli, const struct findings *f) {
                             : "");
   int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
-  if (chart_has_roof(f)) records_print_roofline(f->right[0], &f->ceilings);
+  if (chart_has_roof(f)) records_print_roofline(cli, f->right[0], &f->ceilings);
   return CUGEN_OK;
 }
 

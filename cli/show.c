@@ -29,8 +29,8 @@ static bool is_given(const cugen_argument_info *argument) {
 static void print_parameter(const cugen_argument_info *argument, FILE *out) {
   bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
   bool scalar = argument->rank == 0;
-  fprintf(out, "%s%s %s%s", reads && !scalar ? "const " : "", c_type(argument->dtype), scalar ? "" : "*",
-          argument->name);
+  fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "", c_type(argument->dtype),
+          scalar ? "" : "*", argument->name);
 }
 
 /* "96 x 200" of numbers[0..rank) */
@@ -177,6 +177,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "policy", json_string(cugen_kernel_policy(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective(cli->kernel)));
   json_object_set_new(object, "implementations", implementations);
   json_object_set_new(object, "arguments", arguments);
   int status = CUGEN_OK;

@@ -48,8 +48,9 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
     cugen_restriction_info info;
     status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status) break;
-    char place[512];
-    snprintf(place, sizeof place, "%s:%d", info.file, info.line);
+    char place[512], line[16];
+    snprintf(line, sizeof line, ":%d", info.line);
+    snprintf(place, sizeof place, "%s%s", info.file, info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
     table_cell(&table, info.text);
@@ -72,8 +73,10 @@ static int print_space(struct cli *cli, const cugen_space_info *space) {
 }
 
 static json_t *restriction_json(const cugen_restriction_info *info) {
+  static const char *const kinds[] = {"where", "limit", "filter"};
   json_t *object = json_object();
   json_object_set_new(object, "implementation", json_string(info->implementation));
+  json_object_set_new(object, "kind", json_string(kinds[info->kind]));
   json_object_set_new(object, "where", json_string(info->text));
   json_object_set_new(object, "file", json_string(info->file));
   json_object_set_new(object, "line", json_integer(info->line));

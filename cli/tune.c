@@ -21,9 +21,20 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
                   "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
 }
 
+/* 90s, 5m: a time; none: nothing runs. */
+static int read_verify(struct cli *cli, cugen_tune_options *options) {
+  const char *text = cli->values[OPTION_VERIFY];
+  double seconds = 0;
+  if (!text) return CUGEN_OK;
+  int status = strcmp(text, "none") == 0 ? CUGEN_OK : options_seconds(cli, OPTION_VERIFY, &seconds);
+  options->verify_seconds = seconds > 0 ? seconds : -1;
+  return status;
+}
+
 static int read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {
   size_t seed = 1, threads = 0;
   int status = read_budget(cli, options);
+  if (!status) status = read_verify(cli, options);
   if (!status) status = options_count(cli, OPTION_SEED, 0, &seed);
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
   if (!status) status = options_count(cli, OPTION_TOP, 0, top);
@@ -31,7 +42,6 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   options->strategy = cli->values[OPTION_STRATEGY];
-  options->implementation = cli->values[OPTION_IMPLEMENTATION];
   options->again = options_given(cli, OPTION_AGAIN);
   return status;
 }
@@ -42,8 +52,7 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
 struct run {
   struct cli *cli;
   const cugen_space_info *space;
-  const char *instead; /* why a model stands in for a GPU; NULL: none does */
-  size_t remembered;   /* before */
+  size_t remembered; /* before */
   struct progress progress;
   bool headed;
 };
@@ -53,11 +62,11 @@ static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
   run->headed = true;
-  if (run->instead)
+  if (cli->instead)
     printf(
         "No GPU is here: predicted for %s. %s\n"
         "--device names another, 'cugen occupancy' lists them; --device cpu runs the variants on this processor.\n",
-        cli->values[OPTION_DEVICE], run->instead);
+        cli->values[OPTION_DEVICE], cli->instead);
   cli_print_head(cli);
   printf("%s of ", print_count(run->space->valid).text);
   printf("%s combinations valid, ", print_count(run->space->cartesian).text);
@@ -76,6 +85,7 @@ static int on_progress(const cugen_progress *state, void *context) {
 static void print_numbers(const cugen_tune_result *result) {
   printf("\nTried %s", print_count(result->tried).text);
   if (result->failed) printf(" (%s failed)", print_count(result->failed).text);
+  if (result->unpredicted) printf(" (%s without a prediction)", print_count(result->unpredicted).text);
   printf(", %s remembered before", print_count(result->remembered).text);
   printf(", %s left; ", print_count(result->left).text);
   printf("%s compiled", print_count(result->compiled).text);
@@ -95,11 +105,22 @@ static bool is_remembered(struct cli *cli, const char **cache, int *length) {
   return !warning && (*length != 4 || strncmp(*cache, "none", 4) != 0);
 }
 
+/* Within a filter the best is not what a look-up without it finds. */
+static void print_chosen(struct cli *cli, const char *command) {
+  cugen_record best;
+  cugen_error ignored;
+  bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) || options_given(cli, OPTION_IMPLEMENTATION);
+  hint_print(cli, command, stdout);
+  if (filtered && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
+    printf(" --variant \"%s\"", best.variant);
+}
+
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
   int length;
   const char *cache;
   bool remembered = is_remembered(cli, &cache, &length);
   print_numbers(result);
+  if (!result->tried && !right) return; /* what follows says why */
   if (!remembered) {
     puts("Nothing of this is remembered: there is no cache that can be written.");
     return;
@@ -109,22 +130,35 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (!right) return;
   if (cugen_kernel_predicted(cli->kernel)) {
     puts("These are predictions, kept apart from what is measured: docs/model.md says how good they are.");
-    printf("The best as source: cugen gen %s", cli->operand);
-    cli_print_same(cli, stdout);
-    putchar('\n');
-    return;
+    fputs("The best as source: ", stdout);
+    print_chosen(cli, "gen");
+  } else {
+    fputs("Run the best: ", stdout);
+    print_chosen(cli, "run");
   }
-  printf("Run the best: cugen run %s", cli->operand);
-  cli_print_same(cli, stdout);
   putchar('\n');
 }
 
+static void print_verified(const cugen_tune_result *result) {
+  if (result->unverified) {
+    printf("Not verified: %s.\n", result->unverified);
+    return;
+  }
+  printf("The first is verified: on the cpu device, with the config's check problem%s",
+         result->verified ? "" : ", by an earlier run");
+  if (result->refuted) printf("; %s in front of it came out wrong", print_count(result->refuted).text);
+  puts(".");
+}
+
 /* A ranking of what nobody compared is by time alone. */
-static void remark_unverified(struct cli *cli, size_t right) {
+static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   cugen_record best;
   cugen_error ignored;
-  if (!right || cugen_kernel_record(cli->kernel, 0, &best, &ignored) || best.verified || best.predicted) return;
-  puts("Not verified (reference \"none\"): the variants ran, nothing says that their results are right.");
+  if (!right || cugen_kernel_record(cli->kernel, 0, &best, &ignored)) return;
+  if (best.predicted)
+    print_verified(result);
+  else if (!best.verified)
+    puts("Not verified (reference \"none\"): the variants ran, nothing says that their results are right.");
 }
 
 static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
@@ -135,7 +169,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
   if (!status) status = records_print_failures(cli, right > 0);
-  if (!status) remark_unverified(cli, right);
+  if (!status) remark_verified(cli, result, right);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;
 }
@@ -148,11 +182,15 @@ static json_t *result_json(const cugen_tune_result *result) {
   json_object_set_new(object, "remembered", json_integer((json_int_t)result->remembered));
   json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
   json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
+  json_object_set_new(object, "unpredicted", json_integer((json_int_t)result->unpredicted));
   json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
   json_object_set_new(object, "left", json_integer((json_int_t)result->left));
   json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
   json_object_set_new(object, "seconds", json_number(result->seconds));
   json_object_set_new(object, "measuring", json_number(result->measuring));
+  json_object_set_new(object, "verified", json_integer((json_int_t)result->verified));
+  json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
+  json_object_set_new(object, "unverified", json_optional_string(result->unverified));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }
@@ -162,8 +200,10 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(object, "fallback",
+                      json_optional_string(cli->instead ? cli->instead : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", result_json(result));
@@ -185,17 +225,16 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 /* What was not predicted cannot run either. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = cugen_kernel_predicted(cli->kernel);
-  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; 'cugen %s %s", result->tried,
-           predicted ? "could be predicted" : "came out right", predicted ? "gen" : "run", cli->operand);
-  if (predicted) cli_append_printed(cli, cli_print_same);
+  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '", result->refuted ? result->refuted : result->tried,
+           predicted && !result->refuted ? "could be predicted" : "came out right");
+  hint_append(cli, cli, predicted ? "gen" : "run");
   cli_append(cli, predicted ? " --variant TEXT' prints the source of one" : " --variant TEXT' shows one in full");
   return cli->error.status;
 }
 
 /* Tunes; a stop by a signal and "not one came out right" still have results to print. */
-static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top,
-                const char *instead) {
-  struct run run = {.cli = cli, .space = space, .instead = instead, .remembered = cugen_kernel_records(cli->kernel)};
+static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
+  struct run run = {.cli = cli, .space = space, .remembered = cugen_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
   progress_open(&run.progress, options_given(cli, OPTION_QUIET));
@@ -210,23 +249,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;
   cli->error = tuning;
-  return status == CUGEN_ERROR_WRONG && !json ? fail_all(cli, &result) : status;
-}
-
-/* Without a GPU and without a word about devices, a model stands in, if there is a compiler for it: *instead (to be freed)
-   says why. */
-static int stand_in(struct cli *cli, char **instead) {
-  const char *why = cugen_kernel_fallback(cli->kernel);
-  *instead = NULL;
-  if (!why || cli->values[OPTION_ARCH] || !cugen_kernel_device(cli->kernel)->nvrtc_version) return CUGEN_OK;
-  *instead = strdup(why);
-  if (!*instead) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  cugen_kernel_close(cli->kernel);
-  cugen_close(cli->lib);
-  cli->kernel = NULL;
-  cli->lib = NULL;
-  cli->values[OPTION_DEVICE] = CLI_USUAL_MODEL;
-  return cli_open_kernel(cli);
+  return status == CUGEN_ERROR_WRONG && result.tried && !json ? fail_all(cli, &result) : status;
 }
 
 static int refuse_arch(struct cli *cli) {
@@ -238,9 +261,7 @@ static int refuse_arch(struct cli *cli) {
       arch, model);
 }
 
-static int use_device(struct cli *cli, char **instead) {
-  int status = stand_in(cli, instead);
-  if (status) return status;
+static int use_device(struct cli *cli) {
   if (cli_only_predicts(cli)) return refuse_arch(cli);
   const char *id = cugen_kernel_device(cli->kernel)->id;
   bool here = strncmp(id, "cuda:", 5) == 0 || cli_on_cpu(cli);
@@ -250,15 +271,13 @@ static int use_device(struct cli *cli, char **instead) {
 int command_tune(struct cli *cli) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_space_info space;
-  char *instead = NULL;
   size_t top = 10;
   int status = read_options(cli, &options, &top);
   if (!status) status = cli_open_kernel(cli);
-  if (!status) status = use_device(cli, &instead);
+  if (!status) status = use_device(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
-  if (!status) status = tune(cli, &options, &space, top, instead);
-  free(instead);
+  if (!status) status = tune(cli, &options, &space, top);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted; everything %s is kept",
              cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");

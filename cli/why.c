@@ -73,7 +73,8 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   printf("\nTo do: %s", why->advice);
   if (strncmp(why->advice, "tune", 4) == 0) {
     fputs(": ", stdout);
-    cli_print_tune(cli, stdout);
+    const struct cli meant = cli_to_tune(cli);
+    hint_print(&meant, "tune", stdout);
   }
   putchar('\n');
   return CUGEN_OK;
@@ -115,10 +116,18 @@ static int print_json(struct cli *cli, const cugen_why *why) {
   return cli_print_json(cli, object);
 }
 
+/* Of a GPU that is only described what was predicted is meant, where nothing was measured on it elsewhere. */
+static int use_predictions(struct cli *cli) {
+  const cugen_stored_record *all;
+  size_t count;
+  return strncmp(cugen_kernel_device(cli->kernel)->id, "model:", 6) == 0 ? cli_stored(cli, &all, &count) : CUGEN_OK;
+}
+
 int command_cache_why(struct cli *cli) {
   cugen_why why;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) status = use_predictions(cli);
   if (!status) status = cugen_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;
   if (!why.hit) cli_remark_no_cache(cli);

@@ -24,6 +24,12 @@ macro(embed_shipped out)
   embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})
 endmacro()
 
+# A hash of the headers whose structs travel between a program and its worker, as wire_layout[] (tune/wire.c).
+macro(embed_layout out)
+  file(GLOB layout CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/base/*.h ${CMAKE_SOURCE_DIR}/runtime/*.h ${CMAKE_SOURCE_DIR}/tune/*.h)
+  embed(${out} layout.c layout ${layout})
+endmacro()
+
 # The shells' scripts as cli_scripts[] (cli/cli.h).
 macro(embed_completions out)
   file(GLOB_RECURSE completions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/*cugen ${CMAKE_SOURCE_DIR}/share/*.fish)

@@ -1,4 +1,4 @@
-# cmake -DKIND=table|completions|pages|standard|shim -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
+# cmake -DKIND=table|completions|pages|standard|shim|layout -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
 # Bytes are written as character constants: they fit a char whatever its sign, and no compiler's limit on the
 # length of a string applies. A zero follows each file and is not counted in its length.
 string(REPLACE "|" ";" files "${FILES}")
@@ -27,6 +27,15 @@ if(KIND STREQUAL "shim")
   string(APPEND text "#include <stddef.h>\n\n"
     "extern const char cpu_shim_text[];\nextern const size_t cpu_shim_length;\n\n"
     "const char cpu_shim_text[] = {\n${data}'\\0'};\nconst size_t cpu_shim_length = ${length};\n")
+elseif(KIND STREQUAL "layout")
+  set(hashes "")
+  foreach(file ${files})
+    file(SHA256 ${ROOT}/${file} hash)
+    string(APPEND hashes "${file} ${hash}\n")
+  endforeach()
+  string(SHA256 hash "${hashes}")
+  string(SUBSTRING ${hash} 0 16 hash)
+  string(APPEND text "extern const char wire_layout[];\n\nconst char wire_layout[] = \"${hash}\";\n")
 else()
   if(KIND STREQUAL "completions")
     set(header cli/cli.h)

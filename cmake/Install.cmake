@@ -16,6 +16,7 @@ install(FILES docs/cugen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 if(TARGET cugen)
   install(TARGETS cugen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(TARGETS cugen_worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cugen)
 if(cugen_toolkit STREQUAL cugen_fetched_toolkit)
   # The program looks in ../lib/cugen/toolkit, whatever the name of the library folder.
   install(DIRECTORY ${cugen_fetched_toolkit} DESTINATION lib/cugen)

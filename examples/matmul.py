@@ -42,6 +42,7 @@ class TuneOptions(ctypes.Structure):
         ("context", c_void_p),
         ("flags", c_uint),
         ("cuda_context", c_void_p),
+        ("verify_seconds", c_double),
     ]
 
 
@@ -49,7 +50,6 @@ class PlanInfo(ctypes.Structure):
     _fields_ = [("kernel", c_char_p), ("problem", c_char_p), ("variant", c_char_p), ("choice", c_int)]  # and more
 
 
-CUGEN_TUNE_IN_PROCESS = 1
 CHOICES = ("the best remembered", "the best of a near problem", "the default, never measured")
 
 
@@ -146,7 +146,7 @@ def open_device(cugen, kernel):
 
 
 def tune(cugen, kernel):
-    options = TuneOptions(size=ctypes.sizeof(TuneOptions), seed=1, budget_count=4, flags=CUGEN_TUNE_IN_PROCESS)
+    options = TuneOptions(size=ctypes.sizeof(TuneOptions), seed=1, budget_count=4)
     cugen.call("cugen_kernel_tune", kernel, byref(options), None)
 
 

@@ -17,9 +17,21 @@ struct kernel_names {
   size_t count;
 };
 
-/* Appends includes, prologue and body to out. names loses what was marked as used before. parameters_used: the body
-   holds the ${params} of these arguments. */
-int assemble(struct names *names, const struct text *body, bool parameters_used, struct text *out,
-             struct kernel_names *kernels, cugen_error *err);
+struct assembly {
+  struct names *names; /* loses what was marked as used before */
+  const struct text *body;
+  const char *defines;  /* lines in front of everything, headers too */
+  bool parameters_used; /* the body holds the ${params} of these arguments */
+  /* The kernels that are launched, as their declarations name them: names in them are mentions, too. */
+  const struct assembly_entry {
+    const char *text;
+    const char *path; /* of the declaration, for messages */
+    int line;
+  } * entries;
+  size_t entry_count;
+};
+
+/* Appends includes, prologue and body to out. */
+int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels, cugen_error *err);
 
 #endif

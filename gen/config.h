@@ -49,6 +49,27 @@ struct config_word {
   const struct expr *expr;
 };
 
+/* values, list, file or generator of an input: its data where that is not a fill. */
+struct config_data {
+  enum data_kind kind;
+  /* DATA_VALUES: sees, besides device, problem and shared tunables, the slots from config_data_slot on, the element's number
+     and its coordinates, and elements of arguments by their numbers. */
+  const struct expr *values;
+  const double *list; /* DATA_LIST: row-major */
+  size_t list_count;
+  const char *file;      /* DATA_FILE, DATA_GENERATOR: looked for as a template is */
+  const char *generator; /* the kernel in it; NULL: the only one */
+  uint32_t reads;        /* bit i: elements of argument i */
+};
+
+/* { "dt", dtype = "f32", value = "0.1" } of a struct that is passed by value. */
+struct config_field {
+  const char *name;
+  const struct dtype *dtype;
+  const struct expr *value;
+  int offset;
+};
+
 struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const char *name;
   cugen_argument_kind kind;
@@ -59,11 +80,16 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   struct config_word layout; /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
   const struct expr *pitch;  /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
   struct config_word fill, memory;
+  struct config_data data;
   struct config_word access, address; /* inputs and constants; inputs */
   const struct expr *tolerance, *norm;
-  const struct expr *value;    /* scalars; NULL: the problem size or tunable of the same name */
-  const struct expr *compiled; /* specialize = true | "expression"; NULL: no. Scalars only */
-  const struct expr *when;     /* of which problems it is an argument; NULL: of all */
+  const char *struct_name;           /* scalars: struct = "Params"; NULL: a number */
+  const struct config_field *fields; /* of the struct, with C's natural alignment */
+  int field_count, struct_bytes;
+  const struct expr *value;     /* scalars; NULL: the problem size or tunable of the same name */
+  const struct expr *compiled;  /* specialize = true | "expression"; NULL: no. Scalars only */
+  const struct expr *overwrite; /* inputs; NULL: no */
+  const struct expr *when;      /* of which problems it is an argument; NULL: of all */
 };
 
 /* The slots of a formula's own names, far above all others. */
@@ -86,14 +112,68 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
   const struct expr *expr;
 };
 
-struct
-    config_launch { /* grid, block, shared, carveout, overlap, entry of an implementation, or one launch { ... } of several */
-  const char *entry; /* NULL: the only __global__ function of the expansion */
+/* Text with expressions in it: "reduce<${tile // 2}>". */
+struct config_spelling {
+  const char *text; /* as written */
+  const struct expr *const *parts;
+  size_t part_count;
+};
+
+/* What of the compiler an `options` may set: name, kind, the flag that carries the value, the words or the largest number. */
+#define COMPILE_OPTIONS(X)                                                                                           \
+  X(fast_math, OPTION_FLAG, "--use_fast_math", "")                                                                   \
+  X(fmad, OPTION_SWITCH, "--fmad=", "")                                                                              \
+  X(ftz, OPTION_SWITCH, "--ftz=", "")                                                                                \
+  X(prec_div, OPTION_SWITCH, "--prec-div=", "")                                                                      \
+  X(prec_sqrt, OPTION_SWITCH, "--prec-sqrt=", "")                                                                    \
+  X(restrict, OPTION_FLAG, "--restrict", "")                                                                         \
+  X(vectorize, OPTION_FLAG, "--extra-device-vectorization", "")                                                      \
+  X(maxrregcount, OPTION_COUNT, "--maxrregcount=", "255")                                                            \
+  X(opt_level, OPTION_NUMBER, "--ptxas-options=-O", "3")                                                             \
+  X(register_usage_level, OPTION_NUMBER, "--ptxas-options=--register-usage-level=", "10")                            \
+  X(load_cache, OPTION_WORD, "--ptxas-options=-dlcm=", "ca cg cs lu cv")                                             \
+  X(store_cache, OPTION_WORD, "--ptxas-options=-dscm=", "wb cg cs wt")                                               \
+  X(std, OPTION_WORD, "--std=", "c++11 c++14 c++17 c++20")
+
+enum compile_option {
+#define X(name, kind, flag, range) COMPILE_##name,
+  COMPILE_OPTIONS(X)
+#undef X
+      COMPILE_OPTION_COUNT
+};
+
+struct config_options { /* options { fast_math = true, maxrregcount = "regs" } */
+  int line;
+  struct config_word values[COMPILE_OPTION_COUNT]; /* neither word nor expr: not set */
+  const struct config_spelling *defines;           /* "NAME" or "NAME=value" */
+  size_t define_count;
+};
+
+struct config_compile {                      /* options, include_dirs */
+  const struct config_options *shared, *own; /* the kernel's, the implementation's; NULL: none */
+  const char *const *folders;                /* of headers, relative to the config; the implementation's first */
+  size_t folder_count;
+};
+
+struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n", value = "n // 2" } */
+  const struct expr *expr; /* gives the argument's name; NULL: it is known */
+  size_t argument;
+  const struct expr *value; /* of a scalar, in this launch; NULL: the argument's */
+};
+
+/* grid, block, shared, carveout, overlap, steps, pass, entry of an implementation, or one launch { ... } of several */
+struct config_launch {
+  struct config_spelling entry; /* text NULL: the only __global__ function of the expansion */
   int line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
   const struct expr *carveout;           /* NULL: -1, the driver decides */
   const struct expr *overlap;            /* NULL: false */
+  const struct expr *steps;              /* how many launches it makes, one after the other; NULL: 1 */
+  /* In all but steps: which of them it is, and how many they are; the slots behind the tunables'. */
+  int step_slot, steps_slot;
+  const struct config_parameter *passed; /* NULL: every argument */
+  size_t passed_count;
 };
 
 struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
@@ -123,6 +203,7 @@ struct config_implementation {
   const struct value *check; /* a value or VALUE_NIL for each problem; NULL: the kernel's check { } alone */
   const struct config_tensor *tensors;
   size_t tensor_count;
+  struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
 };
@@ -155,14 +236,19 @@ struct config {
   size_t argument_count;
   const struct config_formula *formulas;
   size_t formula_count;
+  struct config_compile compile; /* the reference's */
   const struct config_implementation *implementations;
   size_t implementation_count;
-  const char *reference;       /* template name; NULL: none declared (a config error unless reference "none") */
+  const char *reference;       /* template name; NULL: none (a config error unless reference "none" or verify) */
   const char *reference_entry; /* from "file.cu:kernel"; NULL: the only one */
   int reference_line;
+  const char *verify, *verify_entry; /* the same of the kernel that judges results; NULL: none */
+  int verify_line;
   const struct expr *flops, *bytes; /* NULL: not declared */
   const struct expr *products;      /* operands' type; NULL: the work is no products of matrices */
   int products_line;
+  enum objective objective; /* what variants are ranked by */
+  int objective_line;
   int first_problem, first_tunable; /* slots */
   void *arena;
 };
@@ -197,15 +283,28 @@ void problem_print(const struct config *config, const struct problem *problem, s
 /* The same for a reader: what has its default and is neither a number nor an element type is left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
 
+/* Whether anything says which results are right: a reference, a verify kernel. */
+bool config_proves(const struct config *config);
+
 /* How many variants the config names by try. */
 size_t config_tries(const struct config *config);
 
 /* ---- Slots ---- */
 
+/* Without those of a launch's steps, two more. */
 size_t config_slot_count(const struct config *config, const struct config_implementation *implementation);
 /* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
 void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                   struct value *slots);
+
+/* The first of the slots that the values of an input see and nothing else does: the element's number, then its
+   coordinates. */
+int config_data_slot(const struct config *config);
+
+/* What the data of argument i depends on, besides its shape and type; arguments are those of config_arguments, the ones
+   before i with their hashes. content: of its file; empty: there is none. */
+void config_data_describe(const struct config *config, size_t i, const struct value *slots,
+                          const struct kernel_argument *arguments, struct hash content, struct text *out);
 
 /* The arguments with every attribute evaluated; slots also hold the shared tunables. out has
    config->argument_count entries; strings point into the config. A pitch smaller than a row, a shape below 1 or an
@@ -218,6 +317,24 @@ int config_arguments(const struct config *config, const struct value *slots, str
 int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                        cugen_error *err);
 
+/* Appends the text with its expressions' values: numbers as they are, booleans as 1 and 0, words as they are but dtypes as C++
+   names them. */
+int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
+                 cugen_error *err);
+
+/* Sets reads[slot] for each slot that it depends on. */
+void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
+
+/* Appends the flags of the options, with blanks between them: the implementation's and, where that says nothing, the kernel's. Of the
+   reference (slots then hold the shared tunables alone) only --std: what makes a kernel fast may make it less exact. */
+int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
+                 const struct value *slots, struct text *out, cugen_error *err);
+/* Appends their macros as `#define` lines. */
+int config_defines(const struct config *config, const struct config_compile *compile, const struct value *slots,
+                   struct text *out, cugen_error *err);
+/* The same of both. */
+void config_compile_reads(const struct config_compile *compile, bool *reads);
+
 /* What the work multiplies matrices of: a dtype's name, "tf32" or "fp8", never freed; NULL: it is no
    such products. slots as above. */
 int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err);
@@ -226,6 +343,15 @@ int config_products(const struct config *config, const struct value *slots, cons
    that no tensor map can have is an error with the tensor's line. */
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
+
+/* How many launches it makes: 0 to KERNEL_MAX_LAUNCHES. */
+int config_steps(const struct config *config, const struct config_launch *launch, const struct value *slots,
+                 int64_t *out, cugen_error *err);
+/* Into out[0 .. launch->passed_count) what the launch passes; slots also hold its step. What is no parameter is an error with
+   the launch's line. */
+int config_pass(const struct config *config, const struct config_launch *launch,
+                const struct kernel_argument *arguments, const struct value *slots, struct kernel_parameter *out,
+                cugen_error *err);
 
 /* A scalar of dtype "index": it has index_t. */
 bool config_is_index(const struct config_argument *argument);

@@ -50,6 +50,26 @@ static int read_fill(const struct reading *r) {
   return read_word(r->build, r->argument->line, r->what, names, &r->argument->fill);
 }
 
+static int read_values_attribute(const struct reading *r) {
+  return read_data_values(r->build, r->argument, r->what);
+}
+
+static int read_file_attribute(const struct reading *r) {
+  return read_data_file(r->build, r->argument, r->what);
+}
+
+static int read_generator_attribute(const struct reading *r) {
+  return read_data_generator(r->build, r->argument, r->what);
+}
+
+static int read_struct_attribute(const struct reading *r) {
+  return read_struct_name(r->build, r->argument, r->what);
+}
+
+static int read_fields_attribute(const struct reading *r) {
+  return read_struct_fields(r->build, r->argument, r->what);
+}
+
 static int read_memory(const struct reading *r) {
   const char *names[MEMORY_KIND_COUNT + 1] = {NULL};
   memcpy(names, memory_kind_names, sizeof memory_kind_names);
@@ -87,6 +107,12 @@ static int read_specialize(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->compiled);
 }
 
+static int read_overwrite(const struct reading *r) {
+  lua_State *L = r->build->L;
+  if (lua_type(L, -1) == LUA_TBOOLEAN && !lua_toboolean(L, -1)) return CUGEN_OK;
+  return read_expr(r->build, r->argument->line, r->what, &r->argument->overwrite);
+}
+
 static int read_when(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->when);
 }
@@ -102,13 +128,19 @@ static const struct attribute {
     {"layout", BUFFER, read_layout},
     {"pitch", BUFFER, read_pitch},
     {"fill", INPUT | INOUT | CONSTANT | SCRATCH, read_fill},
+    {"values", INPUT | INOUT | CONSTANT, read_values_attribute},
+    {"file", INPUT | INOUT | CONSTANT, read_file_attribute},
+    {"generator", INPUT | INOUT | CONSTANT, read_generator_attribute},
     {"memory", INPUT | OUTPUT | INOUT | SCRATCH, read_memory},
     {"access", INPUT | CONSTANT, read_access},
     {"address", INPUT, read_address},
+    {"overwrite", INPUT, read_overwrite},
     {"tolerance", OUTPUT | INOUT, read_tolerance},
     {"norm", OUTPUT | INOUT, read_norm},
     {"value", SCALAR, read_scalar_value},
     {"specialize", SCALAR, read_specialize},
+    {"struct", SCALAR, read_struct_attribute},
+    {"fields", SCALAR, read_fields_attribute},
     {"when", INPUT | SCRATCH | SCALAR | CONSTANT, read_when},
 };
 
@@ -159,6 +191,7 @@ static int read_attributes(struct build *build, int table, struct config_argumen
 /* ---- What an argument cannot be without ---- */
 
 static int complete_scalar(struct build *build, struct config_argument *argument) {
+  if (argument->struct_name || argument->fields) return complete_struct(build, argument);
   if (!argument->dtype.word && !argument->dtype.expr) argument->dtype.word = "index";
   const struct scope_name *same = scope_find(build, argument->name);
   if (argument->value || (same && same->slot >= 0)) return CUGEN_OK;
@@ -177,7 +210,7 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
 
 static int add_name(struct build *build, const struct config_argument *argument) {
   const struct scope_name *same = scope_find(build, argument->name);
-  bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && same;
+  bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name && same;
   return scope_add(
       build, &(struct scope_name){argument->name, ROLE_ARGUMENT, argument->line, passes ? same->slot : -1, NULL});
 }

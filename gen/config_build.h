@@ -14,7 +14,7 @@ enum {
   LONGEST_EXPRESSION = 8192
 };
 
-enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_FORMULA };
+enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_FORMULA, ROLE_LAUNCH };
 
 /* A name in force. Arguments have one but expressions do not see it. */
 struct scope_name {
@@ -80,6 +80,8 @@ int read_expr(struct build *build, int line, const char *what, const struct expr
 int read_exprs(struct build *build, int line, const char *what, int most, const struct expr **out, int *count);
 /* One of the known words (NULL-terminated), or an expression. */
 int read_word(struct build *build, int line, const char *what, const char *const *known, struct config_word *out);
+/* Text with ${expression} in it. */
+int read_spelling(struct build *build, int line, const char *what, struct config_spelling *out);
 /* Pushes table[key] of the table at the index; false, nothing pushed: there is none. */
 bool push_field(struct build *build, int table, const char *key);
 /* The first key in strcmp's order that is not among the known ones; NULL: all are. "" stands for one that is no
@@ -123,8 +125,26 @@ int read_check(struct build *build, const struct list *list, const struct value 
 /* config_argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+/* config_data.c; of the argument that is being read, which has its shape, with the attribute's value at the top. */
+int read_data_values(struct build *build, struct config_argument *argument, const char *what);
+int read_data_file(struct build *build, struct config_argument *argument, const char *what);
+int read_data_generator(struct build *build, struct config_argument *argument, const char *what);
+/* config_struct.c; likewise. */
+int read_struct_name(struct build *build, struct config_argument *argument, const char *what);
+int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
+/* After all attributes. */
+int complete_struct(struct build *build, struct config_argument *argument);
+/* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
+int read_kernel_file(struct build *build, int line, const char *what, const char *text, const char **file,
+                     const char **entry);
 /* config_tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
+/* config_options.c; outer: the kernel's, for an implementation, or NULL. */
+int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
+                 struct config_compile *out);
+/* config_pass.c; both of the value at the top. After steps its names are in force. */
+int read_steps(struct build *build, int line, struct config_launch *out);
+int read_pass(struct build *build, int line, struct config_launch *out);
 /* config_formula.c */
 int read_formulas(struct build *build, const struct list *list);
 /* config_policy.c */

@@ -25,15 +25,19 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
   X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                                       \
   X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
+  X(verify, PLAIN, false, PLACE_KERNEL, "verify \"sort_verify.cu\"")                                                 \
   X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
   X(products, PLAIN, false, PLACE_KERNEL, "products \"dtype\"")                                                      \
   X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
+  X(objective, PLAIN, false, PLACE_KERNEL, "objective \"flops\"")                                                    \
   X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                   \
   X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
   X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
   X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
   X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
   X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                                     \
+  X(options, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "options { fast_math = true, maxrregcount = 64 }")   \
+  X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "include_dirs { \"include\" }")                 \
   X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
   X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")               \
   X(launch, PLAIN, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
@@ -42,6 +46,8 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
   X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
   X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
+  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "steps \"ceil_log(N, 2 * threads)\"")                  \
+  X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "pass { \"x\", \"y\", { \"n\", value = 32 } }")         \
   X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
 
 enum keyword_id {

@@ -58,6 +58,8 @@ static int find_word(const struct evaluation *e, const char *what, const struct 
 
 /* NULL for "index", which only the config itself can say, not a value. */
 static int find_dtype(const struct evaluation *e, const struct dtype **out) {
+  *out = &kernel_struct_dtype;
+  if (e->argument->struct_name) return CUGEN_OK;
   const char *names[32] = {""};
   size_t count = 0, found;
   for (const char *const *name = dtype_names(); *name; name++) names[count++] = *name;
@@ -164,6 +166,14 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   return check_texture(e, out);
 }
 
+/* What is read through a texture is not written through one. */
+static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
+  if (!e->argument->overwrite) return CUGEN_OK;
+  int status = prefix(e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
+  if (status || !out->overwrite || out->access == ACCESS_GLOBAL) return status;
+  return fail(e, "overwrite", "is for inputs that are read by address: access = \"global\"");
+}
+
 static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what, double *out) {
   if (!expr) return CUGEN_OK;
   int status = prefix(e, expr_eval_float(expr, e->slots, out, e->err), what);
@@ -188,8 +198,10 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   out->column_major = layout == 1;
   out->memory = (enum memory_kind)memory;
   out->fill = (enum fill_kind)fill;
+  out->data = e->argument->data.kind;
   status = lay_out(e, out);
   if (!status) status = evaluate_access(e, out);
+  if (!status) status = evaluate_overwrite(e, out);
   if (!status) status = evaluate_bound(e, e->argument->tolerance, "tolerance", &out->tolerance);
   return status ? status : evaluate_bound(e, e->argument->norm, "norm", &out->norm);
 }
@@ -232,6 +244,27 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   return status;
 }
 
+/* Its bytes, zero where C leaves holes. */
+static int evaluate_struct(const struct evaluation *e, struct kernel_argument *out) {
+  struct value value;
+  out->struct_name = e->argument->struct_name;
+  out->struct_bytes = e->argument->struct_bytes;
+  for (int i = 0; i < e->argument->field_count; i++) {
+    const struct config_field *field = &e->argument->fields[i];
+    struct text text = {0};
+    int status = prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
+    if (status) return status;
+    if (value_pack(field->dtype, value, out->packed + field->offset)) continue;
+    text_addf(&text, "in its field '%s' is ", field->name);
+    value_print(value, &text);
+    text_addf(&text, ", which is no number of dtype %s", field->dtype->name);
+    status = text.failed ? error_memory(e->err) : fail(e, "value", text_get(&text));
+    text_free(&text);
+    return status;
+  }
+  return CUGEN_OK;
+}
+
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
   int status = CUGEN_OK;
   if (e->argument->value)
@@ -261,6 +294,7 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
   int status = find_dtype(e, &out->dtype);
   if (!status && e->argument->when) status = evaluate_when(e, out);
   if (status || out->absent) return status;
+  if (e->argument->struct_name) return evaluate_struct(e, out);
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 

@@ -95,7 +95,7 @@ static struct expr_symbol find_symbol(void *context, const char *name) {
   if (parameter >= 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = FORMULA_PARAMETER + parameter};
   struct expr_symbol symbol = scope_symbol(r->build, name);
   const struct config_argument *argument = symbol.kind == SYMBOL_UNKNOWN ? find_argument(config, name) : NULL;
-  if (!argument) return symbol;
+  if (!argument || argument->struct_name) return symbol;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR) return (struct expr_symbol){.kind = SYMBOL_BUFFER};
   return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = FORMULA_SCALAR + (int)(argument - config->arguments)};
 }

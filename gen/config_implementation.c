@@ -157,10 +157,6 @@ static int read_requirements(struct build *build, const struct list *list, struc
 
 /* ---- Launches ---- */
 
-static int read_entry(struct build *build, int line, const char **out) {
-  return read_string(build, line, "entry", out);
-}
-
 /* Reads the part of a launch at the top of the stack. */
 static int read_part(struct build *build, enum keyword_id id, int line, struct config_launch *out) {
   int count;
@@ -170,45 +166,51 @@ static int read_part(struct build *build, enum keyword_id id, int line, struct c
   case KEYWORD_shared: return read_expr(build, line, "shared", &out->shared);
   case KEYWORD_carveout: return read_expr(build, line, "carveout", &out->carveout);
   case KEYWORD_overlap: return read_expr(build, line, "overlap", &out->overlap);
-  default: return read_entry(build, line, &out->entry);
+  case KEYWORD_steps: return read_steps(build, line, out);
+  case KEYWORD_pass: return read_pass(build, line, out);
+  default: return read_spelling(build, line, "entry", &out->entry);
   }
 }
 
-static const enum keyword_id launch_parts[] = {KEYWORD_grid,     KEYWORD_block,   KEYWORD_shared,
-                                               KEYWORD_carveout, KEYWORD_overlap, KEYWORD_entry};
+/* The entry comes before the steps: it is one for all; the others see them. */
+static const enum keyword_id launch_parts[] = {KEYWORD_entry,  KEYWORD_steps,    KEYWORD_grid,    KEYWORD_block,
+                                               KEYWORD_shared, KEYWORD_carveout, KEYWORD_overlap, KEYWORD_pass};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
-static int read_parts(struct build *build, const struct list *list, struct config_launch *out) {
-  for (int i = 0; i < LAUNCH_PARTS; i++) {
-    const struct item *item = list_find(list, launch_parts[i]);
-    if (!item) continue;
-    list_push(build, list, item);
-    int status = read_part(build, launch_parts[i], item->declaration->line, out);
-    lua_pop(build->L, 1);
-    if (status) return status;
-  }
-  return CUGEN_OK;
+/* launch { grid = { ... } } says the same as launch { grid { ... } }. */
+static int read_either(struct build *build, const struct list *list, enum keyword_id id, struct config_launch *out) {
+  const struct item *item = list_find(list, id);
+  const char *name = config_keywords[id].name;
+  bool field = push_field(build, list->table, name);
+  if (!item && !field) return CUGEN_OK;
+  if (!field) list_push(build, list, item);
+  int status = item && field ? build_fail(build, list->line, "launch has %s twice", name)
+                             : read_part(build, id, item ? item->declaration->line : list->line, out);
+  lua_pop(build->L, 1);
+  return status;
 }
 
-/* launch { grid = { ... } } says the same as launch { grid { ... } }. */
-static int read_fields(struct build *build, const struct list *list, struct config_launch *out) {
+/* The names that steps brings are this launch's alone. */
+static int read_parts(struct build *build, const struct list *list,
+                      const struct config_implementation *implementation, struct config_launch *out) {
+  size_t names = build->name_count;
+  int status = CUGEN_OK;
+  out->step_slot = build->config->first_tunable + (int)implementation->tunable_count;
+  out->steps_slot = out->step_slot + 1;
+  for (int i = 0; i < LAUNCH_PARTS && !status; i++) status = read_either(build, list, launch_parts[i], out);
+  scope_end(build, names);
+  return status;
+}
+
+static int check_fields(struct build *build, const struct list *list) {
   const char *names[LAUNCH_PARTS + 1];
   size_t known = 0;
   for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
   if (list->count) names[known++] = ""; /* positions in the list */
   const char *odd = unknown_key(build, list->table, names, known);
-  if (odd)
-    return build_fail(build, list->line,
-                      "launch has no '%s': it has grid, block, shared, carveout, overlap and entry", odd);
-  for (int i = 0; i < LAUNCH_PARTS; i++) {
-    const char *name = config_keywords[launch_parts[i]].name;
-    if (!push_field(build, list->table, name)) continue;
-    int status = list_find(list, launch_parts[i]) ? build_fail(build, list->line, "launch has %s twice", name)
-                                                  : read_part(build, launch_parts[i], list->line, out);
-    lua_pop(build->L, 1);
-    if (status) return status;
-  }
-  return CUGEN_OK;
+  if (!odd) return CUGEN_OK;
+  return build_fail(build, list->line,
+                    "launch has no '%s': it has grid, block, shared, carveout, overlap, steps, pass and entry", odd);
 }
 
 static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {
@@ -220,13 +222,13 @@ static int check_launch(struct build *build, const char *owner, const struct con
 }
 
 static int read_launch(struct build *build, const struct list *list, const struct item *item,
-                       struct config_launch *out) {
+                       const struct config_implementation *implementation, struct config_launch *out) {
   struct list parts;
   int line = out->line = item->declaration->line;
   list_push(build, list, item);
   int status = read_list(build, lua_gettop(build->L), PLACE_LAUNCH, "launch", line, &parts);
-  if (!status) status = read_parts(build, &parts, out);
-  if (!status) status = read_fields(build, &parts, out);
+  if (!status) status = check_fields(build, &parts);
+  if (!status) status = read_parts(build, &parts, implementation, out);
   lua_pop(build->L, 1);
   return status ? status : check_launch(build, "launch", out);
 }
@@ -239,7 +241,7 @@ static int read_single_launch(struct build *build, const struct list *list, cons
   launch->line = grid ? grid->declaration->line : list->line;
   out->launches = launch;
   out->launch_count = 1;
-  int status = read_parts(build, list, launch);
+  int status = read_parts(build, list, out, launch);
   return status ? status : check_launch(build, owner, launch);
 }
 
@@ -253,15 +255,15 @@ static int read_launches(struct build *build, const struct list *list, const cha
       return build_fail(build, item->declaration->line, "%s stands beside launch { ... }: put it into one of them",
                         item->declaration->keyword->name);
   }
-  if (count > KERNEL_MAX_LAUNCHES)
-    return build_fail(build, list->line, "%s has more than %d launches", owner, KERNEL_MAX_LAUNCHES);
+  if (count > KERNEL_MAX_ENTRIES)
+    return build_fail(build, list->line, "%s has more than %d launches", owner, KERNEL_MAX_ENTRIES);
   struct config_launch *launches = arena_array(build->arena, count, sizeof *launches);
   if (!launches) return build_memory(build);
   out->launches = launches;
   int status = CUGEN_OK;
   for (size_t i = 0; i < list->count && !status; i++)
     if (list->items[i].declaration->keyword->id == KEYWORD_launch)
-      status = read_launch(build, list, &list->items[i], &launches[out->launch_count++]);
+      status = read_launch(build, list, &list->items[i], out, &launches[out->launch_count++]);
   return status;
 }
 
@@ -321,6 +323,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_tensors(build, list, out);
+  if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_launches(build, list, owner, out);
   return status ? status : scope_check_generated(build);
 }

@@ -117,35 +117,61 @@ static int read_arguments(struct build *build, const struct list *list) {
   return status ? status : scope_check_generated(build);
 }
 
-/* ---- reference, flops, bytes ---- */
+/* ---- reference, verify, flops, bytes ---- */
 
-/* "file.cu:entry" */
-static int split_reference(struct build *build, const char *text) {
-  struct config *config = build->config;
-  if (strcmp(text, "none") == 0) return CUGEN_OK;
+int read_kernel_file(struct build *build, int line, const char *what, const char *text, const char **file,
+                     const char **entry) {
   const char *colon = strrchr(text, ':');
   size_t length = colon ? (size_t)(colon - text) : strlen(text);
   if (length == 0 || (colon && !colon[1]))
-    return build_fail(build, config->reference_line, "reference '%s' is no \"file.cu\" or \"file.cu:kernel\"", text);
-  config->reference = arena_string(build->arena, text, length);
-  config->reference_entry = colon ? colon + 1 : NULL;
-  return config->reference ? CUGEN_OK : build_memory(build);
+    return build_fail(build, line, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
+  *file = arena_string(build->arena, text, length);
+  *entry = colon ? colon + 1 : NULL;
+  return *file ? CUGEN_OK : build_memory(build);
 }
 
-static int read_reference(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_reference);
+/* Of "file.cu" or "file.cu:kernel". */
+static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
+                      const char **entry) {
+  const struct keyword *keyword = item->declaration->keyword;
+  const int line = item->declaration->line;
   const char *text;
-  if (!item)
-    return build_fail(
-        build, list->line,
-        "kernel \"%s\" has no reference: %s computes what is right; reference \"none\" says that nothing "
-        "does, and then no result can be proved right",
-        build->config->name, config_keywords[KEYWORD_reference].example);
-  build->config->reference_line = item->declaration->line;
   list_push(build, list, item);
-  int status = read_string(build, item->declaration->line, "reference", &text);
+  int status = read_string(build, line, keyword->name, &text);
   lua_pop(build->L, 1);
-  return status ? status : split_reference(build, text);
+  if (status) return status;
+  if (strcmp(text, "none") == 0)
+    return keyword->id == KEYWORD_reference ? CUGEN_OK
+                                            : build_fail(build, line, "verify \"none\" is no file: leave verify out");
+  return read_kernel_file(build, line, keyword->name, text, file, entry);
+}
+
+bool config_proves(const struct config *config) {
+  return config->reference || config->verify;
+}
+
+static int lacks_proof(struct build *build, int line) {
+  return build_fail(build, line,
+                    "kernel \"%s\" has no reference: %s computes what is right, %s judges results that are right in "
+                    "many ways; reference \"none\" says that nothing does, and then no result can be proved right",
+                    build->config->name, config_keywords[KEYWORD_reference].example,
+                    config_keywords[KEYWORD_verify].example);
+}
+
+static int read_proof(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  const struct item *reference = list_find(list, KEYWORD_reference), *verify = list_find(list, KEYWORD_verify);
+  int status = CUGEN_OK;
+  if (!reference && !verify) return lacks_proof(build, list->line);
+  if (reference) {
+    config->reference_line = reference->declaration->line;
+    status = read_judge(build, list, reference, &config->reference, &config->reference_entry);
+  }
+  if (verify && !status) {
+    config->verify_line = verify->declaration->line;
+    status = read_judge(build, list, verify, &config->verify, &config->verify_entry);
+  }
+  return status;
 }
 
 static int read_work(struct build *build, const struct list *list, enum keyword_id id, const struct expr **out) {
@@ -161,6 +187,34 @@ static int read_products(struct build *build, const struct list *list) {
   const struct item *item = list_find(list, KEYWORD_products);
   if (item) build->config->products_line = item->declaration->line;
   return read_work(build, list, KEYWORD_products, &build->config->products);
+}
+
+static int check_objective(struct build *build, int line, const char *word) {
+  struct config *config = build->config;
+  int kind = 0;
+  while (kind < OBJECTIVES && strcmp(word, objective_names[kind]) != 0) kind++;
+  if (kind == OBJECTIVES)
+    return refuse_name(build, line, word, objective_names, OBJECTIVES, "objective '%.80s' is none of %s, %s, %s",
+                       word, objective_names[0], objective_names[1], objective_names[2]);
+  config->objective = (enum objective)kind;
+  config->objective_line = line;
+  const struct expr *const works[OBJECTIVES] = {[OBJECTIVE_FLOPS] = config->flops, [OBJECTIVE_BYTES] = config->bytes};
+  if (kind == OBJECTIVE_TIME || works[kind]) return CUGEN_OK;
+  enum keyword_id needed = kind == OBJECTIVE_FLOPS ? KEYWORD_flops : KEYWORD_bytes;
+  return build_fail(build, line, "objective \"%s\" needs the work that it ranks by: %s", word,
+                    config_keywords[needed].example);
+}
+
+/* After flops and bytes. */
+static int read_objective(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_objective);
+  const char *word;
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  int status = read_string(build, item->declaration->line, "objective", &word);
+  if (!status) status = check_objective(build, item->declaration->line, word);
+  lua_pop(build->L, 1);
+  return status;
 }
 
 /* ---- Implementations ---- */
@@ -207,10 +261,12 @@ static int read_body(struct build *build, int table, int line) {
   if (!status) status = read_shared(build, &list);
   if (!status) status = read_arguments(build, &list);
   if (!status) status = read_formulas(build, &list);
-  if (!status) status = read_reference(build, &list);
+  if (!status) status = read_compile(build, &list, NULL, &build->config->compile);
+  if (!status) status = read_proof(build, &list);
   if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
   if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
   if (!status) status = read_products(build, &list);
+  if (!status) status = read_objective(build, &list);
   if (!status) status = read_implementations(build, &list);
   return status;
 }

@@ -5,11 +5,9 @@
 #include "config_build.h"
 #include "config_names.h"
 
-static const char *const role_names[] = {[ROLE_PROBLEM] = "problem",
-                                         [ROLE_TUNABLE] = "tunable",
-                                         [ROLE_DERIVED] = "derive",
-                                         [ROLE_ARGUMENT] = "argument",
-                                         [ROLE_FORMULA] = "formula"};
+static const char *const role_names[] = {
+    [ROLE_PROBLEM] = "problem",   [ROLE_TUNABLE] = "tunable", [ROLE_DERIVED] = "derive",
+    [ROLE_ARGUMENT] = "argument", [ROLE_FORMULA] = "formula", [ROLE_LAUNCH] = "launch"};
 
 const struct scope_name *scope_find(const struct build *build, const char *name) {
   for (size_t i = 0; i < build->name_count; i++)

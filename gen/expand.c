@@ -4,25 +4,42 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "assemble.h"
+#include "data_files.h"
+#include "headers.h"
+#include "limits.h"
 #include "render.h"
 #include "source_text.h"
 
 enum { REFERENCE_THREADS = 256 };
 
+/* Of a reference or its like: its source alone, and with its launch and the scalars that it is passed. Empty: there is none. */
+struct proof {
+  struct hash source, kernel;
+};
+
+enum { PROOFS_KEPT = 32 };
+
+/* Which kernel behind a variant: these, or the generator of an argument by its number. */
+enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
+
 struct expander {
-  /* The last references expanded, by what shapes them: a tuner goes to and fro between two problems. */
-  struct proof {
+  /* The last references expanded, by what shapes them: a tuner goes to and fro between problems and shared tunables. */
+  struct kept_proof {
     struct text key;
-    struct hash hash;
-  } proofs[4];
+    struct proof proof;
+  } proofs[PROOFS_KEPT];
   size_t next_proof;
+  const struct sources *sources;
+  struct data_files data_files;
   struct renderer *renderer;
-  struct text body, source, normal, parameters, title; /* kept for their memory */
-  bool *reads;                                         /* of the last expansion, one a slot */
+  struct headers *headers;
+  struct text rendered, body, defines, source, normal, parameters, title; /* kept for their memory */
+  bool *reads;                                                            /* of the last expansion, one a slot */
   size_t read_count;
 };
 
@@ -33,18 +50,25 @@ struct expansion {
   const struct problem *problem;
   const struct device_facts *facts;
   const struct variant *variant; /* NULL in a reference without shared tunables */
-  bool reference;
-  int64_t samples;   /* of a reference */
-  struct hash proof; /* of the reference that a variant is compared with */
+  bool reference;                /* or a generator or verify kernel */
+  bool verifies;
+  int generates;             /* the argument whose data it makes; -1: none */
+  int64_t samples;           /* of a reference */
+  struct proof proof, judge; /* of the reference and the verify kernel behind a variant */
   struct value *slots;
   size_t slot_count;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   size_t argument_count;
   bool plain[KERNEL_MAX_ARGUMENTS];
+  bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: it gets what this was, too */
   bool wide_index;
-  const char *template_name;
+  bool parameters_used;              /* ${params} */
+  size_t steps[KERNEL_MAX_ENTRIES];  /* of each launch of the config */
+  const char *template_name, *entry; /* entry: of a reference */
   int template_line;
   struct names names;
+  struct text entries[KERNEL_MAX_ENTRIES]; /* one a launch of the config, "" for the only kernel */
+  size_t entry_count;
   struct kernel_names kernels;
   struct kernel_spec *out;
   cugen_error *err;
@@ -63,7 +87,7 @@ static const struct config_tunable *tunables(const struct expansion *x) {
 static int fill_slots(struct expansion *x) {
   size_t first = (size_t)x->config->first_tunable;
   x->slot_count = first + tunable_count(x);
-  x->slots = calloc(x->slot_count + 1, sizeof *x->slots);
+  x->slots = calloc(x->slot_count + 2, sizeof *x->slots); /* those of a launch's steps behind the others */
   if (!x->slots) return error_memory(x->err);
   config_slots(x->config, x->problem, x->facts, x->slots);
   if (tunable_count(x)) memcpy(x->slots + first, x->variant->values, tunable_count(x) * sizeof *x->slots);
@@ -72,6 +96,29 @@ static int fill_slots(struct expansion *x) {
 
 static bool is_buffer(const struct kernel_argument *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCALAR;
+}
+
+static struct proof find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+                               const struct device_facts *facts, const struct variant *variant, int which);
+
+/* Of what an input's data depends on where it is no fill: a record holds for the data that it was proved with. */
+static int hash_data(struct expansion *x) {
+  struct text text = {0};
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const struct config_data *data = &x->config->arguments[i].data;
+    struct hash content = {0};
+    if (!x->arguments[i].data) continue;
+    if (data->kind == DATA_FILE)
+      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
+    if (data->kind == DATA_GENERATOR)
+      content = find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+    text_clear(&text);
+    config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
+    x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
+  }
+  int status = text.failed ? error_memory(x->err) : CUGEN_OK;
+  text_free(&text);
+  return status;
 }
 
 /* In its wide dtype, packed and row-major. */
@@ -88,7 +135,63 @@ static void make_plain(struct kernel_argument *argument) {
 
 /* A reference reads every input by its address and every constant as a symbol, so that all variants share one. */
 static void make_direct(struct kernel_argument *argument) {
+  argument->overwrite = false;
   argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;
+}
+
+/* What a generator does not get, as if it were none of this problem's. */
+static void hide(struct kernel_argument *argument) {
+  *argument = (struct kernel_argument){.name = argument->name,
+                                       .kind = CUGEN_ARGUMENT_SCALAR,
+                                       .dtype = argument->dtype,
+                                       .absent = true,
+                                       .compiled_in = true,
+                                       .value = value_int(0)};
+}
+
+static bool has_data(const struct kernel_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
+         argument->kind == CUGEN_ARGUMENT_CONSTANT;
+}
+
+/* A generator reads what stands before it, and writes its own argument alone. */
+static void make_generator(struct expansion *x) {
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &x->arguments[i];
+    x->plain[i] = (int)i == x->generates;
+    argument->access = ACCESS_GLOBAL;
+    argument->overwrite = false;
+    if (x->plain[i])
+      make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
+    else if (argument->kind != CUGEN_ARGUMENT_SCALAR && ((int)i > x->generates || !has_data(argument)))
+      hide(argument);
+    else if (argument->kind == CUGEN_ARGUMENT_INOUT)
+      argument->kind = CUGEN_ARGUMENT_INPUT;
+  }
+}
+
+/* Elements of the largest output: what a reference computes when no samples are given. */
+static int64_t output_elements(const struct expansion *x) {
+  int64_t most = 1;
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const struct kernel_argument *argument = &x->arguments[i];
+    int64_t elements = 1;
+    if (argument->kind != CUGEN_ARGUMENT_OUTPUT && argument->kind != CUGEN_ARGUMENT_INOUT) continue;
+    for (int d = 0; d < argument->rank; d++) elements *= argument->shape[d];
+    if (elements > most) most = elements;
+  }
+  return most;
+}
+
+/* A verify kernel reads everything and writes nothing but its errors. */
+static void make_verify(struct expansion *x) {
+  x->samples = output_elements(x);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &x->arguments[i];
+    x->changed[i] = argument->kind == CUGEN_ARGUMENT_INOUT && !argument->absent;
+    make_direct(argument);
+    if (is_buffer(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT) argument->kind = CUGEN_ARGUMENT_INPUT;
+  }
 }
 
 static int fill_arguments(struct expansion *x) {
@@ -98,6 +201,10 @@ static int fill_arguments(struct expansion *x) {
   if (status) return status;
   x->argument_count = x->config->argument_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
+  if (x->generates >= 0) make_generator(x);
+  if (x->verifies) make_verify(x);
+  if (!x->reference) status = hash_data(x);
+  if (status || x->generates >= 0 || x->verifies) return status;
   for (size_t i = 0; i < x->argument_count; i++) {
     x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
     if (x->plain[i]) make_plain(&x->arguments[i]);
@@ -117,11 +224,21 @@ static void add_parameter(struct text *out, const struct kernel_argument *argume
     text_addf(out, "const __grid_constant__ tensor_map %s", argument->name);
   } else if (is_buffer(argument)) {
     bool read = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
-    const char *qualifier = read ? "const " : "";
+    const char *qualifier = read && !argument->overwrite ? "const " : "";
     text_addf(out, "%s%s_t *__restrict__ %s", qualifier, argument->name, argument->name);
   } else {
-    text_addf(out, "%s %s", index ? "index_t" : argument->dtype->c_name, argument->name);
+    const char *type = argument->struct_bytes ? argument->struct_name : argument->dtype->c_name;
+    text_addf(out, "%s %s", index ? "index_t" : type, argument->name);
   }
+}
+
+static void add_verify_parameters(const struct expansion *x, const char *comma, struct text *out) {
+  text_add(out, comma);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const char *name = x->arguments[i].name;
+    if (x->changed[i]) text_addf(out, "const %s_t *__restrict__ %s_before, ", name, name);
+  }
+  text_add(out, "double *__restrict__ error, long long count");
 }
 
 static int write_parameters(struct expansion *x) {
@@ -129,7 +246,13 @@ static int write_parameters(struct expansion *x) {
   text_restart(out);
   for (size_t i = 0; i < x->config->argument_count; i++)
     add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
-  if (x->reference) text_addf(out, "%sconst long long *samples, long long sample_count", out->length ? ", " : "");
+  const char *comma = out->length ? ", " : "";
+  if (x->generates >= 0)
+    text_addf(out, "%slong long sample_count", comma);
+  else if (x->verifies)
+    add_verify_parameters(x, comma, out);
+  else if (x->reference)
+    text_addf(out, "%sconst long long *samples, long long sample_count", comma);
   return out->failed ? error_memory(x->err) : CUGEN_OK;
 }
 
@@ -165,7 +288,9 @@ static int open_names(struct expansion *x) {
                            .tunables = tunables(x),
                            .tunable_count = tunable_count(x),
                            .derived = implementation ? implementation->derived : NULL,
-                           .derived_count = x->reference ? shared_derived(x) : implementation->derived_count,
+                           .derived_count = x->reference     ? shared_derived(x)
+                                            : implementation ? implementation->derived_count
+                                                             : 0,
                            .slots = x->slots,
                            .slot_count = x->slot_count,
                            .arguments = x->arguments,
@@ -193,7 +318,53 @@ static int write_title(struct expansion *x) {
   text_restart(title);
   problem_print(x->config, x->problem, title);
   if (title->length) add_comment(source, text_get(title));
+  text_restart(title);
+  if (*x->out->options) text_addf(title, "options: %s", x->out->options);
+  if (title->length) add_comment(source, text_get(title));
   return title->failed || source->failed ? error_memory(x->err) : CUGEN_OK;
+}
+
+static const struct config_compile *compile_of(const struct expansion *x) {
+  return x->reference ? &x->config->compile : &x->variant->implementation->compile;
+}
+
+static int evaluate_options(struct expansion *x) {
+  struct text flags = {0}, *defines = &x->expander->defines;
+  text_restart(defines);
+  int status = config_flags(x->config, compile_of(x), x->reference, x->slots, &flags, x->err);
+  if (!status) status = config_defines(x->config, compile_of(x), x->slots, defines, x->err);
+  if (!status && !flags.length) text_add(&flags, "");
+  if (!status && !(x->out->options = text_take(&flags))) status = error_memory(x->err);
+  text_free(&flags);
+  return status;
+}
+
+static int spell_entries(struct expansion *x) {
+  const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
+  const struct config_launch *launches = x->reference ? &reference : x->variant->implementation->launches;
+  const size_t count = x->reference ? 1 : x->variant->implementation->launch_count;
+  for (; x->entry_count < count; x->entry_count++) {
+    const struct config_launch *launch = &launches[x->entry_count];
+    if (!launch->entry.text) continue;
+    int status = config_spell(&launch->entry, x->slots, &x->entries[x->entry_count], x->err);
+    if (status) return error_prefix(x->err, "%s:%d: entry", x->config->path, launch->line), status;
+  }
+  return CUGEN_OK;
+}
+
+static int put_together(struct expansion *x) {
+  struct assembly_entry entries[KERNEL_MAX_ENTRIES];
+  const int line = x->template_line;
+  for (size_t i = 0; i < x->entry_count; i++)
+    entries[i] = (struct assembly_entry){text_get(&x->entries[i]), x->config->path,
+                                         x->reference ? line : x->variant->implementation->launches[i].line};
+  const struct assembly assembly = {.names = &x->names,
+                                    .body = &x->expander->body,
+                                    .defines = text_get(&x->expander->defines),
+                                    .parameters_used = x->parameters_used,
+                                    .entries = entries,
+                                    .entry_count = x->entry_count};
+  return assemble(&assembly, &x->expander->source, &x->kernels, x->err);
 }
 
 static int write_source(struct expansion *x) {
@@ -203,12 +374,13 @@ static int write_source(struct expansion *x) {
                                    .from_line = x->template_line,
                                    .names = &x->names,
                                    .parameters = text_get(&expander->parameters)};
-  bool parameters_used;
+  const struct headers_request headers = {x->config->path, compile_of(x), &expander->rendered};
+  text_restart(&expander->rendered);
   text_restart(&expander->body);
-  int status = render(expander->renderer, &request, &expander->body, &parameters_used, x->err);
+  int status = render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
+  if (!status) status = headers_inline(expander->headers, &headers, &expander->body, x->err);
   if (!status) status = write_title(x);
-  if (!status) status = assemble(&x->names, &expander->body, parameters_used, &expander->source, &x->kernels, x->err);
-  return status;
+  return status ? status : put_together(x);
 }
 
 static int note_reads(struct expansion *x) {
@@ -217,6 +389,9 @@ static int note_reads(struct expansion *x) {
   x->expander->read_count = x->slot_count;
   if (!x->expander->reads) return error_memory(x->err);
   names_reads(&x->names, x->expander->reads);
+  config_compile_reads(compile_of(x), x->expander->reads);
+  for (size_t i = 0; i < x->entry_count && !x->reference; i++)
+    config_spelling_reads(&x->variant->implementation->launches[i].entry, x->expander->reads);
   return CUGEN_OK;
 }
 
@@ -263,24 +438,16 @@ static struct source_token plain_entry(const char *entry) {
 }
 
 /* Kernels made by macros are not seen, so that an expansion without any is trusted. */
-static int named_kernel(const struct expansion *x, const struct config_launch *launch, struct text *out) {
+static int named_kernel(const struct expansion *x, const struct config_launch *launch, const char *text) {
   const struct kernel_names *kernels = &x->kernels;
-  struct source_token entry = plain_entry(launch->entry);
+  struct source_token entry = plain_entry(text);
   bool found = kernels->count == 0 || kernels->count > KERNELS_LISTED;
   for (size_t i = 0; i < kernels->count && !found; i++)
     found = kernels->list[i].length == entry.length && memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
-  if (!found) {
-    list_kernels(x, launch);
-    return error_append(x->err, "; '%s' is none of them", launch->entry);
-  }
-  text_add(out, launch->entry);
-  return CUGEN_OK;
+  if (found) return CUGEN_OK;
+  list_kernels(x, launch);
+  return error_append(x->err, "; '%s' is none of them", text);
 }
-
-struct dimension_limit {
-  const char *name;
-  int64_t most;
-};
 
 static int evaluate_dimension(struct expansion *x, const struct config_launch *launch, const struct expr *expr,
                               const struct dimension_limit *limit, uint32_t *out) {
@@ -293,10 +460,6 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
-
-/* CUDA C++ Programming Guide, table of technical specifications: grid 2^31 - 1, 65535, 65535; block 1024, 1024, 64. */
-static const struct dimension_limit grid_limits[3] = {{"grid x", INT32_MAX}, {"grid y", 65535}, {"grid z", 65535}};
-static const struct dimension_limit block_limits[3] = {{"block x", 1024}, {"block y", 1024}, {"block z", 64}};
 
 static int evaluate_sizes(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int status = CUGEN_OK;
@@ -365,13 +528,36 @@ static size_t store(struct kernel_spec *spec, const char *string) {
   return at;
 }
 
-static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
-  struct text entry = {0};
-  int status = launch->entry ? named_kernel(x, launch, &entry) : only_kernel(x, launch, &entry);
-  if (!status && entry.failed) status = error_memory(x->err);
+/* "matmul.cu:12", where the kernel's name stands; nothing of one that a macro makes. */
+static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
+  const struct text *body = &x->expander->body;
+  struct source_token entry = plain_entry(name);
+  for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
+    const struct kernel_name *kernel = &x->kernels.list[i];
+    int line;
+    if (kernel->length != entry.length || memcmp(kernel->at, entry.at, entry.length) != 0) continue;
+    source_locate(text_get(body), (size_t)(kernel->at - text_get(body)), out, &line);
+    text_addf(out, ":%d", line);
+    return;
+  }
+}
+
+static int store_place(struct expansion *x, const char *entry, struct kernel_launch *out) {
+  struct text place = {0};
+  locate_kernel(x, entry, &place);
+  int status = place.failed ? error_memory(x->err) : CUGEN_OK;
+  if (!status) out->place = (const char *)(uintptr_t)store(x->out, text_get(&place));
+  text_free(&place);
+  return status;
+}
+
+static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct text *entry,
+                           struct kernel_launch *out) {
+  int status = entry->length ? named_kernel(x, launch, text_get(entry)) : only_kernel(x, launch, entry);
+  if (!status && entry->failed) status = error_memory(x->err);
   /* For now the offset; finish_strings makes it a pointer. */
-  if (!status) out->entry = (const char *)(uintptr_t)store(x->out, text_get(&entry));
-  text_free(&entry);
+  if (!status) out->entry = (const char *)(uintptr_t)store(x->out, text_get(entry));
+  if (!status) status = store_place(x, text_get(entry), out);
   if (!status) status = evaluate_sizes(x, launch, out);
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, out);
@@ -379,36 +565,47 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   return status;
 }
 
-static int evaluate_launches(struct expansion *x) {
-  const struct config_implementation *implementation = x->variant->implementation;
-  for (size_t i = 0; i < implementation->launch_count; i++) {
-    int status = evaluate_launch(x, &implementation->launches[i], &x->out->launches[i]);
-    if (status) return status;
-    x->out->launch_count++;
-  }
-  return CUGEN_OK;
+/* Behind the lists of the launches before. */
+static int evaluate_pass(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  struct kernel_spec *spec = x->out;
+  out->listed = launch->passed != NULL;
+  out->first_parameter = spec->parameter_count;
+  out->parameter_count = launch->passed_count;
+  if (!out->listed) return CUGEN_OK;
+  spec->parameter_count += launch->passed_count;
+  return config_pass(x->config, launch, x->arguments, x->slots, spec->parameters + out->first_parameter, x->err);
 }
 
-/* What a reference computes when no samples are given: all elements of the largest output. */
-static int64_t output_elements(const struct expansion *x) {
-  int64_t most = 1;
-  for (size_t i = 0; i < x->argument_count; i++) {
-    const struct kernel_argument *argument = &x->arguments[i];
-    int64_t elements = 1;
-    if (argument->kind != CUGEN_ARGUMENT_OUTPUT && argument->kind != CUGEN_ARGUMENT_INOUT) continue;
-    for (int d = 0; d < argument->rank; d++) elements *= argument->shape[d];
-    if (elements > most) most = elements;
-  }
-  return most;
+/* Of the config's launch `at`. */
+static int evaluate_step(struct expansion *x, size_t at, size_t step) {
+  const struct config_launch *launch = &x->variant->implementation->launches[at];
+  struct kernel_launch *out = &x->out->launches[x->out->launch_count];
+  out->line = launch->line;
+  x->slots[launch->step_slot] = value_int((int64_t)step);
+  x->slots[launch->steps_slot] = value_int((int64_t)x->steps[at]);
+  int status = evaluate_launch(x, launch, &x->entries[at], out);
+  if (!status) status = evaluate_pass(x, launch, out);
+  x->out->launch_count += !status;
+  return status;
+}
+
+static int evaluate_launches(struct expansion *x) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < x->variant->implementation->launch_count; i++)
+    for (size_t step = 0; step < x->steps[i] && !status; step++) status = evaluate_step(x, i, step);
+  return status;
 }
 
 static int reference_launch(struct expansion *x) {
-  struct config_launch launch = {.entry = x->config->reference_entry, .line = x->config->reference_line};
+  struct config_launch launch = {.line = x->template_line};
   int64_t count = x->samples ? x->samples : output_elements(x);
   int64_t blocks = (count - 1) / REFERENCE_THREADS + 1;
   if (count < 0 || blocks > INT32_MAX)
-    return launch_error(x, &launch, "the reference has too many elements for one launch: sample them");
-  int status = evaluate_launch(x, &launch, &x->out->launches[0]);
+    return launch_error(x, &launch,
+                        x->verifies         ? "the verify kernel has too many elements for one launch"
+                        : x->generates >= 0 ? "the generator has too many elements for one launch"
+                                            : "the reference has too many elements for one launch: sample them");
+  int status = evaluate_launch(x, &launch, &x->entries[0], &x->out->launches[0]);
   x->out->launches[0].grid[0] = (uint32_t)blocks;
   x->out->launches[0].block[0] = REFERENCE_THREADS;
   x->out->launch_count = 1;
@@ -417,12 +614,40 @@ static int reference_launch(struct expansion *x) {
 
 /* ---- The spec ----------------------------------------------------------------------------------------------- */
 
+static int too_many(const struct expansion *x, size_t launches) {
+  const struct config_launch *first = x->variant->implementation->launches;
+  if (launches)
+    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: the steps come to %zu launches: at most %d are possible",
+                     x->config->path, first->line, launches, KERNEL_MAX_LAUNCHES);
+  return launch_error(x, first, "all launches are left out: their steps are 0");
+}
+
+/* How many launches there will be, and how many parameters they list. */
+static int count_launches(struct expansion *x, size_t *launches, size_t *parameters) {
+  *launches = x->reference, *parameters = 0;
+  if (x->reference) return CUGEN_OK;
+  const struct config_implementation *implementation = x->variant->implementation;
+  for (size_t i = 0; i < implementation->launch_count; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    int64_t steps;
+    int status = config_steps(x->config, launch, x->slots, &steps, x->err);
+    if (status) return status;
+    x->steps[i] = (size_t)steps;
+    *launches += (size_t)steps;
+    *parameters += (size_t)steps * launch->passed_count;
+  }
+  return *launches && *launches <= KERNEL_MAX_LAUNCHES ? CUGEN_OK : too_many(x, *launches);
+}
+
 static int allocate_spec(struct expansion *x) {
   struct kernel_spec *spec = x->out;
-  size_t launches = x->reference ? 1 : x->variant->implementation->launch_count;
+  size_t launches, parameters;
+  int status = count_launches(x, &launches, &parameters);
+  if (status) return status;
   spec->arguments = calloc(x->argument_count + 1, sizeof *spec->arguments);
   spec->launches = calloc(launches + 1, sizeof *spec->launches);
-  if (!spec->arguments || !spec->launches) return error_memory(x->err);
+  spec->parameters = calloc(parameters + 1, sizeof *spec->parameters);
+  if (!spec->arguments || !spec->launches || !spec->parameters) return error_memory(x->err);
   spec->argument_count = x->argument_count;
   for (size_t i = 0; i < x->argument_count; i++) {
     spec->arguments[i] = x->arguments[i];
@@ -437,44 +662,53 @@ static int finish_strings(struct expansion *x) {
   const char *base = text_get(&spec->strings);
   for (size_t i = 0; i < spec->argument_count; i++)
     spec->arguments[i].name = base + (uintptr_t)spec->arguments[i].name;
-  for (size_t i = 0; i < spec->launch_count; i++) spec->launches[i].entry = base + (uintptr_t)spec->launches[i].entry;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    spec->launches[i].entry = base + (uintptr_t)spec->launches[i].entry;
+    spec->launches[i].place = base + (uintptr_t)spec->launches[i].place;
+  }
   return CUGEN_OK;
 }
 
-static void describe_launch(const struct kernel_launch *launch, struct text *out) {
+static void describe_list(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+  if (!launch->listed) return;
+  text_add(out, "pass");
+  for (size_t i = 0; i < launch->parameter_count; i++) {
+    const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];
+    text_addf(out, " %s", spec->arguments[parameter->argument].name);
+    if (parameter->value.type == VALUE_NIL) continue;
+    text_add_char(out, '=');
+    value_print(parameter->value, out);
+  }
+  text_add_char(out, '\n');
+}
+
+static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
   text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0], launch->grid[1],
             launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
   if (launch->overlap) text_add(out, "overlap\n");
+  describe_list(spec, launch, out);
 }
 
-static void describe_tensor(const struct kernel_argument *argument, struct text *out) {
-  text_addf(out, " tensor %d", argument->swizzle);
-  if (argument->parts > 1) text_addf(out, " parts %" PRId64, argument->parts);
-  for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64 " %d", argument->shape[i], argument->box[i]);
-}
-
-/* What of an argument makes another launch though the source is the same. */
-static void describe_argument(const struct kernel_argument *argument, struct text *out) {
-  if (argument->absent) return;
-  text_addf(out, "argument %d %s %s %" PRId64, (int)argument->kind, argument->dtype->name,
-            memory_kind_names[argument->memory], argument->elements);
-  for (int i = 0; i < argument->rank; i++) text_addf(out, " %" PRId64, argument->stride[i]);
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(argument->value, out);
-  if (kernel_argument_textured(argument))
-    text_addf(out, " %s %s", access_kind_names[argument->access], address_kind_names[argument->address]);
-  if (argument->access == ACCESS_TENSOR) describe_tensor(argument, out);
-  text_add_char(out, '\n');
+/* What of the arguments makes another launch though the source is the same. */
+static void describe_arguments(const struct kernel_spec *spec, struct text *out) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (spec->arguments[i].absent) continue;
+    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, out);
+    text_add_char(out, '\n');
+  }
 }
 
 /* What a result is held against: with another reference, tolerance or check problem it would have to be proved again. */
 static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
-  text_addf(normal, "%s", x->proof.hex);
+  text_addf(normal, "%s", x->proof.source.hex);
+  if (x->config->reference_entry) text_addf(normal, ":%s", x->config->reference_entry);
+  if (x->config->verify) text_addf(normal, "\nverify %s", x->judge.kernel.hex);
   for (size_t i = 0; i < x->argument_count; i++) {
     if (x->arguments[i].absent) continue;
-    text_addf(normal, "\n%d %.17g", (int)x->arguments[i].fill, x->arguments[i].tolerance);
-    if (x->arguments[i].norm > 0) text_addf(normal, " %.17g", x->arguments[i].norm);
+    text_add_char(normal, '\n');
+    kernel_argument_describe(&x->arguments[i], ARGUMENT_PROOF, normal);
   }
   for (size_t i = 0; i < x->config->problem_count; i++) {
     text_add_char(normal, '\n');
@@ -502,12 +736,36 @@ static bool says(const char *text, const char *name) {
   return false;
 }
 
-/* Of the normalised source. */
+/* Whether a launch has it in a list of its own. */
+static bool is_listed(const struct kernel_spec *spec, size_t argument) {
+  for (size_t i = 0; i < spec->parameter_count; i++)
+    if (spec->parameters[i].argument == argument) return true;
+  return false;
+}
+
+/* Whether all launches have lists. */
+static bool all_listed(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->launch_count; i++)
+    if (!spec->launches[i].listed) return false;
+  return true;
+}
+
+/* Of the normalised source. A kernel that writes its parameters itself may call them anything. */
 static void note_unused(const struct expansion *x, const char *text) {
+  struct kernel_spec *spec = x->out;
+  bool nobody = all_listed(spec);
   for (size_t i = 0; i < x->argument_count; i++) {
-    struct kernel_argument *argument = &x->out->arguments[i];
-    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !says(text, argument->name);
+    struct kernel_argument *argument = &spec->arguments[i];
+    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !is_listed(spec, i) &&
+                       (nobody || (x->parameters_used && !says(text, argument->name)));
   }
+}
+
+/* What makes another image of the same source: which of a template's instances it has. */
+static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
+  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
+  for (size_t i = 0; i < spec->launch_count; i++)
+    if (strchr(spec->launches[i].entry, '<')) text_addf(normal, "instance %s\n", spec->launches[i].entry);
 }
 
 static int take_hashes(struct expansion *x) {
@@ -517,13 +775,14 @@ static int take_hashes(struct expansion *x) {
   source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
   if (normal->failed) return error_memory(x->err);
   note_unused(x, text_get(normal));
+  describe_compile(spec, normal);
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
   size_t launches = normal->length;
-  for (size_t i = 0; i < spec->launch_count; i++) describe_launch(&spec->launches[i], normal);
+  for (size_t i = 0; i < spec->launch_count; i++) describe_launch(spec, &spec->launches[i], normal);
   spec->launches_hash = hash_since(normal, launches);
   size_t arguments = normal->length;
-  for (size_t i = 0; i < spec->argument_count; i++) describe_argument(&spec->arguments[i], normal);
+  describe_arguments(spec, normal);
   spec->arguments_hash = hash_since(normal, arguments);
   size_t proof = normal->length;
   describe_proof(x, normal);
@@ -533,6 +792,40 @@ static int take_hashes(struct expansion *x) {
   return CUGEN_OK;
 }
 
+/* The buffers' contents follow from the arguments (and a seed), the reference's results from these and the reference, whose
+   hash covers the scalars that it is passed. flops decides how many elements are computed. */
+static int take_data_hashes(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  struct text *data = &x->expander->normal;
+  if (x->reference) return CUGEN_OK;
+  text_restart(data);
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    text_addf(data, "\n%zu ", i);
+    if (is_buffer(&spec->arguments[i])) kernel_argument_describe(&spec->arguments[i], ARGUMENT_CONTENTS, data);
+  }
+  if (!data->failed) spec->buffers_hash = hash_bytes(text_get(data), data->length);
+  text_addf(data, "\n%s\n%.17g", x->proof.kernel.hex, spec->flops);
+  if (x->config->verify) text_addf(data, "\nverify %s", x->judge.kernel.hex);
+  if (data->failed) return error_memory(x->err);
+  spec->data_hash = hash_bytes(text_get(data), data->length);
+  return CUGEN_OK;
+}
+
+/* Without work there is no rate to rank by. */
+static int check_work(const struct expansion *x) {
+  const struct config *config = x->config;
+  double work = objective_work(config->objective, x->out->flops, x->out->bytes);
+  if (x->reference || (work > 0 && isfinite(work))) return CUGEN_OK;
+  struct text text = {0};
+  variant_print(x->variant, &text);
+  const char *word = objective_names[config->objective];
+  int status = error_set(x->err, CUGEN_ERROR_CONFIG,
+                         "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
+                         config->path, config->objective_line, word, text_get(&text), work, word);
+  text_free(&text);
+  return status;
+}
+
 static int evaluate_work(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   int status = CUGEN_OK;
@@ -540,14 +833,19 @@ static int evaluate_work(struct expansion *x) {
   if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
   if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
   if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
+  x->out->objective = x->config->objective;
+  status = check_work(x);
+  if (status) return status;
   const char *products; /* spoils no variant, but is wrong for all of them */
   return config_products(x->config, x->slots, &products, x->err);
 }
 
 static int name_variant(struct expansion *x) {
   struct text text = {0};
-  if (x->reference)
-    text_add(&text, "reference");
+  if (x->generates >= 0)
+    text_addf(&text, "generator of %s", x->config->arguments[x->generates].name);
+  else if (x->reference)
+    text_add(&text, x->verifies ? "verify kernel" : "reference");
   else
     variant_print(x->variant, &text);
   x->out->variant = text_take(&text);
@@ -569,8 +867,9 @@ static int launches(struct expansion *x) {
 
 static int run_steps(struct expansion *x) {
   static int (*const steps[])(struct expansion *) = {
-      fill_slots,  fill_arguments, write_parameters, open_names,     write_source, note_reads,
-      copy_source, allocate_spec,  launches,         finish_strings, take_hashes,  evaluate_work,
+      fill_slots,    fill_arguments, write_parameters, open_names,    evaluate_options,
+      spell_entries, write_source,   note_reads,       copy_source,   allocate_spec,
+      launches,      finish_strings, take_hashes,      evaluate_work, take_data_hashes,
   };
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     int status = steps[i](x);
@@ -587,6 +886,7 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   if (status && status != CUGEN_ERROR_MEMORY)
     error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
   names_close(&x->names);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i]);
   free(x->slots);
   if (status) kernel_spec_free(out);
   return status;
@@ -594,42 +894,63 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
 
 /* ---- The reference behind a variant ------------------------------------------------------------------------- */
 
-static void proof_key(const struct config *config, const struct problem *problem, const struct variant *variant,
-                      struct text *key) {
-  text_addf(key, "%s\n", config->path);
+/* All that a reference or its like sees: the config, facts, problem, shared tunables. */
+static void proof_key(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                      const struct variant *variant, int which, struct text *key) {
+  text_addf(key, "%s %d\n", config->path, which);
+  text_add_n(key, (const char *)facts, sizeof *facts);
   problem_print(config, problem, key);
   for (size_t i = 0; i < config->shared_tunable_count; i++) {
-    text_add_char(key, '\n');
+    text_addf(key, "\n%d ", (int)variant->values[i].type);
     value_print(variant->values[i], key);
   }
 }
 
-/* The hash of the reference's source; empty when there is none, or none that expands: that is found out when it is
-   needed. One output is asked for, so that no problem is too large. */
-static struct hash find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
-                              const struct device_facts *facts, const struct variant *variant) {
-  struct hash none = {0};
+static const struct proof *kept_proof(const struct expander *expander, const struct text *key) {
+  for (size_t i = 0; i < PROOFS_KEPT && !key->failed; i++) {
+    const struct kept_proof *kept = &expander->proofs[i];
+    if (kept->key.length == key->length && memcmp(text_get(&kept->key), text_get(key), key->length) == 0)
+      return &kept->proof;
+  }
+  return NULL;
+}
+
+/* One output is asked for, so that no problem is too large. */
+static int expand_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+                        const struct device_facts *facts, const struct variant *variant, int which,
+                        struct kernel_spec *out, cugen_error *err) {
+  switch (which) {
+  case PROOF_REFERENCE: return expand_reference(expander, config, problem, facts, variant, 1, out, err);
+  case PROOF_VERIFY: return expand_verify(expander, config, problem, facts, variant, out, err);
+  default: return expand_generator(expander, config, problem, facts, variant, (size_t)which, out, err);
+  }
+}
+
+static bool has_proof(const struct config *config, int which) {
+  return which == PROOF_REFERENCE ? config->reference != NULL : which != PROOF_VERIFY || config->verify;
+}
+
+/* Of the reference, the verify kernel or an argument's generator. Empty when there is none, or none that expands: that is
+   found out when it is needed. */
+static struct proof find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+                               const struct device_facts *facts, const struct variant *variant, int which) {
+  struct proof proof = {0};
   struct text key = {0};
-  if (!config->reference) return none;
-  proof_key(config, problem, variant, &key);
-  for (size_t i = 0; i < sizeof expander->proofs / sizeof *expander->proofs; i++)
-    if (!key.failed && expander->proofs[i].key.length &&
-        strcmp(text_get(&expander->proofs[i].key), text_get(&key)) == 0) {
-      text_free(&key);
-      return expander->proofs[i].hash;
-    }
+  if (!has_proof(config, which)) return proof;
+  proof_key(config, problem, facts, variant, which, &key);
+  const struct proof *kept = kept_proof(expander, &key);
   struct kernel_spec spec;
   cugen_error ignored;
-  if (expand_reference(expander, config, problem, facts, variant, 1, &spec, &ignored)) {
+  if (kept) proof = *kept;
+  if (kept || expand_proof(expander, config, problem, facts, variant, which, &spec, &ignored)) {
     text_free(&key);
-    return none;
+    return proof;
   }
-  struct proof *place =
-      &expander->proofs[expander->next_proof++ % (sizeof expander->proofs / sizeof *expander->proofs)];
+  struct kept_proof *place = &expander->proofs[expander->next_proof++ % PROOFS_KEPT];
   text_free(&place->key);
-  *place = (struct proof){key, spec.source_hash};
+  *place = (struct kept_proof){key, {spec.source_hash, spec.hash}};
   kernel_spec_free(&spec);
-  return place->hash;
+  return place->proof;
 }
 
 int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
@@ -640,7 +961,9 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .problem = problem,
                         .facts = facts,
                         .variant = variant,
-                        .proof = find_proof(expander, config, problem, facts, variant),
+                        .generates = -1,
+                        .proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
+                        .judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
                         .template_name = variant->implementation->template_name,
                         .template_line = variant->implementation->template_line,
                         .err = err};
@@ -664,9 +987,47 @@ int expand_reference(struct expander *expander, const struct config *config, con
                         .facts = facts,
                         .variant = variant,
                         .reference = true,
+                        .generates = -1,
                         .samples = sample_count,
                         .template_name = config->reference,
                         .template_line = config->reference_line,
+                        .entry = config->reference_entry,
+                        .err = err};
+  return expand(&x, out);
+}
+
+int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+                  cugen_error *err) {
+  struct expansion x = {.expander = expander,
+                        .config = config,
+                        .problem = problem,
+                        .facts = facts,
+                        .variant = variant,
+                        .reference = true,
+                        .verifies = true,
+                        .generates = -1,
+                        .template_name = config->verify,
+                        .template_line = config->verify_line,
+                        .entry = config->verify_entry,
+                        .err = err};
+  return expand(&x, out);
+}
+
+int expand_generator(struct expander *expander, const struct config *config, const struct problem *problem,
+                     const struct device_facts *facts, const struct variant *variant, size_t i,
+                     struct kernel_spec *out, cugen_error *err) {
+  const struct config_argument *argument = &config->arguments[i];
+  struct expansion x = {.expander = expander,
+                        .config = config,
+                        .problem = problem,
+                        .facts = facts,
+                        .variant = variant,
+                        .reference = true,
+                        .generates = (int)i,
+                        .template_name = argument->data.file,
+                        .template_line = argument->line,
+                        .entry = argument->data.generator,
                         .err = err};
   return expand(&x, out);
 }
@@ -677,7 +1038,9 @@ int expander_open(const struct sources *sources, struct expander **out, cugen_er
   *out = NULL;
   struct expander *expander = calloc(1, sizeof *expander);
   if (!expander) return error_memory(err);
+  expander->sources = sources;
   int status = renderer_open(sources, &expander->renderer, err);
+  if (!status) status = headers_open(sources, &expander->headers, err);
   if (status)
     expander_close(expander);
   else
@@ -688,9 +1051,13 @@ int expander_open(const struct sources *sources, struct expander **out, cugen_er
 void expander_close(struct expander *expander) {
   if (!expander) return;
   renderer_close(expander->renderer);
-  for (size_t i = 0; i < sizeof expander->proofs / sizeof *expander->proofs; i++) text_free(&expander->proofs[i].key);
+  data_files_close(&expander->data_files);
+  for (size_t i = 0; i < PROOFS_KEPT; i++) text_free(&expander->proofs[i].key);
   free(expander->reads);
+  headers_close(expander->headers);
+  text_free(&expander->rendered);
   text_free(&expander->body);
+  text_free(&expander->defines);
   text_free(&expander->source);
   text_free(&expander->normal);
   text_free(&expander->parameters);

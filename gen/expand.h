@@ -31,4 +31,19 @@ int expand_reference(struct expander *expander, const struct config *config, con
                      const struct device_facts *facts, const struct variant *variant, int64_t sample_count,
                      struct kernel_spec *out, cugen_error *err);
 
+/* The kernel that judges results (verify). Its parameters, also ${params}, are the config's arguments, all read only; then for
+   each inout `const T *NAME_before`, what it was; then `double *error, long long count`: thread t < count checks element t of
+   the largest output and stores how far it is off in error[t], in parts of what is allowed. Launched like a reference. */
+int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+                  cugen_error *err);
+
+/* The kernel that makes the data of argument i (DATA_GENERATOR). It is written like a reference: of its parameters,
+   ${params}, are the inputs declared before the argument and all scalars, then the argument itself, to be written, in its
+   wide dtype, packed and row-major, and `long long sample_count`: thread t < sample_count stores element t. Constants are
+   read by their address. */
+int expand_generator(struct expander *expander, const struct config *config, const struct problem *problem,
+                     const struct device_facts *facts, const struct variant *variant, size_t i,
+                     struct kernel_spec *out, cugen_error *err);
+
 #endif

@@ -71,6 +71,7 @@ static void add_scalar(struct names *names, int argument) {
 static void add_argument(struct names *names, int argument) {
   const struct kernel_argument *evaluated = &names->in.arguments[argument];
   if (evaluated->absent) return;
+  if (evaluated->struct_bytes) return; /* the template's own type */
   add_composed(names, NAME_TYPE, argument, "_t", 0);
   if (evaluated->kind == CUGEN_ARGUMENT_SCALAR) {
     add_scalar(names, argument);
@@ -190,6 +191,37 @@ bool names_parameter(const struct names *names, const struct name *name) {
   return name->scalar >= 0 && !names->in.arguments[name->scalar].compiled_in;
 }
 
+bool names_macro(const struct names *names, const struct name *name) {
+  struct value value = {.type = VALUE_NIL};
+  if (name->kind == NAME_INDEX_T || name->kind == NAME_TENSOR_MAP || name->kind == NAME_TYPE ||
+      name->kind == NAME_LAYOUT || names_parameter(names, name))
+    return false;
+  return !names_value(names, name, &value, NULL) && value.type != VALUE_STRING;
+}
+
+static bool is_known(const struct names *names, const struct expr *expr) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count; i++)
+    if (!names->known[slots[i]]) return false;
+  return true;
+}
+
+bool names_constant(const struct names *names, const struct name *name) {
+  if (name->kind == NAME_DERIVED) return is_known(names, names->in.derived[name->index].expr);
+  if (name->kind == NAME_STRIDE || name->kind == NAME_PITCH) return names->all_known && !names->in.wide_index;
+  return name->scalar < 0 || !names->in.arguments[name->scalar].dtype->floating;
+}
+
+bool names_tunable(const struct names *names, const struct name *name) {
+  return name->kind == NAME_SLOT && name->index >= names->in.config->first_tunable;
+}
+
+void names_forget(struct name *name) {
+  name->used = name->tested = name->scoped = name->hidden_by_variable = false;
+  name->declared = name->redefined = NULL;
+}
+
 /* ---- Definitions -------------------------------------------------------------------------------------------- */
 
 /* Parenthesised where an operator in front could bind to its sign. */
@@ -201,7 +233,7 @@ static void put_number(struct value value, struct text *out) {
     text_add(out, "(-9223372036854775807LL - 1)");
   } else {
     if (negative) text_add_char(out, '(');
-    value_print(value, out);
+    value_print_literal(value, out);
     if (negative) text_add_char(out, ')');
   }
 }
@@ -217,11 +249,11 @@ static void define_type(const struct name *name, const struct dtype *dtype, stru
 }
 
 static void define_number(const struct name *name, struct value value, struct text *out) {
-  text_add(out, "#define ");
+  text_add(out, name->scoped ? "constexpr auto " : "#define ");
   text_add_n(out, name->text, name->length);
-  text_add_char(out, ' ');
+  text_add(out, name->scoped ? " = " : " ");
   put_number(value, out);
-  text_add_char(out, '\n');
+  text_add(out, name->scoped ? ";\n" : "\n");
 }
 
 static void define_value(const struct name *name, struct value value, struct text *out, const struct dtype **type) {

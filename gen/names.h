@@ -27,7 +27,12 @@ struct name {
   int scalar;    /* the scalar argument of this name, -1: none */
   bool used;     /* the expansion mentions it */
   bool asked;    /* a //@ line or ${} has read its value */
-  size_t at;     /* in texts: where text stands until names_open is done */
+  bool tested;   /* a directive mentions it: only a macro serves there */
+  bool scoped;   /* the source declares it, too: a constant leaves that alone, a macro would not */
+  bool hidden_by_variable;
+  const char *declared;  /* where it does, for messages; NULL: nowhere, or in a branch of the preprocessor alone */
+  const char *redefined; /* where the body defines it under a condition, or NULL */
+  size_t at;             /* in texts: where text stands until names_open is done */
 };
 
 /* What names stand for in one expansion; everything is borrowed. */
@@ -65,6 +70,13 @@ int names_value(const struct names *names, const struct name *name, struct value
 bool names_only_lua(const struct names *names, const struct name *name);
 /* Known at launch only: the kernel's parameter stands for it. */
 bool names_parameter(const struct names *names, const struct name *name);
+/* In CUDA text it is a number, and so a macro. */
+bool names_macro(const struct names *names, const struct name *name);
+/* Of such: one that a constexpr can hold as well, so that name->scoped may ask for that. */
+bool names_constant(const struct names *names, const struct name *name);
+bool names_tunable(const struct names *names, const struct name *name);
+/* What the last text said of it. */
+void names_forget(struct name *name);
 /* Appends the line of the prologue. *type gets the dtype it needs, or NULL. */
 int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
                  cugen_error *err);

@@ -2,17 +2,22 @@
 #include "sources.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/system.h"
 
+enum { LARGEST_FILE = 64 << 20 };
+
 /* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
 struct search {
   const struct source_file *files;
   struct text *path, *content;
-  struct text looked; /* "a.lua, b/a.lua" */
-  bool regular_only;  /* a pipe or device is opened only when the user names it */
+  struct text looked;   /* "a.lua, b/a.lua" */
+  bool regular_only;    /* a pipe or device is opened only when the user names it */
+  const char *roots[2]; /* NULL: anywhere; else the folders that a file's real name must be in */
+  size_t most;          /* bytes; 0: LARGEST_FILE */
   bool found;
   int status;
   cugen_error *err;
@@ -35,11 +40,32 @@ static void found(struct search *search, const char *path) {
   text_add(search->path, path);
 }
 
+static bool is_below(const char *real, const char *folder) {
+  char *root = folder ? realpath(folder, NULL) : NULL;
+  size_t length = root ? strlen(root) : 0;
+  bool below = root && strncmp(real, root, length) == 0 && (real[length] == '/' || strcmp(root, "/") == 0);
+  free(root);
+  return below;
+}
+
+/* What a header's name leads to. */
+static int check_real(const struct search *search, const char *path) {
+  if (!search->roots[0] && !search->roots[1]) return CUGEN_OK;
+  if (!may_open(path, true))
+    return file_exists(path) ? error_set(search->err, CUGEN_ERROR_TEMPLATE, "%s is no regular file", path) : CUGEN_OK;
+  char *real = realpath(path, NULL);
+  bool below = real && (is_below(real, search->roots[0]) || is_below(real, search->roots[1]));
+  free(real);
+  if (below) return CUGEN_OK;
+  return error_set(search->err, CUGEN_ERROR_TEMPLATE, "%s leads out of the config's folder by a link", path);
+}
+
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
   note_place(search, path, "");
-  if (!may_open(path, search->regular_only)) return;
-  search->status = file_read(path, search->content, search->err);
+  search->status = check_real(search, path);
+  if (search->status || !may_open(path, search->regular_only)) return;
+  search->status = file_read_at_most(path, search->most ? search->most : LARGEST_FILE, search->content, search->err);
   found(search, path);
 }
 
@@ -206,8 +232,8 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 
 /* ---- Templates ---- */
 
-/* Relative, without "..": nothing outside the folders. */
-static bool stays_inside(const char *name) {
+/* Nothing outside the folders. */
+bool sources_inside(const char *name) {
   if (name[0] == '/' || name[0] == '\0') return false;
   for (const char *part = name; *part; part += strspn(part, "/")) {
     size_t length = strcspn(part, "/");
@@ -243,30 +269,86 @@ static const char *nearest_template(const struct source_file *files, const char 
   return text_nearest(name, names, count);
 }
 
-static int template_missing(const struct search *search, const char *name) {
+static int template_missing(const struct search *search, const char *what, const char *name) {
   const char *nearest = nearest_template(search->files, name);
-  error_set(search->err, CUGEN_ERROR_MISSING, "no template '%s': looked for %s", name, text_get(&search->looked));
+  error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name, text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
   return CUGEN_ERROR_MISSING;
 }
 
+/* search: what is asked of the file. */
+static int find_beside(const struct sources *sources, const char *what, const char *name, const char *from,
+                       struct search *search) {
+  if (!sources_inside(name))
+    return error_set(search->err, CUGEN_ERROR_MISSING,
+                     "%s '%s' is outside: a %s is named relative to the file that mentions it or to the "
+                     "template folder, without '..'",
+                     what, name, what);
+  bool in_memory = from && sources_holds(sources->files, from);
+  if (in_memory) try_beside(search, name, from);
+  try_memory(search, NULL, name);
+  if (sources->template_dir) try_folder(search, sources->template_dir, name);
+  if (from && !in_memory) try_beside(search, name, from);
+  try_shipped(search, "templates", name);
+  int status = search_end(search);
+  if (!status && !search->found) status = template_missing(search, what, name);
+  text_free(&search->looked);
+  return status;
+}
+
+/* ---- Headers ---- */
+
+static void try_header_folder(struct search *search, const char *template_dir, const char *folder,
+                              const struct header_search *wanted) {
+  struct text name = {0};
+  text_addf(&name, "%s/%s", folder, wanted->name);
+  if (name.failed) search->status = error_memory(search->err);
+  try_beside(search, text_get(&name), wanted->config);
+  try_memory(search, NULL, text_get(&name));
+  if (template_dir) try_folder(search, template_dir, text_get(&name));
+  text_free(&name);
+}
+
+int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
+                   struct text *content, bool *is_there, cugen_error *err) {
+  struct text folder = {0};
+  path_folder(wanted->config, &folder);
+  struct search search = {.files = sources->files,
+                          .path = path,
+                          .content = content,
+                          .regular_only = true,
+                          .roots = {text_get(&folder), sources->template_dir},
+                          .err = err};
+  if (folder.failed) search.status = error_memory(err);
+  if (wanted->quoted) try_beside(&search, wanted->name, wanted->from);
+  for (size_t i = 0; i < wanted->folder_count; i++)
+    try_header_folder(&search, sources->template_dir, wanted->folders[i], wanted);
+  int status = search_end(&search);
+  *is_there = search.found;
+  text_free(&search.looked);
+  text_free(&folder);
+  return status;
+}
+
 int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
                      struct text *content, cugen_error *err) {
-  if (!stays_inside(name))
-    return error_set(err, CUGEN_ERROR_MISSING,
-                     "template '%s' is outside: a template is named relative to the file that mentions it or to the "
-                     "template folder, without '..'",
-                     name);
   struct search search = {
       .files = sources->files, .path = path, .content = content, .regular_only = true, .err = err};
-  bool in_memory = from && sources_holds(sources->files, from);
-  if (in_memory) try_beside(&search, name, from);
-  try_memory(&search, NULL, name);
-  if (sources->template_dir) try_folder(&search, sources->template_dir, name);
-  if (from && !in_memory) try_beside(&search, name, from);
-  try_shipped(&search, "templates", name);
-  int status = search_end(&search);
-  if (!status && !search.found) status = template_missing(&search, name);
-  text_free(&search.looked);
+  return find_beside(sources, "template", name, from, &search);
+}
+
+int sources_data(const struct sources *sources, const char *name, const char *from, size_t most, struct text *path,
+                 struct text *content, cugen_error *err) {
+  struct text folder = {0};
+  path_folder(from, &folder);
+  struct search search = {.files = sources->files,
+                          .path = path,
+                          .content = content,
+                          .regular_only = true,
+                          .roots = {text_get(&folder), sources->template_dir},
+                          .most = most,
+                          .err = err};
+  int status = folder.failed ? error_memory(err) : find_beside(sources, "data file", name, from, &search);
+  text_free(&folder);
   return status;
 }

@@ -52,6 +52,27 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
                      struct text *content, cugen_error *err);
 
+/* A file of data, found like a template, of at most `most` bytes, in the config's folder, the template folder or below, also by
+   its real name. */
+int sources_data(const struct sources *sources, const char *name, const char *from, size_t most, struct text *path,
+                 struct text *content, cugen_error *err);
+
+/* A plain header that a template includes. Quoted, it is looked for beside `from`, the file that mentions it; then, and in angle
+   brackets only there, in the folders, which are named relative to the config. *found: false is no error, since the compiler
+   has headers of its own. What would be read must be a regular file in the config's folder, the template folder or below,
+   also by its real name. */
+struct header_search {
+  const char *name, *from;
+  bool quoted;
+  const char *config; /* path */
+  const char *const *folders;
+  size_t folder_count;
+};
+int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
+                   struct text *content, bool *found, cugen_error *err);
+/* Relative, without "..". */
+bool sources_inside(const char *name);
+
 /* File names of all shipped configs ("matmul.lua"), owned by the binary's data. Fills at most count and returns how
    many there are. */
 size_t sources_configs(const char **out, size_t count);

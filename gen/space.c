@@ -2,6 +2,7 @@
 #include "space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "space_walk.h"
 
@@ -38,20 +39,31 @@ static void trim(struct rows *rows) {
   rows->capacity = rows->count;
 }
 
-static int open_implementation(struct space *space, size_t index, const struct value *slots, cugen_error *err) {
+/* Collects the rows, and notes what each rule removed. */
+static int walk(struct domain *domain, struct rows *rows, cugen_error *err) {
+  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
+  int status = removed ? domain_walk(domain, NULL, rows, removed, err) : error_memory(err);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->listed[i].removed = removed[i];
+  free(removed);
+  return status;
+}
+
+static int open_implementation(struct space *space, size_t index, const struct value *slots,
+                               const struct space_filter *filter, cugen_error *err) {
   const struct config_implementation *implementation = &space->config->implementations[index];
   struct space_implementation *out = &space->implementations[index];
-  uint64_t *removed = calloc(implementation->restriction_count + 1, sizeof *removed);
-  *out = (struct space_implementation){.implementation = implementation, .removed = removed, .first = space->valid};
+  struct domain *domain = &space->domains[index];
+  *out = (struct space_implementation){.implementation = implementation, .first = space->valid};
   space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
-  if (!removed) return error_memory(err);
-  int status = domain_open(space->config, implementation, slots, &space->domains[index], err);
+  int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
   status = check_requirements(space->config, implementation, slots, &out->unmet, err);
-  if (!status && !out->unmet) status = domain_walk(&space->domains[index], NULL, &space->rows[index], removed, err);
+  if (!status && !out->unmet) status = walk(domain, &space->rows[index], err);
   if (status) return status;
   trim(&space->rows[index]);
-  out->cartesian = space->domains[index].cartesian;
+  out->rules = domain->listed;
+  out->rule_count = domain->rule_count;
+  out->cartesian = domain->cartesian;
   out->valid = space->rows[index].count;
   space->valid += out->valid;
   if (implementation->tunable_count > space->max_tunables) space->max_tunables = implementation->tunable_count;
@@ -68,25 +80,26 @@ static int allocate(struct space *space, cugen_error *err) {
 }
 
 static int open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
-                    cugen_error *err) {
+                    const struct space_filter *filter, cugen_error *err) {
   struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
   int status = slots ? allocate(space, err) : error_memory(err);
   if (!status) config_slots(space->config, problem, facts, slots);
   for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
     space->count++; /* what was begun is closed */
-    status = open_implementation(space, i, slots, err);
+    status = open_implementation(space, i, slots, filter, err);
   }
   free(slots);
   return status;
 }
 
-int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-               struct space **out, cugen_error *err) {
+int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                      const struct space_filter *filter, struct space **out, cugen_error *err) {
   *out = NULL;
   struct space *space = calloc(1, sizeof *space);
   if (!space) return error_memory(err);
   space->config = config;
-  int status = open_all(space, problem, facts, err);
+  int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
+  if (!status) status = open_all(space, problem, facts, filter, err);
   if (status)
     space_close(space);
   else
@@ -94,10 +107,14 @@ int space_open(const struct config *config, const struct problem *problem, const
   return status;
 }
 
+int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+               struct space **out, cugen_error *err) {
+  return space_open_within(config, problem, facts, NULL, out, err);
+}
+
 void space_close(struct space *space) {
   if (!space) return;
   for (size_t i = 0; i < space->count; i++) {
-    free((void *)space->implementations[i].removed); /* ours: const for the callers */
     free(space->rows[i].ranks);
     domain_close(&space->domains[i]);
   }
@@ -187,25 +204,57 @@ void variant_print(const struct variant *variant, struct text *out) {
 
 /* ---- Why it is empty ---- */
 
+void space_rule_print(const struct space *space, const struct space_rule *rule, struct text *out) {
+  switch (rule->kind) {
+  case CUGEN_RESTRICTION_WHERE:
+    text_addf(out, "%s:%d: where \"%s\"", space->config->path, rule->line, rule->text);
+    break;
+  case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", space->config->path, rule->line, rule->text); break;
+  case CUGEN_RESTRICTION_FILTER: text_addf(out, "%s \"%s\"", rule->option, rule->text); break;
+  }
+}
+
 static void explain_implementation(const struct space *space, const struct space_implementation *one,
-                                   cugen_error *err) {
+                                   struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
-    error_append(err, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet",
-                 implementation->name, space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+    text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet", implementation->name,
+              space->config->path, one->unmet->line, expr_text(one->unmet->expr));
     return;
   }
-  error_append(err, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
-               one->cartesian == 1 ? "" : "s");
-  for (size_t i = 0; i < implementation->restriction_count; i++)
-    if (one->removed[i])
-      error_append(err, "\n    %s:%d: where \"%s\" rules out %llu", space->config->path,
-                   implementation->restrictions[i].line, expr_text(implementation->restrictions[i].expr),
-                   (unsigned long long)one->removed[i]);
+  text_addf(out, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
+            one->cartesian == 1 ? "" : "s");
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (!one->rules[i].removed) continue;
+    text_add(out, "\n    ");
+    space_rule_print(space, &one->rules[i], out);
+    text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
+  }
+}
+
+/* The filters that removed something, each once. False: none did. */
+static bool list_filters(const struct space *space, struct text *out) {
+  for (size_t i = 0; i < space->count; i++) {
+    const struct space_implementation *one = &space->implementations[i];
+    for (size_t r = 0; r < one->rule_count; r++) {
+      struct text printed = {0};
+      if (one->rules[r].kind != CUGEN_RESTRICTION_FILTER || !one->rules[r].removed) continue;
+      space_rule_print(space, &one->rules[r], &printed);
+      if (!strstr(text_get(out), text_get(&printed)))
+        text_addf(out, "%s%s", out->length ? " and " : "", text_get(&printed));
+      text_free(&printed);
+    }
+  }
+  return out->length > 0;
 }
 
 int space_explain_empty(const struct space *space, cugen_error *err) {
+  struct text filters = {0}, why = {0};
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
-  for (size_t i = 0; i < space->count; i++) explain_implementation(space, &space->implementations[i], err);
+  if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
+  for (size_t i = 0; i < space->count; i++) explain_implementation(space, &space->implementations[i], &why);
+  error_append(err, "%s", text_get(&why));
+  text_free(&filters);
+  text_free(&why);
   return CUGEN_ERROR_EMPTY;
 }

@@ -8,19 +8,40 @@
 
 struct space;
 
+/* What removes combinations: a where of the config, a limit of the device, or what the user asked for. */
+struct space_rule {
+  cugen_restriction_kind kind;
+  const char *text;   /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
+  const char *option; /* of a filter: "--where" */
+  int line;           /* in the config; 0: a filter */
+  uint64_t removed;
+};
+
 struct space_implementation {
   const struct config_implementation *implementation;
   const struct config_requirement *unmet; /* NULL, or what the device lacks; then valid = 0 */
   uint64_t cartesian;
   uint64_t valid;
-  uint64_t first;          /* index of its first variant in the space */
-  const uint64_t *removed; /* one for each restriction; sums with valid to cartesian (0 when unmet) */
+  uint64_t first;                 /* index of its first variant in the space */
+  const struct space_rule *rules; /* the config's, as declared, then limits, then filters */
+  size_t rule_count;              /* their removed sum with valid to cartesian (0 when unmet) */
+};
+
+/* Which variants are wanted of those that there are. An implementation that has not a tunable that is named has none. */
+struct space_filter {
+  const char *const *where; /* expressions: "BM >= 64" */
+  size_t where_count;
+  const char *variant;        /* "tiled tile=32", "til* vec=*", "tile=32"; NULL: any */
+  const char *implementation; /* "wgmma,naive*"; NULL: any */
 };
 
 /* An error inside a restriction (overflow, say) names its file:line and the values. An empty space is no error
    here; space_explain_empty says why. */
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                struct space **out, cugen_error *err);
+/* The same, only what the filter (may be NULL) admits. A wrong one is CUGEN_ERROR_USAGE. */
+int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                      const struct space_filter *filter, struct space **out, cugen_error *err);
 void space_close(struct space *space);
 
 uint64_t space_valid(const struct space *space);
@@ -29,6 +50,13 @@ const struct space_implementation *space_implementations(const struct space *spa
 
 /* Sets err to CUGEN_ERROR_EMPTY with the restriction (file:line, text) that emptied each implementation. */
 int space_explain_empty(const struct space *space, cugen_error *err);
+/* Where the rule is from, and what it says: `t.lua:5: where "tile % vec == 0"`. */
+void space_rule_print(const struct space *space, const struct space_rule *rule, struct text *out);
+
+/* Whether a list "wgmma,naive*" means the implementation. */
+bool space_list_means(const char *list, const char *name);
+/* CUGEN_ERROR_USAGE, with the nearest name, when part of the list means no implementation of the config. */
+int space_list_check(const struct config *config, const char *list, cugen_error *err);
 
 /* ---- Variants ---- */
 

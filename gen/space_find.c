@@ -198,13 +198,10 @@ static bool find_row(const struct search *search, size_t *row) {
    rule is the same for all of them. Gives the number of combinations; 0: more than an error is worth. */
 static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
-  const int first = search->space->config->first_tunable;
-  size_t count, next = 0;
-  const int *slots = expr_slots(rule->bound, &count);
+  const struct domain *domain = &search->space->domains[search->index];
   uint64_t open = 1;
   for (size_t i = 0; i < implementation->tunable_count; i++) {
-    while (next < count && slots[next] < first + (int)i) next++;
-    bool mentioned = next < count && slots[next] == first + (int)i;
+    bool mentioned = rule_mentions(domain, rule, i);
     fixed[i] = search->fixed[i] < 0 && !mentioned ? 0 : search->fixed[i];
     if (fixed[i] < 0) open *= implementation->tunables[i].value_count;
     if (open > LONE_RULE_MOST) return 0;
@@ -228,7 +225,7 @@ static bool removes_all(const struct search *search, const struct rule *rule, ui
    help. */
 static void keep_decisive(const struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->space->domains[search->index];
-  size_t count = search->implementation->restriction_count;
+  size_t count = domain->rule_count;
   uint64_t *alone = calloc(count + 1, sizeof *alone);
   int64_t *fixed = malloc((search->implementation->tunable_count + 1) * sizeof *fixed);
   bool any = false;
@@ -245,15 +242,18 @@ static void keep_decisive(const struct search *search, uint64_t *removed) {
 }
 
 static void add_culprits(const struct search *search, const uint64_t *removed) {
-  const struct config_implementation *implementation = search->implementation;
+  const struct domain *domain = &search->space->domains[search->index];
+  struct text text = {0};
   size_t culprits = 0;
-  for (size_t i = 0; i < implementation->restriction_count; i++) culprits += removed[i] > 0;
-  for (size_t i = 0; i < implementation->restriction_count; i++) {
+  for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
+  for (size_t i = 0; i < domain->rule_count; i++) {
     if (!removed[i]) continue;
-    error_append(search->err, "%s%s:%d: where \"%s\"", culprits > 1 ? "\n  " : " ", search->space->config->path,
-                 implementation->restrictions[i].line, expr_text(implementation->restrictions[i].expr));
-    if (culprits > 1) error_append(search->err, " (%llu combinations)", (unsigned long long)removed[i]);
+    text_add(&text, culprits > 1 ? "\n  " : " ");
+    space_rule_print(search->space, &domain->listed[i], &text);
+    if (culprits > 1) text_addf(&text, " (%llu combinations)", (unsigned long long)removed[i]);
   }
+  error_append(search->err, "%s", text_get(&text));
+  text_free(&text);
 }
 
 /* Walks what the text leaves open and tells who removes it. */
@@ -263,9 +263,10 @@ static int explain_missing(const struct search *search) {
     return error_set(search->err, CUGEN_ERROR_USAGE,
                      "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
                      search->space->config->path, one->unmet->line, expr_text(one->unmet->expr));
-  uint64_t *removed = calloc(search->implementation->restriction_count + 1, sizeof *removed);
+  const struct domain *domain = &search->space->domains[search->index];
+  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!removed) return error_memory(search->err);
-  int status = domain_walk(&search->space->domains[search->index], search->fixed, NULL, removed, search->err);
+  int status = domain_walk(domain, search->fixed, NULL, removed, search->err);
   if (!status) {
     status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
     keep_decisive(search, removed);

@@ -7,42 +7,6 @@
 
 /* ---- Domains ---- */
 
-/* Its expression mentions tunables only; the highest two slots are its levels. */
-static int rule_open(const struct domain *domain, size_t index, const bool *known, struct rule *out,
-                     cugen_error *err) {
-  const struct config_restriction *restriction = &domain->implementation->restrictions[index];
-  *out = (struct rule){.restriction = restriction, .index = index, .depth = -1, .hoist = -1};
-  int first = domain->config->first_tunable;
-  int status = expr_bind(restriction->expr, domain->slots, known, (size_t)first, &out->bound, err);
-  if (status) return status;
-  size_t count;
-  const int *slots = expr_slots(out->bound, &count);
-  if (count > 0) out->depth = slots[count - 1] - first;
-  if (count > 1) out->hoist = slots[count - 2] - first;
-  return CUGEN_OK;
-}
-
-static int compare_rules(const void *a, const void *b) {
-  const struct rule *x = a, *y = b;
-  if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int open_rules(struct domain *domain, cugen_error *err) {
-  size_t count = domain->implementation->restriction_count, first = (size_t)domain->config->first_tunable;
-  bool *known = malloc(first + 1);
-  domain->rules = calloc(count + 1, sizeof *domain->rules);
-  int status = known && domain->rules ? CUGEN_OK : error_memory(err);
-  if (!status) memset(known, true, first + 1);
-  for (size_t i = 0; i < count && !status; i++) {
-    status = rule_open(domain, i, known, &domain->rules[i], err);
-    if (!status) domain->rule_count++;
-  }
-  free(known);
-  if (!status) qsort(domain->rules, count, sizeof *domain->rules, compare_rules);
-  return status;
-}
-
 static int open_strides(struct domain *domain, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
   domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
@@ -59,21 +23,20 @@ static int open_strides(struct domain *domain, cugen_error *err) {
 }
 
 int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, struct domain *out, cugen_error *err) {
+                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err) {
   *out = (struct domain){.config = config, .implementation = implementation};
   out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
   out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
   if (!out->slots) return error_memory(err);
   memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
   int status = open_strides(out, err);
-  if (!status) status = open_rules(out, err);
+  if (!status) status = domain_open_rules(out, filter, err);
   if (status) domain_close(out);
   return status;
 }
 
 void domain_close(struct domain *domain) {
-  for (size_t i = 0; i < domain->rule_count; i++) expr_free(domain->rules[i].bound);
-  free(domain->rules);
+  domain_close_rules(domain);
   free(domain->slots);
   free(domain->strides);
   *domain = (struct domain){0};
@@ -181,25 +144,30 @@ static int walk_start(struct walk *walk, const int64_t *fixed) {
 /* The rule's error again, from its unbound form, where sizes still have their names; file:line and the values that
    it looked at are added. Only the first walk can fail (later ones see less), so that the problem is still there. */
 static int explain(const struct walk *walk, const struct rule *rule) {
-  const struct config *config = walk->domain->config;
-  size_t count;
-  bool holds;
-  expr_eval_bool(rule->restriction->expr, walk->slots, &holds, walk->err);
-  const int *slots = expr_slots(rule->bound, &count);
+  const struct domain *domain = walk->domain;
+  const struct space_rule *listed = &domain->listed[rule->index];
   struct text values = {0};
-  for (size_t i = 0; i < count; i++) {
-    text_addf(&values, " %s=", walk->domain->implementation->tunables[slots[i] - config->first_tunable].name);
-    value_print(walk->slots[slots[i]], &values);
+  bool holds;
+  expr_eval_bool(rule->written, walk->slots, &holds, walk->err);
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++) {
+    if (!rule_mentions(domain, rule, i)) continue;
+    text_addf(&values, " %s=", domain->implementation->tunables[i].name);
+    value_print(walk->slots[(size_t)domain->config->first_tunable + i], &values);
   }
-  error_prefix(walk->err, "%s:%d: where", config->path, rule->restriction->line);
-  error_append(walk->err, " (%s%s)", walk->domain->implementation->name, text_get(&values));
+  if (listed->kind == CUGEN_RESTRICTION_FILTER)
+    error_prefix(walk->err, "%s", listed->option);
+  else
+    error_prefix(walk->err, "%s:%d: where", domain->config->path, listed->line);
+  error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
   text_free(&values);
-  return CUGEN_ERROR_CONFIG;
+  int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;
+  if (walk->err) walk->err->status = status;
+  return status;
 }
 
 static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
   walk->steps++;
-  return expr_eval_bool(rule->bound, walk->slots, holds, NULL) ? explain(walk, rule) : CUGEN_OK;
+  return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
 }
 
 static int too_long(const struct walk *walk) {

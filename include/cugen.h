@@ -35,18 +35,18 @@ extern "C" {
    command that a signal has stopped has the signal's. */
 typedef enum cugen_status {
   CUGEN_OK = 0,
-  CUGEN_ERROR_INTERNAL = -1,    /* a defect of cugen itself */
-  CUGEN_ERROR_USAGE = -2,       /* a wrong option, setting or argument */
-  CUGEN_ERROR_CONFIG = -3,      /* a config does not load or does not make sense */
-  CUGEN_ERROR_TEMPLATE = -4,    /* a template does not expand */
-  CUGEN_ERROR_EMPTY = -5,       /* no variant satisfies the restrictions */
-  CUGEN_ERROR_COMPILE = -6,     /* the compiler refused an expanded source */
-  CUGEN_ERROR_DEVICE = -7,      /* the device or its driver failed */
-  CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file is not there */
-  CUGEN_ERROR_CACHE = -9,       /* the cache, or wisdom, is corrupt, foreign, or newer than this cugen */
-  CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
-  CUGEN_ERROR_WRONG = -11,      /* a wrong result, a finding of a check, or no variant came out right */
-  CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
+  CUGEN_ERROR_INTERNAL = -1, /* a defect of cugen itself */
+  CUGEN_ERROR_USAGE = -2,    /* a wrong option, setting or argument */
+  CUGEN_ERROR_CONFIG = -3,   /* a config does not load or does not make sense */
+  CUGEN_ERROR_TEMPLATE = -4, /* a template does not expand */
+  CUGEN_ERROR_EMPTY = -5,    /* no variant satisfies the restrictions */
+  CUGEN_ERROR_COMPILE = -6,  /* the compiler refused an expanded source */
+  CUGEN_ERROR_DEVICE = -7,   /* the device or its driver failed */
+  CUGEN_ERROR_MISSING = -8,  /* a driver, NVRTC, a compiler or a file is not there */
+  CUGEN_ERROR_CACHE = -9,    /* the cache, or wisdom, is corrupt, foreign, or newer than this cugen */
+  CUGEN_ERROR_IO = -10,      /* reading or writing failed: permissions, full disk */
+  CUGEN_ERROR_WRONG = -11,   /* a wrong result, a finding of a check, or no variant came out right (in the budget) */
+  CUGEN_ERROR_MEMORY = -12,  /* out of memory, on the host or the device */
   CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request, everything measured is kept; exit code 130 (Ctrl-C) or 143 */
 } cugen_status;
 
@@ -77,7 +77,8 @@ typedef struct cugen_options {
   const char *cache;        /* database file; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none" */
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++, clang++ */
-  const char *worker;       /* program started for isolated work; default $CUGEN_WORKER, this cugen itself */
+  const char *worker;       /* program started for isolated work; default $CUGEN_WORKER, else the cugen-worker that is
+                               installed with the library, see cugen_worker_main */
   const char *device_dir;   /* looked in before the described devices that ship */
 } cugen_options;
 
@@ -213,6 +214,8 @@ const char *cugen_kernel_problem(const cugen_kernel *kernel);
 const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
 /* Which tuned problem serves one that was not tuned, as the config says it: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
+/* What the config ranks variants by: "time", or the declared work in a second: "flops", "bytes". */
+const char *cugen_kernel_objective(const cugen_kernel *kernel);
 /* The device it is for: options.device, or the default that was found. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
 /* NULL, or why options.device's default fell back to the cpu device. */
@@ -251,7 +254,7 @@ typedef enum cugen_argument_kind {
 typedef struct cugen_argument_info {
   const char *name;
   cugen_argument_kind kind;
-  const char *dtype;              /* "f32" */
+  const char *dtype;              /* "f32"; "struct": a scalar that is one, passed by value */
   int rank;                       /* 0 for a scalar */
   int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
   int64_t stride[CUGEN_MAX_RANK]; /* elements, from layout and pitch */
@@ -260,6 +263,7 @@ typedef struct cugen_argument_info {
   const char *memory;             /* "device", "pinned", "mapped", "managed" */
   int compiled_in;                /* scalar: its value is part of the source, it is not passed */
   int absent;                     /* the problem has no such argument: pass NULL. It reads as a scalar then */
+  int overwrite;                  /* input: the kernel may write to the buffer, which is not const then */
 } cugen_argument_info;
 
 /* How many arguments there are, and the one at index, in the config's order. CUGEN_ERROR_USAGE: there is none at
@@ -284,15 +288,42 @@ typedef struct cugen_implementation_info {
   uint64_t cartesian, valid;
 } cugen_implementation_info;
 
+/* What removes combinations. */
+typedef enum cugen_restriction_kind {
+  CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
+  CUGEN_RESTRICTION_LIMIT,     /* no device, or not this one, launches it: text is such as "block y: 1 to 1024" */
+  CUGEN_RESTRICTION_FILTER     /* it was not asked for, see cugen_kernel_filter */
+} cugen_restriction_kind;
+
 /* A restriction is tried as soon as its names are bound; removed counts the combinations it was the first to
-   rule out, so that cartesian = valid + the sum of removed. */
+   rule out, so that cartesian = valid + the sum of removed. Limits and filters are listed
+   only where they removed something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
-  const char *file;
-  int line;
+  const char *file; /* of a filter the option: "--where" */
+  int line;         /* of a limit that of the launch; of a filter 0 */
   uint64_t removed;
+  cugen_restriction_kind kind;
 } cugen_restriction_info;
+
+/* Which variants are wanted. An implementation without a tunable that is named here has none of them. */
+typedef struct cugen_filter {
+  size_t size;              /* sizeof(cugen_filter) */
+  const char *const *where; /* expressions in the config's language, such as "BM >= 64": all must hold */
+  size_t where_count;
+  const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
+  const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
+} cugen_filter;
+
+#define CUGEN_FILTER_INIT                                                                                            \
+  { sizeof(cugen_filter), NULL, 0, NULL, NULL }
+
+/* From now on the kernel's space is what the filter admits: counts, variants, records, what a check draws from, what is tuned,
+   and the best. What is remembered is not changed, and another filter or NULL shows the rest again. The filter is copied.
+   CUGEN_ERROR_USAGE, and everything is as before: an unknown name, a pattern that means nothing. Without a variant left, what
+   needs one is CUGEN_ERROR_EMPTY. */
+int cugen_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
 /* The first call walks the space. index: below the count in cugen_space_info, else CUGEN_ERROR_USAGE. */
 int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
@@ -342,7 +373,7 @@ typedef struct cugen_check_traffic {
 typedef struct cugen_check_skip {
   const char *what, *why; /* a variant or an implementation; what it needs that the cpu device has not */
   int refused;            /* the compiler refused it; 0: by what the config says it is not for this device */
-  size_t variants;
+  size_t variants;        /* implementations, where what is one */
 } cugen_check_skip;
 
 /* One run: a variant on a problem. */
@@ -386,7 +417,9 @@ typedef struct cugen_check {
   size_t skip_count;
   const cugen_check_ran *ran;      /* in the order in which they ended */
   size_t variants, problems, runs; /* that were checked */
-  uint64_t variants_of;            /* in the kernel's space */
+  uint64_t variants_of;            /* there are for the check problem */
+  size_t variants_elsewhere;       /* of variants: only other problems have them (a size, type, layout) */
+  size_t runs_done, runs_planned;  /* done: also those that ended as a skip; fewer than planned: interrupted */
 } cugen_check;
 
 /* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the
@@ -398,7 +431,9 @@ typedef struct cugen_check {
 
    CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
    then. CUGEN_ERROR_COMPILE: nothing was found, but something in out->skips was refused by the compiler. CUGEN_ERROR_MISSING: there
-   is no C++ compiler. What else is in out->skips was not checked, which is no error. */
+   is no C++ compiler.
+   CUGEN_ERROR_EMPTY: nothing was checked; out->skips says why, and the message. What else is in out->skips was not checked,
+   which is no error. */
 int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
                        cugen_error *error);
 
@@ -414,13 +449,14 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 
 /* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
 typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,  /* right, and timed */
-  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
-  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads, registers, too much shared memory */
-  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance */
-  CUGEN_OUTCOME_BOUNDS,  /* it wrote or read outside its buffers */
-  CUGEN_OUTCOME_TRAP,    /* it trapped, or the process died */
-  CUGEN_OUTCOME_TIMEOUT  /* it did not end within its time limit */
+  CUGEN_OUTCOME_OK = 0,     /* right, and timed */
+  CUGEN_OUTCOME_COMPILE,    /* the compiler refused it */
+  CUGEN_OUTCOME_LAUNCH,     /* the device cannot launch it: too many threads, registers, too much shared memory */
+  CUGEN_OUTCOME_WRONG,      /* the result differs from the reference by more than the tolerance, or verify says so */
+  CUGEN_OUTCOME_BOUNDS,     /* it wrote or read outside its buffers */
+  CUGEN_OUTCOME_TRAP,       /* it trapped, or the process died */
+  CUGEN_OUTCOME_TIMEOUT,    /* it did not end within its time limit */
+  CUGEN_OUTCOME_UNPREDICTED /* the model has no time for it: nothing is wrong with the variant. Of predictions alone */
 } cugen_outcome;
 
 /* "wrong result" and the like; never NULL. */
@@ -454,8 +490,11 @@ typedef struct cugen_record {
   int power_watts;              /* the whole board's, while measuring; 0: not known */
   const char *throttle;         /* what held the clocks back then, such as "power cap"; "" */
   int predicted; /* nothing was measured: the times are the model's, see cugen_kernel_use_predictions */
-  int verified; /* the result was compared with the reference's; 0: it did not run, or the config has reference "none": then OK
-                   says only that it ran */
+  int verified; /* the result was compared with the reference's or judged by the config's verify kernel; 0: it did not
+                   run, or the config has reference "none": then OK says only that it ran */
+  const char *unverified; /* why an OK one is not; "": it is */
+  int64_t measured_at;    /* or predicted; seconds since the epoch */
+  double cost; /* what the config's objective ranks by, the least first: seconds, or seconds for each unit of work */
 } cugen_record;
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------- */
@@ -489,35 +528,53 @@ typedef struct cugen_tune_options {
   double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
   int threads;                      /* compile threads; 0: one a processor */
   int again;                        /* measure again what is remembered */
-  const char *implementation;       /* only this one, or these: "wgmma,wgmma_stream"; NULL: all */
+  const char *implementation;       /* only this one, or these: "wgmma,naive*"; NULL: all */
   cugen_progress_callback progress; /* NULL: none */
   void *context;                    /* for progress */
   unsigned flags;                   /* CUGEN_TUNE_... */
   void *cuda_context;               /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
+  double
+      verify_seconds; /* of predictions: how long the first may be verified, see cugen_kernel_tune; 0: 30; < 0: not at all */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0 }
 
 /* What a run of cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
-  uint64_t valid;    /* variants in the space */
-  size_t remembered; /* of them known before this run */
-  size_t tried;      /* in this run */
-  size_t failed;     /* in this run, for whatever reason */
-  size_t leaders;    /* taken first because they lead what is remembered of near problems */
-  uint64_t left;     /* variants still untried */
-  size_t compiled;   /* compiles; fewer than tried when sources were equal */
-  double seconds;    /* wall time */
-  double measuring;  /* seconds of it during which the device verified or measured */
-  int interrupted;   /* the callback asked to stop */
+  uint64_t valid;     /* variants in the space */
+  size_t remembered;  /* of them known before this run */
+  size_t tried;       /* in this run */
+  size_t failed;      /* in this run, for whatever reason */
+  size_t unpredicted; /* in this run: the model has no time for them, nothing is wrong with them */
+  size_t leaders;     /* taken first because they lead what is remembered of near problems */
+  uint64_t left;      /* variants still untried */
+  size_t compiled;    /* compiles; fewer than tried when sources were equal */
+  double seconds;     /* wall time */
+  double measuring;   /* seconds of it during which the device verified or measured */
+  int interrupted;    /* the callback asked to stop */
+  size_t verified;    /* of predictions: ran on the cpu device in this run and came out right, */
+  size_t refuted;     /* and wrong: they are remembered as failed */
+  const char
+      *unverified; /* of predictions: why the first is not verified; NULL: it is. It lives until the kernel is tuned
+                             again or closed */
 } cugen_tune_result;
 
 /* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes. But for
    "exhaustive" it begins with the variants that lead what is remembered of this kernel for other sizes on the same
    device, the nearest first.
-   CUGEN_ERROR_WRONG: not one variant came out right. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both
+   The budget ends with what is under way: no compile is begun that would take longer than it, by those before. It is
+   exceeded by at most one compile (on the cpu device by none: the compiler is killed), one variant, and on a GPU the final
+   rounds of the fastest four.
+   CUGEN_ERROR_WRONG: not one variant came out right, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both
    cases *result and the records are filled.
+
+   On a GPU that is only described it predicts, then verifies the prediction that leads: the variant is run in a worker on the
+   cpu device, with the config's check problem and the source and launches that are the GPU's. One that comes out wrong is
+   remembered as failed, and the next leads and is verified, until one is right or verify_seconds are over. What came out right
+   is remembered, too. result->unverified says why the first is not verified: there is no reference, C++ compiler or worker
+   program, it needs what the cpu device has not, time was over, or CUGEN_TUNE_IN_PROCESS: then nothing runs. None of these
+   is an error, and everything predicted is kept.
 
    With CUGEN_TUNE_IN_PROCESS no process is started: a thread verifies and measures, on a GPU in options->cuda_context,
    else in the context current here, else in the primary one, beside whatever else runs there and disturbs the times.
@@ -587,6 +644,8 @@ int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources
 /* The names of the described devices that ship, "model:K40" and so on from the oldest, as options.device takes them. Returns
    how many there are; fills at most count. The strings live until the library is closed. */
 size_t cugen_models(cugen *lib, const char **out, size_t count);
+/* The same as devices: what their descriptions say, "model:K40" as the id. */
+size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);
 
 /* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------- */
 
@@ -804,7 +863,8 @@ int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out
      count. What is given must be zeroed once where the config says fill = "zero".
      One that is read as a texture (access = "texture") must lie at a multiple of 512 bytes, else CUGEN_ERROR_USAGE.
    - a scalar: a pointer to its value, of the type that the argument's dtype names, copied now; NULL: the problem's
-     value. The grid stays the problem's. One that is compiled in takes no other value.
+     value. The grid stays the problem's. One that is compiled in takes no other value. Of a struct (dtype "struct") a
+     pointer to its bytes, as many as cugen_argument_info says.
    - a constant: a pointer to its values, on either side, copied now. In a __constant__ symbol they belong to the plan: the
      last bind counts for all of its calls. Read by address they are the call's. The context is synchronised. */
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
@@ -855,9 +915,20 @@ int cugen_kernel_export(cugen_kernel *kernel, const cugen_export_options *option
 
 /* ---- Isolated work ------------------------------------------------------------------------------------------- */
 
-/* The process started as options.worker runs this and returns its result from main: it serves its parent over the
-   file descriptor named in argv and does nothing else. */
+/* What is tuned, run or checked is started in a process of its own: "PROGRAM worker". PROGRAM is options.worker, $CUGEN_WORKER,
+   or cugen-worker, which is installed with the library and found beside it, so that an application need do nothing. The running
+   program is never started again unless it is named. Where there is none, or it is of another build, the function that needs it
+   gives CUGEN_ERROR_MISSING, with the places looked at.
+
+   An application that cannot bring cugen-worker along may be its own worker: options.worker names its file, and its main returns
+   what this gives, before anything else, when argv[1] is "worker". It serves its parent over file descriptor 3. */
 int cugen_worker_main(int argc, char **argv);
+
+/* Where this header lies, kept in the program: a statically linked one finds the installation's worker by it. */
+#if defined(__GNUC__) && !defined(CUGEN_INSIDE)
+extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
+const char cugen_header_file[] = __FILE__;
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "cache_tables.h"
+#include "plan.h"
 
 /* ---- Transactions -------------------------------------------------------------------------------------------- */
 
@@ -63,12 +64,39 @@ void cache_record_free(struct cache_record *record) {
   record->variant = record->reason = NULL;
 }
 
+bool cache_record_is_refuted(const struct cache_record *record) {
+  return record->outcome == CUGEN_OUTCOME_WRONG || record->outcome == CUGEN_OUTCOME_BOUNDS ||
+         record->outcome == CUGEN_OUTCOME_TRAP;
+}
+
+double cache_record_cost(const struct cache_record *record, enum objective objective) {
+  double work = objective_work(objective, record->flops, record->bytes);
+  return work > 0 ? record->seconds / work : (double)INFINITY;
+}
+
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
   record->hash = spec->hash;
   record->source_hash = spec->source_hash;
   record->launches_hash = spec->launches_hash;
   record->arguments_hash = spec->arguments_hash;
   record->proof_hash = spec->proof_hash;
+}
+
+static bool same_hash(struct hash a, struct hash b) {
+  return strcmp(a.hex, b.hex) == 0;
+}
+
+static bool same_work(const struct cache_record *record, const struct kernel_spec *spec) {
+  return record->outcome != CUGEN_OUTCOME_OK || objective_work(spec->objective, record->flops, record->bytes) ==
+                                                    objective_work(spec->objective, spec->flops, spec->bytes);
+}
+
+bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted) {
+  if (!same_work(record, spec)) return false;
+  if (same_hash(record->hash, spec->hash)) return true;
+  if (!predicted || cache_record_is_refuted(record)) return false;
+  return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
+         same_hash(record->arguments_hash, spec->arguments_hash);
 }
 
 static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
@@ -88,6 +116,15 @@ bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *recor
     if (!bind_column(statement, 5 + i, &cache_columns[i], (const char *)record + cache_columns[i].offset))
       return false;
   return true;
+}
+
+bool cache_bind_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                      bool unknown) {
+  sqlite3_stmt *supersede = cache->statements[RECORD_SUPERSEDE], *add = cache->statements[RECORD_ADD];
+  return cache_bind_key(supersede, key) && cache_bind_text(supersede, 5, record->variant) &&
+         cache_bind_text(supersede, 6, record->hash.hex) && sqlite3_bind_int(supersede, 7, unknown) == SQLITE_OK &&
+         cache_bind_text(supersede, CACHE_ORIGIN, key->origin) && cache_bind_key(add, key) &&
+         cache_bind_record(add, record) && cache_bind_text(add, CACHE_ORIGIN, key->origin);
 }
 
 const char *cache_column_text(sqlite3_stmt *statement, int i) {
@@ -146,10 +183,11 @@ static void records_free(struct records *records) {
 static int load_all(struct cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
                     struct records *records, cugen_error *err) {
   bool memory = true;
-  if (statement && cache_bind_key(statement, key)) {
+  if (statement && cache_bind_key(statement, key) && cache_bind_text(statement, CACHE_ORIGIN, key->origin)) {
     while (memory && sqlite3_step(statement) == SQLITE_ROW) {
       struct cache_record *next = records_next(records);
       memory = next && cache_read_record(statement, next);
+      if (memory) next->elsewhere = sqlite3_column_int(statement, CACHE_COLUMNS) != 0;
       if (memory) records->count++;
     }
   }
@@ -170,7 +208,7 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
                cugen_error *err) {
   struct records records = {0};
   pthread_mutex_lock(&cache->lock);
-  int status = load_all(cache, cache->statements[RECORD_LOAD], key, &records, err);
+  int status = load_all(cache, cache->statements[RECORD_LOAD + key->objective], key, &records, err);
   pthread_mutex_unlock(&cache->lock);
   return hand_out(status, &records, out, count);
 }
@@ -185,7 +223,7 @@ static int visit_record(sqlite3_stmt *statement, cache_visitor *visit, void *con
 
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
                   cugen_error *err) {
-  sqlite3_stmt *statement = cache->statements[RECORD_FASTEST];
+  sqlite3_stmt *statement = cache->statements[RECORD_BEST + key->objective];
   int status = CUGEN_OK;
   bool stop = false;
   pthread_mutex_lock(&cache->lock);
@@ -202,9 +240,10 @@ int cache_history(struct cache *cache, const struct cache_key *key, struct cache
                   cugen_error *err) {
   struct records records = {0};
   pthread_mutex_lock(&cache->lock);
-  sqlite3_stmt *statement = cache_query(
-      cache, "SELECT %s FROM record WHERE superseded = 1 AND space_id = (SELECT id FROM space WHERE device = ?1 "
-             "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
+  sqlite3_stmt *statement =
+      cache_query(cache, "SELECT %s, 0 FROM record WHERE superseded = 1 AND origin IN ('', " CACHE_ORIGIN_PLACE
+                         ") AND space_id = (SELECT id FROM space WHERE device = ?1 "
+                         "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
   int status = load_all(cache, statement, key, &records, err);
   sqlite3_finalize(statement);
   pthread_mutex_unlock(&cache->lock);
@@ -232,9 +271,7 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
   sqlite3_stmt *const *statements = cache->statements;
   pthread_mutex_lock(&cache->lock);
   hurry(cache);
-  bool good = cache_bind_key(statements[SPACE_ADD], key) && cache_bind_key(statements[RECORD_SUPERSEDE], key) &&
-              cache_bind_text(statements[RECORD_SUPERSEDE], 5, record->variant) &&
-              cache_bind_key(statements[RECORD_ADD], key) && cache_bind_record(statements[RECORD_ADD], record) &&
+  bool good = cache_bind_key(statements[SPACE_ADD], key) && cache_bind_store(cache, key, record, true) &&
               cache_step(cache, BEGIN) && cache_step(cache, SPACE_ADD) && cache_step(cache, RECORD_SUPERSEDE) &&
               cache_step(cache, RECORD_ADD);
   int status = cache_finish(cache, good, "remember a measurement", err);
@@ -300,7 +337,7 @@ static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *foun
 }
 
 static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
-  while (out->entry_count < KERNEL_MAX_LAUNCHES && sqlite3_step(statement) == SQLITE_ROW) {
+  while (out->entry_count < KERNEL_MAX_ENTRIES && sqlite3_step(statement) == SQLITE_ROW) {
     char *name = strdup(cache_column_text(statement, 0));
     if (!name) return false;
     read_resources(statement, &out->resources[out->entry_count]);
@@ -323,6 +360,7 @@ static int load_image(struct cache *cache, const char *key, struct compiled *out
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
                     struct text *out, cugen_error *err) {
   text_addf(out, "%s %s %s nvrtc %d", spec->source_hash.hex, arch, options, nvrtc_version);
+  plan_add_entries(spec, out);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 

@@ -14,7 +14,15 @@ struct cache_key {
   const char *config;  /* kernel name */
   const char *problem; /* "M=4096 ... dtype=f32" */
   const char *options; /* compile options and architecture */
+  /* Of which config file, since two may give their kernels one name; NULL or "": not known. It keeps their records apart and
+     decides nothing: a record of another file with the kernel's own hash is as good as an own one. */
+  const char *origin;
+  enum objective objective; /* what its records are ranked by; no part of what they belong to */
 };
+
+/* Whether the variant of a prediction was run on the cpu device and came out right. One that came out wrong has another
+   outcome; a measurement is of a variant that ran. */
+enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
 struct cache_record {
   char *variant;
@@ -31,15 +39,29 @@ struct cache_record {
   double occupancy;
   char limiter[24];
   int cluster_blocks, active_clusters; /* as in cugen_record */
+  int verdict;                         /* enum cache_verdict */
+  char unverified[160];                /* why it could not be verified; "" */
   double flops, bytes;
   int clock_mhz, power_watts;
   char throttle[48]; /* as device_clock's */
   int driver_version, nvrtc_version;
   int64_t measured_at; /* seconds since the epoch */
+  bool elsewhere;      /* as loaded: of a config file that is known and not the key's */
 };
 
 void cache_record_free(struct cache_record *record);
+/* What records are ranked by, the least first: seconds, for each unit of work where the objective is a rate. Infinite
+   without work. */
+double cache_record_cost(const struct cache_record *record, enum objective objective);
+/* Times of right records within this factor of the best cost are a tie: the variant that comes first in the config is
+   the simpler one and leads. */
+#define CACHE_TIE 1.005
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
+/* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
+bool cache_record_is_refuted(const struct cache_record *record);
+/* Whether the record says something of this kernel. A time that is predicted does not depend on what a result is held
+   against, that a variant is wrong does. A rate is of the work that the config declares. */
+bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted);
 
 /* path "" or "none": a cache in memory. A folder that cannot be written: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
@@ -48,10 +70,10 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
 
-/* All current records of the key, ok ones by time, then the rest; the caller frees each and the array. */
+/* All current records of the key, ok ones by cost, then the rest; the caller frees each and the array. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                cugen_error *err);
-/* Calls visit with the current ok records of the key, the fastest first, until it sets *stop or fails; no more are read
+/* Calls visit with the current ok records of the key, the least cost first, until it sets *stop or fails; no more are read
    than it is shown. It may take a record's strings and leave NULL in their place. visit may not use the cache. */
 typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
@@ -61,7 +83,8 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
                    cugen_error *err);
-/* Adds the record; an older record of the same variant becomes history. On a read-only cache this keeps it in
+/* Adds the record; an older record of the same variant becomes history, if it is of the key's origin, of none that is known, or of the
+   same kernel (hash). On a read-only cache this keeps it in
    memory for this process. What was stored is there whatever becomes of this process; of a power cut the next store
    makes it safe that comes a fifth of a second after the last safe one, or cache_sync. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,

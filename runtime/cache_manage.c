@@ -7,9 +7,13 @@
 
 /* ---- Sets of records ----------------------------------------------------------------------------------------- */
 
+/* Neither right nor without a prediction. */
+#define FAILED "outcome NOT IN (0, 7)"
+_Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
+
 static const char spaces_sql[] =
     "SELECT s.id, s.device, s.config, s.problem, s.options, "
-    "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND r.outcome <> 0), "
+    "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND r." FAILED "), "
     "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, b.bytes "
     "FROM space s JOIN record r ON r.space_id = s.id "
     "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
@@ -105,7 +109,7 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_sp
 
 /* ---- Removing ------------------------------------------------------------------------------------------------- */
 
-#define RECORDS_MEANT "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR outcome <> 0)"
+#define RECORDS_MEANT "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ")"
 
 /* An image is made for a source; what was remembered before format 2 does not say which was its own. */
 #define IMAGES_UNWANTED                                                                                              \

@@ -31,26 +31,24 @@ static bool same_record(const struct cache_record *a, const struct cache_record 
   return true;
 }
 
-static int rank(cugen_outcome outcome) {
-  switch (outcome) {
-  case CUGEN_OUTCOME_WRONG:
-  case CUGEN_OUTCOME_BOUNDS:
-  case CUGEN_OUTCOME_TRAP: return 0;
-  case CUGEN_OUTCOME_OK: return 1;
-  default: return 2;
-  }
+static int rank(const struct cache_record *record) {
+  if (cache_record_is_refuted(record)) return 0;
+  return record->outcome == CUGEN_OUTCOME_OK ? 1 : 2;
 }
 
 static bool goes_first(const struct cache_record *new, const struct cache_record *old) {
   if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
-  if (rank(new->outcome) != rank(old->outcome)) return rank(new->outcome) < rank(old->outcome);
-  return new->outcome == CUGEN_OUTCOME_OK ? new->seconds < old->seconds : new->measured_at > old->measured_at;
+  if (rank(new) != rank(old)) return rank(new) < rank(old);
+  if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
+  if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
+  return new->seconds < old->seconds;
 }
 
 /* ---- One set of records ---------------------------------------------------------------------------------------- */
 
-static const char held_sql[] = "SELECT %s, superseded FROM record WHERE space_id = (SELECT id FROM space WHERE "
-                               "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY variant, id";
+static const char held_sql[] =
+    "SELECT %s, superseded, origin <> '' FROM record WHERE space_id = (SELECT id FROM space WHERE "
+    "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY variant, id";
 static const char history_sql[] = "INSERT INTO record (space_id, superseded, %s) VALUES ((SELECT id FROM space WHERE "
                                   "device = ?1 AND config = ?2 AND "
                                   "problem = ?3 AND options = ?4), 1, %v)";
@@ -81,6 +79,7 @@ static bool add_held(struct held *held, sqlite3_stmt *row) {
   struct held_record *next = &held->data[held->count];
   next->current = sqlite3_column_int(row, CACHE_COLUMNS) == 0;
   if (!cache_read_record(row, &next->record)) return false;
+  next->record.elsewhere = sqlite3_column_int(row, CACHE_COLUMNS + 1) != 0;
   held->count++;
   return true;
 }
@@ -110,10 +109,16 @@ static bool add_history(struct merge *merge, const struct cache_entry *entry) {
 
 static bool add_current(struct merge *merge, const struct cache_entry *entry) {
   struct cache *cache = merge->cache;
-  sqlite3_stmt *supersede = cache->statements[RECORD_SUPERSEDE], *add = cache->statements[RECORD_ADD];
-  return cache_bind_key(supersede, &entry->key) && cache_bind_text(supersede, 5, entry->record.variant) &&
-         cache_bind_key(add, &entry->key) && cache_bind_record(add, &entry->record) &&
+  return cache_bind_store(cache, &entry->key, &entry->record, !entry->key.origin) &&
          cache_step(cache, RECORD_SUPERSEDE) && cache_step(cache, RECORD_ADD);
+}
+
+/* What the new record is compared with: the current one of the same kernel, else one of a config file that nobody knows, as its own
+   is. Others stay beside it. */
+static bool meets(const struct held_record *held, const struct cache_entry *entry) {
+  if (!held->current) return false;
+  bool unknown = !held->record.elsewhere && !entry->key.origin;
+  return unknown || strcmp(held->record.hash.hex, entry->record.hash.hex) == 0;
 }
 
 static bool merge_entry(struct merge *merge, const struct cache_entry *entry) {
@@ -123,7 +128,9 @@ static bool merge_entry(struct merge *merge, const struct cache_entry *entry) {
   while (held->at < held->count && strcmp(held->data[held->at].record.variant, variant) < 0) held->at++;
   for (size_t i = held->at; i < held->count && strcmp(held->data[i].record.variant, variant) == 0; i++) {
     if (same_record(&held->data[i].record, &entry->record)) return merge->out->known++, true;
-    if (held->data[i].current) current = &held->data[i].record;
+    if (!meets(&held->data[i], entry)) continue;
+    if (!current || strcmp(held->data[i].record.hash.hex, entry->record.hash.hex) == 0)
+      current = &held->data[i].record;
   }
   bool first = !current || goes_first(&entry->record, current);
   ++*(!current ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);

@@ -19,11 +19,12 @@ static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",   
 #define COLUMN(type, name, member)          COLUMN_OF(1, 0, type, name, member)
 #define COLUMN_2(type, name, member)        COLUMN_OF(2, 0, type, name, member)
 #define COLUMN_3(type, name, member)        COLUMN_OF(3, 0, type, name, member)
+#define COLUMN_4(most, type, name, member)  COLUMN_OF(4, most, type, name, member)
 
 const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_TEXT, "variant", variant),
     COLUMN(COLUMN_HASH, "hash", hash.hex),
-    COLUMN_TO(CUGEN_OUTCOME_TIMEOUT, COLUMN_INT, "outcome", outcome),
+    COLUMN_TO(CUGEN_OUTCOME_UNPREDICTED, COLUMN_INT, "outcome", outcome),
     COLUMN(COLUMN_TEXT, "reason", reason),
     COLUMN(COLUMN_INT, "samples", samples),
     COLUMN(COLUMN_REAL, "seconds", seconds),
@@ -55,6 +56,8 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN_2(COLUMN_HASH, "proof_hash", proof_hash.hex),
     COLUMN_3(COLUMN_INT, "cluster_blocks", cluster_blocks),
     COLUMN_3(COLUMN_INT, "active_clusters", active_clusters),
+    COLUMN_4(CACHE_VERDICTS - 1, COLUMN_INT, "verdict", verdict),
+    COLUMN_4(0, COLUMN_CHARS, "unverified", unverified),
 };
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
@@ -72,6 +75,14 @@ bool cache_is_hash(const char *text) {
 #define KEY_IS       "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4"
 #define SPACE_OF_KEY "(SELECT id FROM space WHERE " KEY_IS ")"
 
+/* cost is cache_record_cost's, for each objective. By seconds alone is in the order of record_fastest: nothing is sorted. */
+#define LOAD_BY(cost)                                                                                                \
+  "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE                                                                \
+  ") FROM record WHERE superseded = 0 AND space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, " cost ", id"
+#define BEST_BY(cost)                                                                                                \
+  "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY " ORDER BY " cost ", id"
+#define COST_BY(work) "coalesce(seconds / " work ", 9e999)"
+
 /* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
 static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -79,13 +90,17 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
                    "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY id",
-    [RECORD_LOAD] = "SELECT %s FROM record WHERE superseded = 0 AND space_id = " SPACE_OF_KEY
-                    " ORDER BY outcome <> 0, seconds, id",
-    [RECORD_FASTEST] = "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
-                       " ORDER BY seconds, id", /* in the order of record_fastest: nothing is sorted */
+    [RECORD_LOAD + OBJECTIVE_TIME] = LOAD_BY("seconds"),
+    [RECORD_LOAD + OBJECTIVE_FLOPS] = LOAD_BY(COST_BY("flops")),
+    [RECORD_LOAD + OBJECTIVE_BYTES] = LOAD_BY(COST_BY("bytes")),
+    [RECORD_BEST + OBJECTIVE_TIME] = BEST_BY("seconds"),
+    [RECORD_BEST + OBJECTIVE_FLOPS] = BEST_BY(COST_BY("flops")),
+    [RECORD_BEST + OBJECTIVE_BYTES] = BEST_BY(COST_BY("bytes")),
     [RECORD_SUPERSEDE] =
-        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND space_id = " SPACE_OF_KEY,
-    [RECORD_ADD] = "INSERT INTO record (space_id, superseded, %s) VALUES (" SPACE_OF_KEY ", 0, %v)",
+        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
+        "(origin = " CACHE_ORIGIN_PLACE " OR (origin = '' AND ?7) OR hash = ?6) AND space_id = " SPACE_OF_KEY,
+    [RECORD_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (" SPACE_OF_KEY
+                   ", 0, " CACHE_ORIGIN_PLACE ", %v)",
     [IMAGE_LOAD] = "SELECT checksum, hash, log, data FROM images WHERE key = ?1",
     [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
                       "FROM image_entries WHERE key = ?1 ORDER BY position",
@@ -95,6 +110,8 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
                         "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 };
 
+#define ORIGIN_SQL  "origin TEXT NOT NULL DEFAULT ''"
+#define CURRENT_SQL "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0;\n"
 #define FASTEST_SQL                                                                                                  \
   "CREATE INDEX IF NOT EXISTS record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0;\n"
 
@@ -105,9 +122,7 @@ static const char tables_sql[] =
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
     "CREATE TABLE record (\n"
     "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
-    "  %t) STRICT;\n"
-    "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;\n" FASTEST_SQL
-    "CREATE TABLE image (\n"
+    "  %t,\n  " ORIGIN_SQL ") STRICT;\n" CURRENT_SQL FASTEST_SQL "CREATE TABLE image (\n"
     "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
     "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
     "CREATE TABLE image_entry (\n"
@@ -215,12 +230,22 @@ static const char migrate_2_sql[] = "ALTER TABLE record ADD COLUMN cluster_block
                                     "ALTER TABLE record ADD COLUMN active_clusters INTEGER NOT NULL DEFAULT 0;"
                                     "PRAGMA user_version = 3";
 
-static const char copy_sql[] = "INSERT INTO main.space SELECT * FROM disk.space;"
-                               "INSERT INTO main.record (id, space_id, superseded, %s) "
-                               "SELECT id, space_id, superseded, %o FROM disk.record";
+static const char migrate_3_sql[] = "ALTER TABLE record ADD COLUMN verdict INTEGER NOT NULL DEFAULT 0;"
+                                    "ALTER TABLE record ADD COLUMN unverified TEXT NOT NULL DEFAULT '';"
+                                    "PRAGMA user_version = 4";
+
+static const char migrate_4_sql[] =
+    "ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL "PRAGMA user_version = 5";
+
+#define COPY_SQL(origin)                                                                                             \
+  "INSERT INTO main.space SELECT * FROM disk.space;"                                                                 \
+  "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
+  "SELECT id, space_id, superseded, %o, " origin " FROM disk.record"
+static const char copy_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of format 5, before */
 
 /* From each format to the next. */
-static const char *const migrations[CACHE_FORMAT_VERSION] = {[1] = migrate_1_sql, [2] = migrate_2_sql};
+static const char *const migrations[CACHE_FORMAT_VERSION] = {
+    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql, [4] = migrate_4_sql};
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -238,7 +263,8 @@ bool cache_migrate(sqlite3 *db) {
 
 bool cache_copy_disk(sqlite3 *db) {
   struct text sql = {0};
-  write_sql(copy_sql, query_number(db, "PRAGMA disk.user_version"), &sql);
+  int format = query_number(db, "PRAGMA disk.user_version");
+  write_sql(format < 5 ? copy_4_sql : copy_sql, format, &sql);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
   return good;

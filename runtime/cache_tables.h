@@ -10,7 +10,7 @@
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 3,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_FORMAT_VERSION = 5,          /* in its header at byte 60; any change of the tables raises it */
   CACHE_BUSY_SECONDS = 5
 };
 
@@ -27,22 +27,25 @@ struct cache_column {
 };
 
 /* Columns that came with a later format stand last, as ALTER TABLE puts them. */
-enum { CACHE_COLUMNS = 34 };
+enum { CACHE_COLUMNS = 36 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 bool cache_column_holds(const struct cache_column *column, double number);
 bool cache_is_hash(const char *text);
 
 /* ---- Statements ---- */
 
-/* ?1 to ?4 are the key in every statement about records and spaces, ?5 on a record's columns, the variant first. */
+/* ?1 to ?4 are the key in every statement about records and spaces, ?5 on a record's columns, the variant first. The key's origin is
+   bound where a statement asks for it. */
+#define CACHE_ORIGIN_PLACE "?60"
+enum { CACHE_ORIGIN = 60 };
 enum cache_statement {
   BEGIN,
   COMMIT,
   SPACE_ADD,
   SPACE_LIST,
-  RECORD_LOAD,
-  RECORD_FASTEST,
-  RECORD_SUPERSEDE,
+  RECORD_LOAD, /* one for each objective, in its order; so below */
+  RECORD_BEST = RECORD_LOAD + OBJECTIVES,
+  RECORD_SUPERSEDE = RECORD_BEST + OBJECTIVES,
   RECORD_ADD,
   IMAGE_LOAD,
   IMAGE_ENTRIES,
@@ -110,6 +113,9 @@ bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
 bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key);
 bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record);
 const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
+/* Of RECORD_SUPERSEDE and RECORD_ADD. unknown: what is of no known origin is superseded, too. */
+bool cache_bind_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                      bool unknown);
 /* A record's columns stand first in the row. False: out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
 

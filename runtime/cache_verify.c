@@ -136,7 +136,7 @@ static void visit_image(struct check *check, sqlite3_stmt *row) {
     add_line(check, "image '%s' is not what was stored; it will be compiled again when it is needed",
              cache_column_text(row, 0));
   int entries = sqlite3_column_int(row, 3);
-  if (entries < 1 || entries > KERNEL_MAX_LAUNCHES)
+  if (entries < 1 || entries > KERNEL_MAX_ENTRIES)
     add_line(check, "image '%s' has %d kernels", cache_column_text(row, 0), entries);
 }
 
@@ -154,14 +154,16 @@ static const struct {
     {"SELECT s.name, c.name FROM %S.sqlite_schema s, pragma_table_info(s.name, '%S') c WHERE s.name IN "
      "('space', 'record', 'image', 'image_entry') AND "
      "s.name || '.' || c.name NOT IN ('space.id', 'space.device', 'space.config', 'space.problem', 'space.options', "
-     "'record.id', 'record.space_id', 'record.superseded', 'image.id', 'image.key', 'image.checksum', 'image.hash', "
+     "'record.id', 'record.space_id', 'record.superseded', 'record.origin', 'image.id', 'image.key', "
+     "'image.checksum', 'image.hash', "
      "'image.made_at', 'image.log', 'image.data', 'image_entry.key', 'image_entry.position', 'image_entry.name', "
      "'image_entry.registers', 'image_entry.max_threads', 'image_entry.static_shared', 'image_entry.local_bytes', "
      "'image_entry.spill_bytes', 'image_entry.constant_bytes')",
      visit_column},
     {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM %S.sqlite_schema WHERE name = 'record_current' AND type = 'index')",
      visit_missing_index},
-    {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant HAVING count(*) > 1",
+    {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, hash HAVING count(*) "
+     "> 1",
      visit_double},
     {"SELECT count(*) FROM %S.space", count_spaces},
     {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},

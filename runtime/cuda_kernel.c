@@ -22,7 +22,7 @@ struct loaded {
   CUlibrary library;
   CUmodule module;
   size_t count;
-  struct entry entries[KERNEL_MAX_LAUNCHES];
+  struct entry entries[KERNEL_MAX_ENTRIES];
 };
 
 static int load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image, cugen_error *err) {
@@ -34,7 +34,7 @@ static int load_image(struct cuda_device *cuda, struct loaded *loaded, const voi
 static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   if (loaded->library) cuda->driver->library_unload(loaded->library);
   if (loaded->module) cuda->driver->module_unload(loaded->module);
-  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(loaded->entries[i].name);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(loaded->entries[i].name);
   free(loaded);
 }
 

@@ -107,6 +107,9 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
   if (!status) {
     status = check_zone(cuda, memory, true, zone, err);
     if (!status) status = check_zone(cuda, memory, false, zone, err);
+    cugen_error other;
+    if (status == CUGEN_ERROR_WRONG && write_guards(cuda, memory, &other))
+      status = error_set(err, other.status, "%s", other.message);
     leave(cuda, status);
   }
   free(zone);

@@ -49,7 +49,7 @@ const char *device_target(const struct device_description *device, const char *a
 
 void compiled_free(struct compiled *compiled) {
   free(compiled->image);
-  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(compiled->entries[i]);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(compiled->entries[i]);
   free(compiled->log);
   free(compiled->ptx);
   *compiled = (struct compiled){0};

@@ -22,7 +22,8 @@ struct device; /* made by open; the row's own data follows */
 enum device_capability {
   DEVICE_EXECUTES_ON_GPU = 1, /* its times are a GPU's */
   DEVICE_OCCUPANCY = 2,       /* registers and occupancy mean something */
-  DEVICE_CONCURRENT = 4       /* launches are asynchronous */
+  DEVICE_CONCURRENT = 4,      /* launches are asynchronous */
+  DEVICE_IN_PROCESS = 8       /* kernels are code of this process, and share all it has */
 };
 
 /* ---- Compiling ---- */
@@ -31,6 +32,7 @@ struct compile_request {
   const struct toolkit *toolkit;
   const char *name; /* of the source in messages */
   const char *source;
+  const char *options;        /* kernel_spec's; NULL: none */
   const char *arch;           /* "sm_90a"; ignored by the cpu device */
   const char *const *entries; /* kernels wanted, as named in the source; distinct */
   size_t entry_count;
@@ -54,9 +56,9 @@ struct compiled {
   size_t image_length;
   struct hash image_hash;
   size_t entry_count;
-  char *entries[KERNEL_MAX_LAUNCHES]; /* names in the image (lowered), as requested */
-  struct kernel_resources resources[KERNEL_MAX_LAUNCHES];
-  struct sass_facts code[KERNEL_MAX_LAUNCHES];
+  char *entries[KERNEL_MAX_ENTRIES]; /* names in the image (lowered), as requested */
+  struct kernel_resources resources[KERNEL_MAX_ENTRIES];
+  struct sass_facts code[KERNEL_MAX_ENTRIES];
   char *log; /* compiler's warnings; "" */
   char *ptx; /* what the image was made of, where it was asked for; else NULL */
 };
@@ -156,7 +158,7 @@ struct device_ops {
   /* Pitched memory as the driver makes it: rows of width bytes, *pitch bytes apart. */
   int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
                        cugen_error *err);
-  /* CUGEN_ERROR_WRONG when a guard was written over; the message says at which byte offset. */
+  /* CUGEN_ERROR_WRONG when a guard was written over; the message says at which byte offset. It is whole again afterwards. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
   int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);

@@ -42,7 +42,7 @@ struct loaded {
   int file;                 /* that library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
-  struct entry *entries[KERNEL_MAX_LAUNCHES];
+  struct entry *entries[KERNEL_MAX_ENTRIES];
   struct static_array *statics; /* of shared memory, where a kernel has clusters */
   size_t static_count, static_bytes;
 };
@@ -361,7 +361,7 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
 static void cpu_unload(struct device *device, struct loaded *loaded) {
   (void)device;
   if (!loaded) return;
-  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(loaded->entries[i]);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(loaded->entries[i]);
   free(loaded->statics);
   if (loaded->library) dlclose(loaded->library);
   if (loaded->file >= 0) close(loaded->file);
@@ -565,7 +565,7 @@ static int cpu_time(struct device *device, int (*run)(void *context, cugen_error
 }
 
 const struct device_ops cpu_device_ops = {.kind = "cpu",
-                                          .capabilities = 0,
+                                          .capabilities = DEVICE_IN_PROCESS,
                                           .count = cpu_count_devices,
                                           .describe = cpu_describe,
                                           .compile = cpu_compile,

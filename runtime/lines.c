@@ -22,30 +22,34 @@ static const char *without_folder(const char *name) {
   return name;
 }
 
-/* One line of its answer, "/home/me/templates/copy.cu:12 (discriminator 3)". False: it is not a line of the kernel's source:
-   unknown, or of the shim. */
-static bool read_place(const char *line, size_t length, char file[LINES_NAME], int *number) {
+/* What one line of its answer says, "/home/me/templates/copy.cu:12 (discriminator 3)". */
+enum answer { ANSWER_NOTHING, ANSWER_SHIM, ANSWER_SOURCE };
+
+static enum answer read_place(const char *line, size_t length, char file[LINES_NAME], int *number) {
+  static const char unit[] = "/" CPU_UNIT_NAME;
   const char *end = line + length, *colon = NULL;
-  for (const char *at = line; at < end; at++)
-    if (*at == ':' && at + 1 < end && at[1] >= '0' && at[1] <= '9') colon = at;
-  if (!colon) return false;
+  for (const char *at = line; at + 1 < end; at++)
+    if (*at == ':' && (at[1] == '?' || (at[1] >= '0' && at[1] <= '9'))) colon = at;
+  if (!colon) return ANSWER_NOTHING;
   line = without_folder(line);
   size_t name = (size_t)(colon - line);
-  static const char unit[] = "/" CPU_UNIT_NAME;
-  if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return false;
-  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return false;
+  if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return ANSWER_SHIM;
+  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return ANSWER_SHIM;
   *number = atoi(colon + 1);
-  if (*number <= 0 || name >= LINES_NAME) return false;
+  if (*number <= 0 || name >= LINES_NAME) return ANSWER_NOTHING;
   memcpy(file, line, name);
   file[name] = '\0';
-  return true;
+  return ANSWER_SOURCE;
 }
 
-/* The frames of one site, innermost first. */
-static void add_frame(struct source_place *place, const char *line, size_t length) {
+/* The frames of one address, innermost first. Of code that belongs to no line, such as what two branches have in common, the
+   compiler knows the caller at best. */
+static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
   char file[LINES_NAME];
   int number = 0;
-  if (place->user_line || !read_place(line, length, file, &number)) return;
+  const enum answer answer = place->user_line ? ANSWER_NOTHING : read_place(line, length, file, &number);
+  *shim |= answer == ANSWER_SHIM;
+  if (answer != ANSWER_SOURCE) return;
   if (!place->line) {
     memcpy(place->file, file, sizeof file);
     place->line = number;
@@ -55,39 +59,68 @@ static void add_frame(struct source_place *place, const char *line, size_t lengt
   }
 }
 
-/* Each site's answer begins with its address. */
-static void read_answer(const char *text, struct source_place *out, const size_t *wanted, size_t count) {
-  size_t index = 0;
-  for (const char *line = text; *line;) {
-    size_t length = strcspn(line, "\n");
-    if (strncmp(line, "0x", 2) == 0)
-      index++;
-    else if (index && index <= count)
-      add_frame(&out[wanted[index - 1]], line, length);
-    line += length + (line[length] == '\n');
-  }
+/* What is asked: an address, and whose place it may be. Of several for one place the first that is known counts. */
+struct question {
+  uint64_t address;
+  size_t place;
+};
+
+struct questions {
+  struct question *all;
+  size_t count;
+};
+
+static void add_question(struct questions *q, uint64_t address, size_t place) {
+  if (address) q->all[q->count++] = (struct question){address, place};
 }
 
-static int ask(const char *program, const char *image, const uint64_t *sites, const size_t *wanted, size_t count,
-               struct source_place *out, cugen_error *err) {
+static void keep_answer(const struct question *question, const struct source_place *place, bool shim,
+                        struct source_place *out, bool *in_shim) {
+  if (out[question->place].line) return;
+  out[question->place] = *place;
+  in_shim[question->place] |= shim;
+}
+
+/* Each address's answer begins with it. */
+static void read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
+  struct source_place place;
+  size_t index = 0;
+  bool shim = false;
+  for (const char *line = text; *line;) {
+    size_t length = strcspn(line, "\n");
+    if (strncmp(line, "0x", 2) == 0) {
+      if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
+      memset(&place, 0, sizeof place);
+      shim = false;
+      index++;
+    } else if (index) {
+      add_frame(&place, &shim, line, length);
+    }
+    line += length + (line[length] == '\n');
+  }
+  if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
+}
+
+static int ask(const char *program, const char *image, const struct questions *q, struct source_place *out,
+               bool *in_shim, cugen_error *err) {
   enum { WORDS = 6 };
   struct text addresses = {0}, answer = {0};
-  const char **argv = calloc(count + WORDS, sizeof *argv);
-  size_t *starts = calloc(count + 1, sizeof *starts);
+  const char **argv = calloc(q->count + WORDS, sizeof *argv);
+  size_t *starts = calloc(q->count + 1, sizeof *starts);
   int code = 0, status = argv && starts ? CUGEN_OK : error_memory(err);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < q->count && !status; i++) {
     starts[i] = addresses.length;
-    text_addf(&addresses, "0x%llx", (unsigned long long)sites[wanted[i]] - 1); /* in the call, not behind it */
+    text_addf(&addresses, "0x%llx", (unsigned long long)q->all[i].address - 1); /* in the call, not behind it */
     text_add_n(&addresses, "", 1);
   }
   if (!status && addresses.failed) status = error_memory(err);
   if (!status) {
     const char *const first[] = {program, "-a", "-i", "-e", image};
     memcpy(argv, first, sizeof first);
-    for (size_t i = 0; i < count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
+    for (size_t i = 0; i < q->count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
     status = process_run(argv, 30, &answer, &code, err);
   }
-  if (!status && code == 0) read_answer(text_get(&answer), out, wanted, count);
+  if (!status && code == 0) read_answer(text_get(&answer), q, out, in_shim);
   free(argv);
   free(starts);
   text_free(&addresses);
@@ -95,22 +128,48 @@ static int ask(const char *program, const char *image, const uint64_t *sites, co
   return status;
 }
 
-int lines_find(const void *image, size_t length, const uint64_t *sites, size_t count, struct source_place *out,
-               cugen_error *err) {
+/* How far in front of code without a line one is looked for: some instructions. */
+enum { NEAR = 48 };
+
+/* First of the sites alone; then, of those that have no line, of what is near, or of what stands for the shim. */
+static int ask_twice(const char *program, const char *image, const struct line_site *sites, size_t count,
+                     struct source_place *out, cugen_error *err) {
+  struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
+  bool *in_shim = calloc(count + 1, sizeof *in_shim);
+  int status = q.all && in_shim ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) add_question(&q, sites[i].site, i);
+  if (!status && q.count) status = ask(program, image, &q, out, in_shim, err);
+  q.count = 0;
+  for (size_t i = 0; i < count && !status; i++) {
+    const uint64_t from = in_shim[i] ? sites[i].instead : sites[i].site;
+    if (out[i].line) continue;
+    for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++) add_question(&q, from - back, i);
+  }
+  if (!status && q.count) status = ask(program, image, &q, out, in_shim, err);
+  free(q.all);
+  free(in_shim);
+  return status;
+}
+
+static bool any_site(const struct line_site *sites, size_t count) {
+  size_t i = 0;
+  while (i < count && !sites[i].site) i++;
+  return i < count;
+}
+
+int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
+               struct source_place *out, cugen_error *err) {
   struct text program = {0}, folder = {0}, path = {0};
-  size_t *wanted = calloc(count + 1, sizeof *wanted), known = 0;
   memset(out, 0, count * sizeof *out);
-  int status = wanted ? CUGEN_OK : error_memory(err);
-  for (size_t i = 0; i < count && !status; i++)
-    if (sites[i]) wanted[known++] = i;
-  if (!status && known && !path_find_program("addr2line", &program))
+  if (!any_site(sites, count)) return CUGEN_OK;
+  int status = CUGEN_OK;
+  if (!path_find_program("addr2line", &program))
     status = error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
-  if (!status && known) status = folder_temporary(&folder, err);
+  if (!status) status = folder_temporary(&folder, err);
   text_addf(&path, "%s/image", text_get(&folder));
-  if (!status && known) status = file_write(text_get(&path), image, length, err);
-  if (!status && known) status = ask(text_get(&program), text_get(&path), sites, wanted, known, out, err);
+  if (!status) status = file_put(text_get(&path), image, length, err);
+  if (!status) status = ask_twice(text_get(&program), text_get(&path), sites, count, out, err);
   if (folder.length) folder_remove(text_get(&folder));
-  free(wanted);
   text_free(&program);
   text_free(&folder);
   text_free(&path);

@@ -17,9 +17,15 @@ struct source_place {
   int user_line;
 };
 
-/* sites: return addresses, from the image's first byte; 0 gives line 0. Files are called what the source calls them in its
-   #line. CUGEN_ERROR_MISSING: there is no addr2line. */
-int lines_find(const void *image, size_t length, const uint64_t *sites, size_t count, struct source_place *out,
-               cugen_error *err);
+/* Return addresses, from the image's first byte; 0: none. */
+struct line_site {
+  uint64_t site;
+  uint64_t instead; /* where the site turns out to be a function of the shim */
+};
+
+/* A site 0 gives line 0; one that has no line of its own gets that of the code in front of it. Files are called what the source
+   calls them in its #line. CUGEN_ERROR_MISSING: there is no addr2line. */
+int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
+               struct source_place *out, cugen_error *err);
 
 #endif

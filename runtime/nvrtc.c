@@ -263,7 +263,7 @@ static const char *job_log(struct job *job) {
 }
 
 /* Diagnostics beyond the first few repeat the cause. */
-enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000 };
+enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 32 };
 
 static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const struct compile_request *request = job->request;
@@ -284,29 +284,64 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   return err ? err->status : CUGEN_ERROR_COMPILE;
 }
 
-static int job_compile(struct job *job, cugen_error *err) {
-  const struct toolkit *toolkit = job->request->toolkit;
-  const struct text *folders[] = {&toolkit->include, &toolkit->core};
-  struct text arch = {0}, include[2] = {{0}, {0}};
-  const char *options[6] = {NULL, "--std=c++17", "-default-device", "--ptxas-options=-v", NULL, NULL};
-  int count = 4;
-  text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
-  options[0] = text_get(&arch);
-  for (size_t i = 0; i < 2; i++) {
-    if (!folders[i]->length) continue;
-    text_addf(&include[i], "--include-path=%s", text_get(folders[i]));
-    options[count++] = text_get(&include[i]);
+/* The compiler's options, owned here. */
+struct options {
+  char *list[OPTIONS_MOST];
+  int count;
+  bool failed;
+};
+
+static void add_option(struct options *options, const char *text, size_t length) {
+  char *copy = options->count < OPTIONS_MOST ? strndup(text, length) : NULL;
+  options->failed |= !copy;
+  if (copy)
+    options->list[options->count++] = copy; /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+}
+
+static void add_folder(struct options *options, const struct text *folder) {
+  struct text text = {0};
+  if (!folder->length) return;
+  text_addf(&text, "--include-path=%s", text_get(folder));
+  options->failed |= text.failed;
+  add_option(options, text_get(&text), text.length);
+  text_free(&text);
+}
+
+/* Those of the request, in its words; a later --std would be a second one. */
+static void add_requested(struct options *options, const char *requested) {
+  for (const char *at = requested ? requested : ""; *at; at += strspn(at, " ")) {
+    size_t length = strcspn(at, " ");
+    add_option(options, at, length);
+    at += length;
   }
+}
+
+static void list_options(const struct job *job, struct options *out) {
+  static const char *const fixed[] = {"-default-device", "--ptxas-options=-v"};
+  const char *requested = job->request->options;
+  struct text arch = {0};
+  text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
+  add_option(out, text_get(&arch), arch.length);
+  out->failed |= arch.failed;
+  text_free(&arch);
+  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add_option(out, fixed[i], strlen(fixed[i]));
+  if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
+  add_requested(out, requested);
+  add_folder(out, &job->request->toolkit->include);
+  add_folder(out, &job->request->toolkit->core);
+}
+
+static int job_compile(struct job *job, cugen_error *err) {
+  struct options options = {.count = 0};
   int status = CUGEN_OK;
-  if (arch.failed || include[0].failed || include[1].failed) {
+  list_options(job, &options);
+  if (options.failed) {
     status = error_memory(err);
   } else {
-    nvrtcResult result = job->nvrtc->compile(job->program, count, options);
+    nvrtcResult result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
     if (result) status = job_refused(job, result, err);
   }
-  text_free(&arch);
-  text_free(&include[0]);
-  text_free(&include[1]);
+  for (int i = 0; i < options.count; i++) free(options.list[i]);
   return status;
 }
 
@@ -381,9 +416,9 @@ static int take_results(struct job *job, struct compiled *out, cugen_error *err)
 int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
                   cugen_error *err) {
   *out = (struct compiled){0};
-  if (request->entry_count > KERNEL_MAX_LAUNCHES)
+  if (request->entry_count > KERNEL_MAX_ENTRIES)
     return error_set(err, CUGEN_ERROR_INTERNAL, "%s: more than %d kernels in one source", request->name,
-                     KERNEL_MAX_LAUNCHES);
+                     KERNEL_MAX_ENTRIES);
   struct job job = {.nvrtc = nvrtc, .request = request};
   int status = job_start(&job, err);
   if (!status) status = job_compile(&job, err);

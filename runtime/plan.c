@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,38 +14,48 @@ struct plan {
   struct entry *entries[KERNEL_MAX_LAUNCHES]; /* one a launch */
 };
 
+union scalar {
+  int64_t align;
+  unsigned char bytes[KERNEL_STRUCT_BYTES];
+};
+
 struct call {
   struct device *device;
   const struct kernel_launch *launches;
   size_t launch_count;
   struct entry *const *entries;
-  void **parameters; /* the same for every launch; NULL at the end */
+  void **parameters;                             /* of all launches, one after the other; each ends with NULL */
+  void **launch_parameters[KERNEL_MAX_LAUNCHES]; /* those of each */
+  union scalar *own;                             /* values that only one launch passes, in order */
   void *addresses[KERNEL_MAX_ARGUMENTS];
   struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments read as such */
   struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
   size_t arrays[KERNEL_MAX_ARGUMENTS];           /* which textures are to be filled before each launch */
   size_t array_count;
   struct tensor_map *maps; /* one an argument; NULL: no argument has one */
-  union {
-    int64_t align;
-    unsigned char bytes[8];
-  } scalars[KERNEL_MAX_ARGUMENTS];
+  union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]) {
+size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_ENTRIES]) {
   size_t count = 0;
   for (size_t i = 0; i < spec->launch_count; i++) {
     size_t known = 0;
     while (known < count && strcmp(entries[known], spec->launches[i].entry)) known++;
-    if (known == count) entries[count++] = spec->launches[i].entry;
+    if (known == count && count < KERNEL_MAX_ENTRIES) entries[count++] = spec->launches[i].entry;
   }
   return count;
 }
 
+void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  size_t count = plan_entries(spec, entries);
+  for (size_t i = 0; i < count; i++) text_addf(out, " %s", entries[i]);
+}
+
 size_t plan_entry_index(const struct kernel_spec *spec, const char *entry) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries), index = 0;
   while (index < count && strcmp(entries[index], entry)) index++;
   return index;
@@ -109,66 +120,9 @@ void plan_close(struct plan *plan) {
 
 /* ---- Scalars ------------------------------------------------------------------------------------------------- */
 
-/* x rounded to nearest even in a 16-bit format with that many exponent and mantissa bits (IEEE 754 binary16: 5 and
-   10; bfloat16: 8 and 7). */
-static uint16_t small_float(double x, int exponent_bits, int mantissa_bits) {
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const unsigned infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
-  const unsigned sign = signbit(x) ? 0x8000u : 0;
-  if (isnan(x)) return (uint16_t)(sign | infinity | 1u << (mantissa_bits - 1));
-  if (isinf(x) || x == 0) return (uint16_t)(sign | (isinf(x) ? infinity : 0));
-  int exponent;
-  frexp(x, &exponent);
-  exponent = exponent - 1 > 1 - bias ? exponent - 1 : 1 - bias; /* subnormals share the lowest */
-  if (exponent > bias) return (uint16_t)(sign | infinity);
-  /* The significand carries its leading one into the exponent field, as rounding up may carry further. */
-  unsigned significand = (unsigned)nearbyint(ldexp(fabs(x), mantissa_bits - exponent));
-  unsigned bits = ((unsigned)(exponent + bias - 1) << mantissa_bits) + significand;
-  return (uint16_t)(sign | (bits < infinity ? bits : infinity));
-}
-
-static void pack_float(const struct dtype *dtype, double x, unsigned char *out) {
-  float single = (float)x;
-  uint16_t half = strcmp(dtype->name, "bf16") ? small_float(x, 5, 10) : small_float(x, 8, 7);
-  if (dtype->bytes == sizeof x) memcpy(out, &x, sizeof x);
-  if (dtype->bytes == sizeof single) memcpy(out, &single, sizeof single);
-  if (dtype->bytes == sizeof half) memcpy(out, &half, sizeof half);
-}
-
-/* Whether x fits that integer type. u64 takes what int64_t can hold. */
-static bool integer_fits(const struct dtype *dtype, int64_t x) {
-  int bits = 8 * dtype->bytes;
-  if (dtype->name[0] == 'u') return x >= 0 && (bits == 64 || x >> bits == 0);
-  return bits == 64 || (x >= -(INT64_C(1) << (bits - 1)) && x < INT64_C(1) << (bits - 1));
-}
-
-static void pack_integer(const struct dtype *dtype, int64_t x, unsigned char *out) {
-  memcpy(out, &x, (size_t)dtype->bytes); /* every machine with a CUDA driver is little-endian */
-}
-
-static double value_number(struct value value) {
-  return value.type == VALUE_FLOAT ? value.real : value.type == VALUE_BOOL ? value.boolean : (double)value.integer;
-}
-
-bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out) {
-  if (value.type == VALUE_NIL || value.type == VALUE_STRING) return false;
-  if (dtype->floating) {
-    pack_float(dtype, value_number(value), out);
-    return true;
-  }
-  int64_t x = value.type == VALUE_BOOL ? value.boolean : value.type == VALUE_INT ? value.integer : 0;
-  if (value.type == VALUE_FLOAT) {
-    if (!(fabs(value.real) < 0x1p63) || value.real != floor(value.real)) return false;
-    x = (int64_t)value.real;
-  }
-  if (!integer_fits(dtype, x)) return false;
-  pack_integer(dtype, x, out);
-  return true;
-}
-
-static int refuse_scalar(const struct kernel_argument *argument, cugen_error *err) {
+static int refuse_scalar(const struct kernel_argument *argument, struct value refused, cugen_error *err) {
   struct text value = {0};
-  value_print(argument->value, &value);
+  value_print(refused, &value);
   error_set(err, CUGEN_ERROR_CONFIG, "scalar '%s': %s is not a value of %s", argument->name, text_get(&value),
             argument->dtype->name);
   text_free(&value);
@@ -242,11 +196,15 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
 /* given: NULL, or the value to pass instead of the spec's. */
 static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
                        cugen_error *err) {
-  size_t bytes = (size_t)argument->dtype->bytes;
+  size_t bytes = (size_t)kernel_argument_bytes(argument);
   if (argument->absent) return given ? refuse_absent(argument, err) : CUGEN_OK;
+  if (argument->struct_bytes) {
+    memcpy(out, given ? given : argument->packed, bytes);
+    return CUGEN_OK;
+  }
   bool known = (kernel_argument_passed(argument) && !given) || argument->compiled_in;
-  if (known && !plan_pack_scalar(argument->dtype, argument->value, out))
-    return kernel_argument_passed(argument) ? refuse_scalar(argument, err) : CUGEN_OK;
+  if (known && !value_pack(argument->dtype, argument->value, out))
+    return kernel_argument_passed(argument) ? refuse_scalar(argument, argument->value, err) : CUGEN_OK;
   if (!given) return CUGEN_OK;
   if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
   memcpy(out, given, bytes);
@@ -287,82 +245,139 @@ static void *parameter_place(const struct kernel_argument *argument, struct call
   return kernel_argument_textured(argument) ? (void *)&call->textures[index].object : (void *)&call->addresses[index];
 }
 
-/* The parameters in order, each a pointer to its value; returns how many. */
-static size_t list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count) {
-  size_t count = 0;
-  for (size_t i = 0; i < plan->spec->argument_count; i++) {
-    if (!kernel_argument_passed(&plan->spec->arguments[i])) continue;
-    call->parameters[count++] = parameter_place(&plan->spec->arguments[i], call, i);
+/* A launch's parameters in order, each a pointer to its value. *own: where the next value of a launch's own lies. */
+static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out, union scalar **own,
+                       cugen_error *err) {
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  size_t count = kernel_launch_parameters(plan->spec, &plan->spec->launches[launch], passed);
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_argument *argument = &plan->spec->arguments[passed[i].argument];
+    out[i] = parameter_place(argument, call, passed[i].argument);
+    if (passed[i].value.type == VALUE_NIL) continue;
+    if (!value_pack(argument->dtype, passed[i].value, (*own)->bytes))
+      return refuse_scalar(argument, passed[i].value, err);
+    out[i] = (*own)++->bytes;
   }
-  for (size_t i = 0; i < extra_count; i++) call->parameters[count++] = extra[i];
-  return count;
+  call->launch_parameters[launch] = out;
+  return CUGEN_OK;
 }
 
-static void list_passed(const struct kernel_spec *spec, struct text *out) {
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (kernel_argument_passed(&spec->arguments[i]))
-      text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[i].name);
+static size_t count_parameters(const struct kernel_spec *spec, size_t launch) {
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  return kernel_launch_parameters(spec, &spec->launches[launch], passed);
 }
 
-static int refuse_parameters(const struct plan *plan, size_t launch, int takes, size_t passed, cugen_error *err) {
+static int list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count,
+                           cugen_error *err) {
+  void **out = call->parameters;
+  union scalar *own = call->own;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) {
+    status = list_launch(call, plan, i, out, &own, err);
+    out += count_parameters(plan->spec, i);
+    for (size_t e = 0; e < extra_count; e++) *out++ = extra[e];
+    out++; /* NULL */
+  }
+  return status;
+}
+
+/* ---- Whether a kernel takes what it is passed -------------------------------------------------------------------- */
+
+static void list_passed(const struct kernel_spec *spec, const struct kernel_parameter *passed, size_t count,
+                        struct text *out) {
+  for (size_t i = 0; i < count; i++)
+    text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
+}
+
+/* "scale.cu:3: kernel 'scale'"; " (launch at line 12)" where it has a list of its own. */
+static struct text name_kernel(const struct kernel_launch *launch) {
+  struct text name = {0};
+  bool known = launch->place && *launch->place;
+  text_addf(&name, "%s%skernel '%s'", known ? launch->place : "", known ? ": " : "", launch->entry);
+  if (launch->listed && launch->line) text_addf(&name, " (launch at line %d)", launch->line);
+  return name;
+}
+
+/* What a launch passes. */
+struct passing {
+  const struct kernel_spec *spec;
+  const struct kernel_launch *launch;
+  const char *kernel; /* for messages */
+  struct kernel_parameter parameters[KERNEL_MAX_ARGUMENTS];
+  size_t count, extra; /* extra: behind them */
+};
+
+static int refuse_count(const struct passing *p, int takes, cugen_error *err) {
   struct text names = {0};
-  list_passed(plan->spec, &names);
+  list_passed(p->spec, p->parameters, p->count, &names);
   error_set(err, CUGEN_ERROR_CONFIG,
-            "kernel '%s' takes %d parameters but is passed %zu (%s): its parameter list and the config's arguments "
-            "must agree",
-            plan->spec->launches[launch].entry, takes, passed, text_get(&names));
+            "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s must agree",
+            p->kernel, takes, p->count + p->extra, text_get(&names), p->launch->listed ? "pass" : "arguments");
   text_free(&names);
   return CUGEN_ERROR_CONFIG;
 }
 
-static int refuse_size(const struct plan *plan, size_t launch, const struct kernel_argument *argument, int takes,
-                       int passed, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_CONFIG,
-      "kernel '%s': its parameter for '%s' has %d bytes, the config's argument %d: their types must agree",
-      plan->spec->launches[launch].entry, argument->name, takes, passed);
-}
-
 static int parameter_bytes(const struct kernel_argument *argument) {
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR) return argument->dtype->bytes;
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR) return (int)kernel_argument_bytes(argument);
   return (int)(argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *));
 }
 
-/* A kernel that takes other parameters than it is passed would read what is not there. */
-static int check_parameters(const struct plan *plan, size_t launch, size_t passed, cugen_error *err) {
-  enum { CAPACITY = 2 * KERNEL_MAX_ARGUMENTS };
-  int sizes[CAPACITY] = {0};
-  const struct device_ops *ops = plan->device->ops;
-  int takes = ops->parameters ? ops->parameters(plan->entries[launch], sizes, CAPACITY) : -1;
-  if (takes < 0) return CUGEN_OK;
-  if ((size_t)takes != passed) return refuse_parameters(plan, launch, takes, passed, err);
-  int at = 0;
-  for (size_t i = 0; i < plan->spec->argument_count; i++) {
-    const struct kernel_argument *argument = &plan->spec->arguments[i];
-    if (!kernel_argument_passed(argument)) continue;
+static int check_sizes(const struct passing *p, const int *sizes, cugen_error *err) {
+  for (size_t i = 0; i < p->count; i++) {
+    const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
     int bytes = parameter_bytes(argument);
-    if (sizes[at++] != bytes) return refuse_size(plan, launch, argument, sizes[at - 1], bytes, err);
+    char number[32] = "";
+    if (p->launch->listed) snprintf(number, sizeof number, " (number %zu)", i + 1);
+    if (sizes[i] != bytes)
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s: its parameter for '%s'%s has %d bytes, the config's argument %d: their types must agree",
+                       p->kernel, argument->name, number, sizes[i], bytes);
   }
   return CUGEN_OK;
 }
 
+int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
+                          cugen_error *err) {
+  struct passing p = {.spec = spec, .launch = &spec->launches[launch], .extra = extra};
+  if (takes < 0) return CUGEN_OK;
+  struct text kernel = name_kernel(p.launch);
+  p.kernel = text_get(&kernel);
+  p.count = kernel_launch_parameters(spec, p.launch, p.parameters);
+  int status = (size_t)takes != p.count + extra ? refuse_count(&p, takes, err) : check_sizes(&p, sizes, err);
+  text_free(&kernel);
+  return status;
+}
+
+/* A kernel that takes other parameters than it is passed would read what is not there. */
+static int check_parameters(const struct plan *plan, size_t launch, size_t extra, cugen_error *err) {
+  int sizes[PLAN_MAX_PARAMETERS] = {0};
+  const struct device_ops *ops = plan->device->ops;
+  int takes = ops->parameters ? ops->parameters(plan->entries[launch], sizes, PLAN_MAX_PARAMETERS) : -1;
+  return plan_check_parameters(plan->spec, launch, extra, sizes, takes, err);
+}
+
 /* Maps are aligned more than calloc's memory is. */
-static int allocate(const struct plan *plan, struct call *call, size_t parameters, cugen_error *err) {
-  const struct kernel_spec *spec = plan->spec;
+static int allocate_maps(const struct kernel_spec *spec, struct call *call, cugen_error *err) {
   size_t i = 0;
-  call->parameters = calloc(parameters + 1, sizeof *call->parameters);
-  if (!call->parameters) return error_memory(err);
   while (i < spec->argument_count && spec->arguments[i].access != ACCESS_TENSOR) i++;
   if (i == spec->argument_count) return CUGEN_OK;
   call->maps = aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
   return call->maps ? CUGEN_OK : error_memory(err);
 }
 
+static int allocate(const struct kernel_spec *spec, struct call *call, size_t extra, cugen_error *err) {
+  size_t count = 0;
+  for (size_t i = 0; i < spec->launch_count; i++) count += count_parameters(spec, i) + extra + 1;
+  call->parameters = calloc(count + 1, sizeof *call->parameters);
+  call->own = calloc(spec->parameter_count + 1, sizeof *call->own);
+  return call->parameters && call->own ? allocate_maps(spec, call, err) : error_memory(err);
+}
+
 static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
                     size_t extra_count, cugen_error *err) {
-  size_t passed = list_parameters(plan, call, extra, extra_count);
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < plan->spec->launch_count && !status; i++) status = check_parameters(plan, i, passed, err);
+  int status = list_parameters(plan, call, extra, extra_count, err);
+  for (size_t i = 0; i < plan->spec->launch_count && !status; i++)
+    status = check_parameters(plan, i, extra_count, err);
   for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
     status = bind_argument(plan, call, i, &memory[i], err);
   return status;
@@ -377,7 +392,7 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   call->launches = plan->spec->launches;
   call->launch_count = plan->spec->launch_count;
   call->entries = plan->entries;
-  int status = allocate(plan, call, plan->spec->argument_count + extra_count, err);
+  int status = allocate(plan->spec, call, extra_count, err);
   if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
   if (status) {
     call_free(call);
@@ -396,6 +411,7 @@ void call_free(struct call *call) {
   }
   free(call->maps);
   free(call->parameters);
+  free(call->own);
   free(call);
 }
 
@@ -411,7 +427,7 @@ int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   int status = fill_arrays(call, NULL, err);
   for (size_t i = 0; i < call->launch_count && !status; i++) {
-    status = ops->launch(call->device, call->entries[i], &call->launches[i], call->parameters, err);
+    status = ops->launch(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], err);
   }
   return status;
 }
@@ -420,7 +436,8 @@ int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   int status = fill_arrays(call, &stream, err);
   for (size_t i = 0; i < call->launch_count && !status; i++) {
-    status = ops->launch_on(call->device, call->entries[i], &call->launches[i], call->parameters, stream, err);
+    status =
+        ops->launch_on(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], stream, err);
   }
   return status;
 }

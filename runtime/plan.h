@@ -15,19 +15,26 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
 void plan_close(struct plan *plan);
 
 /* The parts of a spec that the compiler needs: its distinct entries. Returns how many. */
-size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_LAUNCHES]);
+size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_ENTRIES]);
+
+/* " f g<4>": the same, for what tells one image of a source from another. */
+void plan_add_entries(const struct kernel_spec *spec, struct text *out);
 
 /* Where the entry of one of the launches stands among them, and what was compiled of it. */
 size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
+
+enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
+
+/* CUGEN_ERROR_CONFIG unless the launch's kernel, which takes that many parameters of these sizes, takes what the spec
+   passes and `extra` more behind it. takes < 0: not known, nothing is compared. */
+int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
+                          cugen_error *err);
 
 /* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
 size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled);
 
 /* Clusters of the launch that run at once, by the device's own answer; 0: it has none, or that is not known. */
 int plan_active_clusters(const struct plan *plan, size_t launch);
-
-/* The value as the bytes of a parameter of that type, eight at most; false: it is no number of the type. */
-bool plan_pack_scalar(const struct dtype *dtype, struct value value, unsigned char *out);
 
 /* memory[i] belongs to spec->arguments[i]; of a scalar's only host counts: NULL, or its value instead of the spec's
    (for one that is compiled in the same value). A constant argument's memory is copied into its

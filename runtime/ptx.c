@@ -440,6 +440,9 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   bool found = false;
   int status = read_module(&r, entry, &found);
   if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
+  for (size_t i = 0; i < out->count && !status; i++) /* what is passed to them has names that are not read */
+    if (out->instructions[i].op == PTX_CALL)
+      status = error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
   if (!status) status = resolve(&r);
   free(r.ranges);
   free(r.symbols);

@@ -296,6 +296,19 @@ static void convert_address(struct ptx_values *v, const struct ptx_instruction *
   }
 }
 
+/* Result i of a load from a struct; 0: it is none, or lies outside. */
+static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruction *in, int64_t index,
+                           int64_t offset, int i) {
+  const struct ptx_launch *launch = v->launch;
+  uint64_t bits = 0;
+  if (!launch->structs || index < 0 || index >= launch->parameter_count) return 0;
+  const struct ptx_struct *from = &launch->structs[index];
+  offset += (int64_t)i * in->size;
+  if (in->size > (int)sizeof bits || offset < 0 || offset + in->size > from->bytes) return 0;
+  memcpy(&bits, from->data + offset, (size_t)in->size);
+  return narrow(bits, in->size, in->is_signed);
+}
+
 static void load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                  uint32_t mask) {
   for (; mask; mask &= mask - 1) {
@@ -305,7 +318,10 @@ static void load(struct ptx_values *v, const struct ptx_instruction *in, const s
     int64_t offset = in->space == PTX_PARAM ? operands[in->results].value & ((1 << PTX_PARAM_SHIFT) - 1) : 0;
     if (index >= 0 && index < v->launch->parameter_count && !offset)
       value = narrow((uint64_t)v->launch->parameters[index], in->size, in->is_signed);
-    for (int i = 0; i < in->results; i++) write_operand(v, &operands[i], lane, i ? 0 : value);
+    const bool field =
+        index >= 0 && index < v->launch->parameter_count && v->launch->structs && v->launch->structs[index].bytes;
+    for (int i = 0; i < in->results; i++)
+      write_operand(v, &operands[i], lane, field ? load_field(v, in, index, offset, i) : i ? 0 : value);
   }
 }
 

@@ -478,8 +478,6 @@ static int check(const struct walk *walk, cugen_error *err) {
   const struct ptx_kernel *kernel = walk->kernel;
   if (walk->warps < 1 || walk->warps > 32)
     return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
-  if (has(kernel, PTX_CALL))
-    return error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
   for (size_t i = 0; i < kernel->count; i++) {
     const struct ptx_instruction *in = &kernel->instructions[i];
     if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))

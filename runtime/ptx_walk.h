@@ -20,14 +20,21 @@ struct ptx_machine {
   double tensor_small_share; /* what f64 products of 8 x 8 x 4 attain */
 };
 
+/* A parameter that is a struct; 0 bytes: it is a number. */
+struct ptx_struct {
+  const unsigned char *data;
+  int bytes;
+};
+
 struct ptx_launch {
   uint32_t grid[3], block[3];
   int64_t shared_bytes;      /* dynamic */
   const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
   int parameter_count;
-  int64_t l1_bytes; /* for one block */
-  int registers;    /* a thread: what bounds the loads in flight, */
-  int in_flight;    /* as does what ptxas made of them, see sass.h; 0: not known */
+  const struct ptx_struct *structs; /* one for each parameter; NULL: none is a struct */
+  int64_t l1_bytes;                 /* for one block */
+  int registers;                    /* a thread: what bounds the loads in flight, */
+  int in_flight;                    /* as does what ptxas made of them, see sass.h; 0: not known */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */

@@ -5,13 +5,46 @@
 
 #include "base/system.h"
 
+/* CUB's own <cub/cub.cuh> has host code, which NVRTC refuses. This is what a kernel may use of it, in whichever version. */
+#define PART(name) "#if __has_include(<cub/" name ".cuh>)\n#include <cub/" name ".cuh>\n#endif\n"
+/* clang-format off */
+static const char cub[] =
+  "#pragma once\n#include <cub/block/block_reduce.cuh>\n" /* without a condition: where CUB is not there, that is said */
+  PART("block/block_adjacent_difference")
+  PART("block/block_discontinuity")
+  PART("block/block_exchange")
+  PART("block/block_histogram")
+  PART("block/block_load")
+  PART("block/block_merge_sort")
+  PART("block/block_radix_rank")
+  PART("block/block_radix_sort")
+  PART("block/block_run_length_decode")
+  PART("block/block_scan")
+  PART("block/block_shuffle")
+  PART("block/block_store")
+  PART("warp/warp_exchange")
+  PART("warp/warp_load")
+  PART("warp/warp_merge_sort")
+  PART("warp/warp_reduce")
+  PART("warp/warp_scan")
+  PART("warp/warp_store")
+  PART("thread/thread_load")
+  PART("thread/thread_operators")
+  PART("thread/thread_reduce")
+  PART("thread/thread_scan")
+  PART("thread/thread_store");
+/* clang-format on */
+#undef PART
+
 int standard_list(const char **texts, const char **names) {
   int count = 0;
-  for (const struct standard_header *h = standard_headers; h->name && count < STANDARD_MOST; h++, count++) {
+  for (const struct standard_header *h = standard_headers; h->name && count + 1 < STANDARD_MOST; h++, count++) {
     texts[count] = h->text;
     names[count] = h->name;
   }
-  return count;
+  texts[count] = cub;
+  names[count] = "cub/cub.cuh";
+  return count + 1;
 }
 
 const char *standard_text(const char *name) {
@@ -60,6 +93,7 @@ static void advise_missing(const struct toolkit *toolkit, const char *header, st
   } else if (!strchr(header, '/')) {
     text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
     list_names(out);
+    text_add(out, "; a header of your own lies beside the file that includes it, or in a folder of include_dirs");
   }
 }
 

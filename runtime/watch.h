@@ -56,6 +56,7 @@ struct watch_finding {
   int element, size;              /* bytes of its element (0: not known), and of the access */
   uint64_t count;                 /* how often; only the first is described */
   char text[WATCH_TEXT];          /* the rest, in words; "" */
+  uint64_t last_site;             /* of the last access: for a place that is no line of the source */
 };
 
 /* ---- Counters: what a launch asks of the memory system, in all blocks, from those that were counted ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/system.h"
 #include "runtime/plan.h"
 
 /* Finished builds that nobody holds are kept a while: the next variant may differ in its launch alone. */
@@ -17,7 +18,8 @@ struct builds {
   pthread_cond_t work, done; /* something to compile, or stop; something finished */
   struct build *all;
   bool stop;
-  size_t count;
+  size_t under_way, ended; /* those that were stopped do not count */
+  double seconds;          /* that those which ended took */
   pthread_t *threads;
   int thread_count;
 };
@@ -26,28 +28,48 @@ static void build_free(struct build *build) {
   for (size_t i = 0; i < build->entry_count; i++) free(build->entries[i]);
   compiled_free(&build->compiled);
   free(build->source);
+  free(build->options);
   free(build->name);
   free(build);
+}
+
+/* Whether a compile like the ones before it would end in time; until one has ended, any may try. Mutex held. */
+static bool in_time(const struct builds *b) {
+  double expected = b->ended ? b->seconds / (double)b->ended : 0;
+  return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;
 }
 
 /* The oldest waiting build: the list has the newest first. Called with the mutex held. */
 static struct build *next_work(struct builds *b) {
   struct build *found = NULL;
+  bool any = in_time(b);
   for (struct build *build = b->all; build; build = build->next)
-    if (!build->taken) found = build;
+    if (!build->taken && (any || build->awaited)) found = build;
   return found;
+}
+
+static bool is_stopped(void *context) {
+  struct builds *b = context;
+  pthread_mutex_lock(&b->mutex);
+  bool stop = b->stop;
+  pthread_mutex_unlock(&b->mutex);
+  return stop;
 }
 
 static void compile(struct builds *b, struct build *build) {
   const struct compile_request request = {.toolkit = b->options.toolkit,
                                           .name = build->name,
                                           .source = build->source,
+                                          .options = build->options,
                                           .arch = b->options.arch,
                                           .entries = (const char *const *)build->entries,
                                           .entry_count = build->entry_count,
                                           .timeout = b->options.timeout,
-                                          .keep_ptx = b->options.keep_ptx};
+                                          .keep_ptx = b->options.keep_ptx,
+                                          .stop = {is_stopped, b}};
+  double begin = clock_seconds();
   build->status = b->options.ops->compile(&request, &build->compiled, &build->error);
+  build->seconds = clock_seconds() - begin;
 }
 
 static void *thread_main(void *context) {
@@ -60,11 +82,13 @@ static void *thread_main(void *context) {
       continue;
     }
     build->taken = true;
-    b->count++;
+    b->under_way++;
     pthread_mutex_unlock(&b->mutex);
     compile(b, build);
     pthread_mutex_lock(&b->mutex);
     build->finished = true;
+    b->under_way--;
+    if (build->status != CUGEN_ERROR_INTERRUPTED) b->ended++, b->seconds += build->seconds;
     pthread_cond_broadcast(&b->done);
   }
   pthread_mutex_unlock(&b->mutex);
@@ -99,13 +123,18 @@ int builds_open(const struct builds_options *options, struct builds **out, cugen
   return CUGEN_OK;
 }
 
-void builds_close(struct builds *b) {
-  if (!b) return;
+void builds_stop(struct builds *b) {
   pthread_mutex_lock(&b->mutex);
   b->stop = true;
   pthread_cond_broadcast(&b->work);
   pthread_mutex_unlock(&b->mutex);
   for (int i = 0; i < b->thread_count; i++) pthread_join(b->threads[i], NULL);
+  b->thread_count = 0;
+}
+
+void builds_close(struct builds *b) {
+  if (!b) return;
+  builds_stop(b);
   while (b->all) {
     struct build *next = b->all->next;
     build_free(b->all);
@@ -119,14 +148,15 @@ void builds_close(struct builds *b) {
 }
 
 static struct build *build_new(const struct kernel_spec *spec) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   struct build *build = calloc(1, sizeof *build);
   if (!build) return NULL;
   build->hash = spec->source_hash;
   build->references = 1;
   build->source = strdup(spec->source);
+  build->options = strdup(spec->options ? spec->options : "");
   build->name = strdup(spec->variant);
-  bool whole = build->source && build->name;
+  bool whole = build->source && build->options && build->name;
   size_t count = plan_entries(spec, entries);
   for (size_t i = 0; i < count && whole; i++) {
     whole = (build->entries[i] = strdup(entries[i])) != NULL;
@@ -139,7 +169,7 @@ static struct build *build_new(const struct kernel_spec *spec) {
 
 /* Same source, and every entry this spec launches, in its order. */
 static bool serves(const struct build *build, const struct kernel_spec *spec) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
   if (strcmp(build->hash.hex, spec->source_hash.hex) != 0 || count != build->entry_count) return false;
   for (size_t i = 0; i < count; i++)
@@ -221,6 +251,28 @@ bool build_finished(struct builds *b, const struct build *build) {
   return finished;
 }
 
+bool build_begun(struct builds *b, const struct build *build) {
+  pthread_mutex_lock(&b->mutex);
+  bool begun = build->taken;
+  pthread_mutex_unlock(&b->mutex);
+  return begun;
+}
+
+bool builds_over(struct builds *b) {
+  pthread_mutex_lock(&b->mutex);
+  bool over = !b->under_way && (b->stop || !in_time(b));
+  pthread_mutex_unlock(&b->mutex);
+  return over;
+}
+
+void builds_finish(struct builds *b, struct build *build) {
+  pthread_mutex_lock(&b->mutex);
+  build->awaited = true;
+  pthread_cond_broadcast(&b->work);
+  while (!build->finished && !b->stop) pthread_cond_wait(&b->done, &b->mutex);
+  pthread_mutex_unlock(&b->mutex);
+}
+
 void builds_wait(struct builds *b, double seconds) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -235,7 +287,7 @@ void builds_wait(struct builds *b, double seconds) {
 
 size_t builds_count(struct builds *b) {
   pthread_mutex_lock(&b->mutex);
-  size_t count = b->count;
+  size_t count = b->ended;
   pthread_mutex_unlock(&b->mutex);
   return count;
 }

@@ -1,159 +1,14 @@
 /* Variants on their way through the tuner; see candidate.h. */
 #include "candidate.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/system.h"
 #include "model.h"
 #include "runtime/nvrtc.h"
 #include "runtime/occupancy.h"
 #include "runtime/plan.h"
-
-/* One dataset and what it owns. Requests for one problem differ by the arguments' shapes, types and places alone. */
-struct bench_data {
-  struct dataset_request request;
-  const struct problem *problem;
-  struct kernel_spec spec, reference;
-  struct build *build;
-  struct bench_data *next;
-};
-
-/* ---- The bench ---- */
-
-int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
-               cugen_error *err) {
-  *out = (struct bench){.target = target, .seed = options->seed};
-  const struct builds_options builds = {.ops = target->ops,
-                                        .toolkit = target->toolkit,
-                                        .arch = target->arch,
-                                        .timeout = options->timeout,
-                                        .keep_ptx = target->predicted,
-                                        .threads = options->threads};
-  const struct worker_options worker = {.program = target->worker,
-                                        .device = target->device->id,
-                                        .toolkit = target->toolkit_options,
-                                        .in_process = target->in_process,
-                                        .cuda_context = target->cuda_context,
-                                        .interrupted = options->interrupted,
-                                        .context = options->context};
-  int status = expander_open(target->sources, &out->expander, err);
-  if (!status) status = builds_open(&builds, &out->builds, err);
-  if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
-  if (!status) status = problem_check(target->config, target->problem, &out->check, err);
-  if (status) bench_close(out);
-  return status;
-}
-
-static void data_free(struct bench *bench, struct bench_data *data) {
-  build_release(bench->builds, data->build);
-  kernel_spec_free(&data->reference);
-  free(data->spec.arguments);
-  if (data->request.results >= 0) close(data->request.results);
-  free(data);
-}
-
-void bench_close(struct bench *bench) {
-  worker_close(bench->worker);
-  while (bench->data) {
-    struct bench_data *next = bench->data->next;
-    data_free(bench, bench->data);
-    bench->data = next;
-  }
-  builds_close(bench->builds);
-  expander_close(bench->expander);
-  problem_free(&bench->check);
-  *bench = (struct bench){0};
-}
-
-/* ---- Datasets ---- */
-
-static bool same_arguments(const struct kernel_spec *a, const struct kernel_spec *b) {
-  for (size_t i = 0; i < a->argument_count; i++) {
-    const struct kernel_argument *x = &a->arguments[i], *y = &b->arguments[i];
-    bool same = x->rank == y->rank && x->dtype == y->dtype && x->column_major == y->column_major &&
-                x->elements == y->elements && x->memory == y->memory && x->fill == y->fill &&
-                x->tolerance == y->tolerance && x->norm == y->norm &&
-                memcmp(x->shape, y->shape, sizeof x->shape) == 0 &&
-                memcmp(x->stride, y->stride, sizeof x->stride) == 0 && value_equal(x->value, y->value);
-    if (!same) return false;
-  }
-  return true;
-}
-
-static int make_results(struct bench_data *data, cugen_error *err) {
-  int64_t count;
-  size_t bytes;
-  bool all;
-  int status = dataset_results_size(&data->spec, data->request.seed, &bytes, &count, &all, err);
-  if (status) return status;
-  data->request.results = memfd_create("cugen-reference", MFD_CLOEXEC);
-  if (data->request.results < 0 || ftruncate(data->request.results, (off_t)bytes) != 0)
-    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes of shared memory for the reference: %s", bytes,
-                     strerror(errno));
-  return CUGEN_OK;
-}
-
-static int make_reference(struct bench *bench, struct bench_data *data, const struct problem *problem,
-                          const struct variant *variant, cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  int64_t count;
-  size_t bytes;
-  bool all;
-  int status = dataset_results_size(&data->spec, data->request.seed, &bytes, &count, &all, err);
-  if (!status)
-    status = expand_reference(bench->expander, t->config, problem, &t->device->facts, variant, all ? 0 : count,
-                              &data->reference, err);
-  if (!status) status = builds_request(bench->builds, &data->reference, &data->build, err);
-  if (status) return status;
-  while (!build_finished(bench->builds, data->build)) builds_wait(bench->builds, 0.05);
-  if (data->build->status) {
-    *err = data->build->error;
-    return error_prefix(err, "the reference does not compile");
-  }
-  data->request.reference = &data->reference;
-  data->request.reference_compiled = &data->build->compiled;
-  return make_results(data, err);
-}
-
-/* Only the plain part of the arguments is kept; their names live in the config. */
-static int copy_arguments(const struct kernel_spec *from, const struct config *config, struct kernel_spec *to,
-                          cugen_error *err) {
-  *to = (struct kernel_spec){
-      .variant = (char *)(uintptr_t) "", .flops = from->flops, .argument_count = from->argument_count};
-  to->arguments = calloc(from->argument_count + 1, sizeof *to->arguments);
-  if (!to->arguments) return error_memory(err);
-  memcpy(to->arguments, from->arguments, from->argument_count * sizeof *to->arguments);
-  for (size_t i = 0; i < to->argument_count; i++) to->arguments[i].name = config->arguments[i].name;
-  return CUGEN_OK;
-}
-
-int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                  const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
-  for (struct bench_data *d = bench->data; d; d = d->next)
-    if (d->request.timed == timed && d->problem == problem && same_arguments(&d->spec, spec)) {
-      *out = &d->request;
-      return CUGEN_OK;
-    }
-  struct bench_data *d = calloc(1, sizeof *d);
-  if (!d) return error_memory(err);
-  d->request = (struct dataset_request){
-      .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .results = -1};
-  d->problem = problem;
-  int status = copy_arguments(spec, bench->target->config, &d->spec, err);
-  if (!status && bench->target->config->reference) status = make_reference(bench, d, problem, variant, err);
-  if (status) {
-    data_free(bench, d);
-    return status;
-  }
-  d->next = bench->data;
-  bench->data = d;
-  *out = &d->request;
-  return CUGEN_OK;
-}
 
 /* ---- Candidates ---- */
 
@@ -164,19 +19,22 @@ static bool holds(const struct expr *expr, const struct value *slots) {
   return !expr_eval_bool(expr, slots, &met, &ignored) && met;
 }
 
-/* Whether the check problem is one that the variant's implementation takes, and satisfies its restrictions. */
-static bool valid_on_check(const struct bench *bench, const struct variant *variant) {
+/* Of the variant's requirements and restrictions the first that the check problem does not satisfy; NULL: it does. */
+static int unmet_on_check(const struct bench *bench, const struct variant *variant, const struct expr **out,
+                          cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct config_implementation *impl = variant->implementation;
   struct value *slots = calloc(config_slot_count(t->config, impl) + 1, sizeof *slots);
-  if (!slots) return false;
+  *out = NULL;
+  if (!slots) return error_memory(err);
   config_slots(t->config, &bench->check, &t->device->facts, slots);
   memcpy(slots + t->config->first_tunable, variant->values, impl->tunable_count * sizeof *slots);
-  bool valid = true;
-  for (size_t i = 0; i < impl->requirement_count && valid; i++) valid = holds(impl->requirements[i].expr, slots);
-  for (size_t i = 0; i < impl->restriction_count && valid; i++) valid = holds(impl->restrictions[i].expr, slots);
+  for (size_t i = 0; i < impl->requirement_count && !*out; i++)
+    if (!holds(impl->requirements[i].expr, slots)) *out = impl->requirements[i].expr;
+  for (size_t i = 0; i < impl->restriction_count && !*out; i++)
+    if (!holds(impl->restrictions[i].expr, slots)) *out = impl->restrictions[i].expr;
   free(slots);
-  return valid;
+  return CUGEN_OK;
 }
 
 static struct value *variant_values(const struct bench *bench, uint64_t index, struct variant *variant) {
@@ -202,13 +60,20 @@ static int refuse(struct candidate *c, const struct variant *variant, const cuge
 
 static int expand_both(struct bench *bench, struct candidate *c, const struct variant *variant, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  int status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant, &c->real, err);
-  if (status == CUGEN_ERROR_CONFIG) {
-    cugen_error why = *err;
+  const struct expr *unmet;
+  cugen_error why, ignored;
+  int status = unmet_on_check(bench, variant, &unmet, err);
+  if (status) return status;
+  if (unmet && t->problem_is_check) {
+    error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"", expr_text(unmet));
     return refuse(c, variant, &why, err);
   }
-  if (status || t->problem_is_check || t->predicted || !valid_on_check(bench, variant)) return status;
-  cugen_error ignored;
+  status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant, &c->real, err);
+  if (status == CUGEN_ERROR_CONFIG) {
+    why = *err;
+    return refuse(c, variant, &why, err);
+  }
+  if (status || t->problem_is_check || t->predicted || unmet) return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant, &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
   return CUGEN_OK;
@@ -281,32 +146,29 @@ bool candidate_ready(struct bench *bench, const struct candidate *c) {
          (!c->check_build || build_finished(bench->builds, c->check_build));
 }
 
-static void add_argument(struct text *out, const struct kernel_argument *a) {
-  text_addf(out, "%d %s %d %d %lld", (int)a->kind, a->dtype->name, (int)a->memory, (int)a->compiled_in,
-            (long long)a->elements);
-  for (int i = 0; i < a->rank; i++) text_addf(out, " %lld/%lld", (long long)a->shape[i], (long long)a->stride[i]);
-  value_print(a->value, out);
-  text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
-  for (int i = 0; i < a->rank && a->access == ACCESS_TENSOR; i++)
-    text_addf(out, " %d/%d/%lld", a->box[i], a->swizzle, (long long)a->parts);
+void candidate_finish(struct bench *bench, struct candidate *c) {
+  if (c->real_build) builds_finish(bench->builds, c->real_build);
+  if (c->check_build) builds_finish(bench->builds, c->check_build);
+}
+
+double candidate_compile_seconds(const struct candidate *c) {
+  bool shared = c->check_build == c->real_build;
+  return (c->real_build ? c->real_build->seconds : 0) + (c->check_build && !shared ? c->check_build->seconds : 0);
+}
+
+/* What of a spec the device would run and hold a result against, its source aside. */
+static void add_identity(struct text *out, const struct kernel_spec *spec, const struct build *build) {
+  if (!build) return;
+  text_addf(out, "%s %s %s %s %s\n", build->compiled.image_hash.hex, spec->launches_hash.hex,
+            spec->arguments_hash.hex, spec->proof_hash.hex, spec->data_hash.hex);
 }
 
 struct hash candidate_image(const struct candidate *c) {
   struct hash hash = {0};
   struct text text = {0};
-  if (!c->real_build || c->real_build->status) return hash;
-  text_add(&text, c->real_build->compiled.image_hash.hex);
-  for (size_t i = 0; i < c->real.launch_count; i++) {
-    const struct kernel_launch *l = &c->real.launches[i];
-    text_addf(&text, "\n%s %u %u %u %u %u %u %lld", l->entry, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-              l->block[1], l->block[2], (long long)l->shared_bytes);
-    if (l->has_carveout) text_addf(&text, " carveout %d", l->carveout);
-    if (l->overlap) text_add(&text, " overlap");
-  }
-  for (size_t i = 0; i < c->real.argument_count; i++) {
-    text_add_char(&text, '\n');
-    add_argument(&text, &c->real.arguments[i]);
-  }
+  if (!c->real_build || c->real_build->status || (c->check_build && c->check_build->status)) return hash;
+  add_identity(&text, &c->real, c->real_build);
+  add_identity(&text, &c->check, c->check_build);
   if (!text.failed) hash = hash_bytes(text_get(&text), text.length);
   text_free(&text);
   return hash;
@@ -401,16 +263,15 @@ static int run_built(struct bench *bench, struct candidate *c, bool verify, cons
 /* A prediction in place of a measurement; what bounds it is its reason. */
 static int predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   struct model_prediction prediction;
-  struct text reason = {0};
   cugen_error why;
   int status = model_predict(bench->target->device, &c->real, &c->real_build->compiled, &prediction, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   record_resources(bench, c, out);
-  if (!status) out->seconds = out->seconds_min = out->seconds_p20 = out->seconds_p80 = prediction.seconds;
-  text_addf(&reason, status ? "no prediction: %s" : "%s", status ? why.message : model_part_names[prediction.bound]);
-  status = record_reason(out, status ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_OK, text_get(&reason), err);
-  text_free(&reason);
-  return status;
+  if (status)
+    return record_reason(out, status == CUGEN_ERROR_CONFIG ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_UNPREDICTED,
+                         why.message, err);
+  out->seconds = out->seconds_min = out->seconds_p20 = out->seconds_p80 = prediction.seconds;
+  return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
 }
 
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,

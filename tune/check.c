@@ -18,8 +18,9 @@ struct check {
   pthread_mutex_t mutex; /* of all that follows, and of result */
   pthread_cond_t changed;
   size_t next, done;
-  int running;                                        /* threads */
-  bool *groups_seen, *groups_counted, *problems_seen; /* counted: on sizes that are whole tiles */
+  int running;                                            /* threads */
+  bool *variants_seen, *variants_counted, *problems_seen; /* counted: on sizes that are whole tiles */
+  size_t most_variants;                                   /* and implementations, which are numbered behind them */
   const char *latest;
   int status;
   cugen_error error;
@@ -37,6 +38,15 @@ static void *grow(void *array, size_t count, size_t size) {
   return realloc(array, (count ? count * 2 : 1) * size);
 }
 
+static int add_variant(const struct check *c, struct check_variants *set, size_t variant, cugen_error *err) {
+  const uint64_t bit = UINT64_C(1) << variant % 64;
+  if (!set->bits) set->bits = calloc(c->most_variants / 64 + 1, sizeof *set->bits);
+  if (!set->bits) return error_memory(err);
+  set->count += !(set->bits[variant / 64] & bit);
+  set->bits[variant / 64] |= bit;
+  return CUGEN_OK;
+}
+
 static bool same_place(const struct source_place *a, const struct source_place *b) {
   return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
@@ -51,25 +61,21 @@ static void finding_free(struct check_finding *f) {
   free(f->message);
   free(f->variant);
   free(f->problem);
-  free(f->last_variant);
+  free(f->variants.bits);
 }
 
 /* Takes over what the finding owns. */
-static int keep_finding(struct check *c, struct check_finding *f, cugen_error *err) {
+static int keep_finding(struct check *c, struct check_finding *f, size_t variant, cugen_error *err) {
   struct check_result *r = c->result;
-  if (!f->message || !f->variant || !f->problem || !f->last_variant) {
+  if (!f->message || !f->variant || !f->problem) {
     finding_free(f);
     return error_memory(err);
   }
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *known = &r->findings[i];
     if (!same_finding(known, f)) continue;
-    known->variants += strcmp(known->last_variant, f->variant) != 0;
-    free(known->last_variant);
-    known->last_variant = f->last_variant;
-    f->last_variant = NULL;
     finding_free(f);
-    return CUGEN_OK;
+    return add_variant(c, &known->variants, variant, err);
   }
   struct check_finding *grown = grow(r->findings, r->finding_count, sizeof *grown);
   if (!grown) {
@@ -78,22 +84,22 @@ static int keep_finding(struct check *c, struct check_finding *f, cugen_error *e
   }
   r->findings = grown;
   grown[r->finding_count++] = *f;
-  return CUGEN_OK;
+  return add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
 }
 
-static int keep_skip(struct check *c, const char *what, const char *why, bool refused, cugen_error *err) {
+static int keep_skip(struct check *c, const char *what, size_t number, const char *why, bool refused,
+                     cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++) {
     if (strcmp(r->skips[i].why, why) != 0) continue;
-    r->skips[i].variants++;
-    return CUGEN_OK;
+    return add_variant(c, &r->skips[i].variants, number, err);
   }
   struct check_skip *grown = grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){strdup(what), strdup(why), refused, 1};
-  return s->what && s->why ? CUGEN_OK : error_memory(err);
+  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .refused = refused};
+  return s->what && s->why ? add_variant(c, &s->variants, number, err) : error_memory(err);
 }
 
 static int keep_traffic(struct check *c, const char *variant, const char *problem, int launch,
@@ -122,17 +128,18 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
 struct outcome {
   struct check *check;
   const struct check_problem *problem;
+  const struct check_run *run;
   const struct probe_result *result;
   struct source_place places[2 * WATCH_MOST_FINDINGS];
 };
 
 static void find_places(struct outcome *o) {
   const struct watch_report *report = o->result->report;
-  uint64_t sites[2 * WATCH_MOST_FINDINGS];
+  struct line_site sites[2 * WATCH_MOST_FINDINGS];
   cugen_error ignored;
   for (uint32_t i = 0; i < report->finding_count; i++) {
-    sites[2 * i] = report->findings[i].here.site;
-    sites[2 * i + 1] = report->findings[i].other.site;
+    sites[2 * i] = (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
+    sites[2 * i + 1] = (struct line_site){report->findings[i].other.site, 0};
   }
   memset(o->places, 0, sizeof o->places);
   if (!report->finding_count) return;
@@ -157,11 +164,9 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
                             .other = *other,
                             .raw = *raw,
                             .variant = strdup(o->result->variant),
-                            .last_variant = strdup(o->result->variant),
-                            .problem = strdup(o->problem->text),
-                            .variants = 1};
+                            .problem = strdup(o->problem->text)};
   f.message = check_message(&f);
-  return keep_finding(o->check, &f, err);
+  return keep_finding(o->check, &f, o->run->variant, err);
 }
 
 /* What ended the run is a finding of its own unless the watch has said it already. */
@@ -184,11 +189,9 @@ static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct probe_result *result = o->result;
   struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CHECK_WRONG : CHECK_TRAP,
                             .variant = strdup(result->variant),
-                            .last_variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
-                            .variants = 1,
                             .message = strdup(result->reason)};
-  return keep_finding(o->check, &f, err);
+  return keep_finding(o->check, &f, o->run->variant, err);
 }
 
 /* Those of a variant's earlier run. */
@@ -218,26 +221,39 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-static int keep_run(struct outcome *o, const struct check_run *run, cugen_error *err) {
+static int keep_refused(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
+  char *why = check_not_emulated(o->result->source, o->result->reason);
+  int status = why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
+  free(why);
+  return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
+}
+
+/* The variant and the problem have been checked. */
+static void count_run(const struct outcome *o) {
+  struct check *c = o->check;
+  const struct check_run *run = o->run;
+  c->variants_counted[run->variant] |= o->problem->whole;
+  c->result->variants += !c->variants_seen[run->variant];
+  c->result->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
+  c->result->problems += !c->problems_seen[run->problem];
+  c->variants_seen[run->variant] = c->problems_seen[run->problem] = true;
+}
+
+static int keep_run(struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct check_run *run = o->run;
   const struct probe_result *result = o->result;
   int status = CUGEN_OK;
-  if (result->outcome == CUGEN_OUTCOME_COMPILE) {
-    char *why = check_not_emulated(result->source, result->reason);
-    status = why ? keep_skip(c, result->variant, why, true, err) : error_memory(err);
-    free(why);
-    return status;
-  }
-  if (result->outcome == CUGEN_OUTCOME_LAUNCH) return keep_skip(c, result->variant, result->reason, false, err);
+  if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
+  if (result->outcome == CUGEN_OUTCOME_LAUNCH)
+    return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
   const bool whole = o->problem->whole;
-  if (!status && (whole || !c->groups_seen[run->group]) && !c->groups_counted[run->group])
+  if (!status && (whole || !c->variants_seen[run->variant]) && !c->variants_counted[run->variant])
     status = add_counters(o, err);
-  c->groups_counted[run->group] |= whole;
-  c->result->variants += !c->groups_seen[run->group];
-  c->result->problems += !c->problems_seen[run->problem];
-  c->groups_seen[run->group] = c->problems_seen[run->problem] = true;
+  count_run(o);
   return status ? status : keep_ran(c, result->variant, o->problem->text, err);
 }
 
@@ -263,10 +279,10 @@ static int carry_out(struct check *c, struct probe *probe, const struct check_ru
     status = probe_run(probe, &problem->problem, &variant, 0, processes_now(c), &result, err);
   }
   if (!status) {
-    *outcome = (struct outcome){.check = c, .problem = problem, .result = &result};
+    *outcome = (struct outcome){.check = c, .problem = problem, .run = run, .result = &result};
     find_places(outcome);
     pthread_mutex_lock(&c->mutex);
-    status = keep_run(outcome, run, err);
+    status = keep_run(outcome, err);
     pthread_mutex_unlock(&c->mutex);
   }
   free(values);
@@ -280,9 +296,9 @@ static size_t take(struct check *c, size_t *first) {
   pthread_mutex_lock(&c->mutex);
   *first = c->next;
   size_t count = c->next < list->run_count && !c->status;
-  const bool together = list->group_count >= (size_t)c->options->threads;
+  const bool together = list->variant_count >= (size_t)c->options->threads;
   while (count && together && *first + count < list->run_count &&
-         list->runs[*first + count].group == list->runs[*first].group)
+         list->runs[*first + count].variant == list->runs[*first].variant)
     count++;
   c->next += count;
   pthread_mutex_unlock(&c->mutex);
@@ -291,7 +307,7 @@ static size_t take(struct check *c, size_t *first) {
 
 static void finish_run(struct check *c, int status, const cugen_error *err) {
   pthread_mutex_lock(&c->mutex);
-  c->done++;
+  c->done += !status;
   if (status && !c->status) c->status = status, c->error = *err;
   pthread_cond_signal(&c->changed);
   pthread_mutex_unlock(&c->mutex);
@@ -383,7 +399,9 @@ static int skip_unmet(struct check *c, cugen_error *err) {
     if (!unmet) continue;
     struct text why = {0};
     text_addf(&why, "requires %s", expr_text(unmet->expr));
-    status = why.failed ? error_memory(err) : keep_skip(c, all[i].implementation->name, text_get(&why), false, err);
+    const size_t number = c->list.variant_count + i;
+    status = why.failed ? error_memory(err)
+                        : keep_skip(c, all[i].implementation->name, number, text_get(&why), false, err);
     text_free(&why);
   }
   return status;
@@ -397,6 +415,14 @@ static int by_place(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
 }
 
+static int make_tables(struct check *c, cugen_error *err) {
+  c->most_variants = c->list.variant_count + c->target->config->implementation_count;
+  c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
+  c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
+  c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
+  return c->variants_seen && c->variants_counted && c->problems_seen ? CUGEN_OK : error_memory(err);
+}
+
 int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
               cugen_error *err) {
   *out = (struct check_result){0};
@@ -408,17 +434,16 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   pthread_mutex_init(&c->mutex, NULL);
   pthread_cond_init(&c->changed, NULL);
   int status = check_list_make(target, options, &c->list, err);
-  c->groups_seen = calloc(c->list.group_count + 1, sizeof *c->groups_seen);
-  c->groups_counted = calloc(c->list.group_count + 1, sizeof *c->groups_counted);
-  c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
-  if (!status && (!c->groups_seen || !c->groups_counted || !c->problems_seen)) status = error_memory(err);
+  if (!status) status = make_tables(c, err);
   if (!status) out->variants_of = check_list_valid(&c->list);
   if (!status && !options->variant) status = skip_unmet(c, err);
   if (!status) status = run_threads(c, err);
+  out->done = c->done;
+  out->planned = c->list.run_count;
   if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);
   check_list_free(&c->list);
-  free(c->groups_seen);
-  free(c->groups_counted);
+  free(c->variants_seen);
+  free(c->variants_counted);
   free(c->problems_seen);
   pthread_mutex_destroy(&c->mutex);
   pthread_cond_destroy(&c->changed);
@@ -435,11 +460,13 @@ void check_result_free(struct check_result *r) {
   for (size_t i = 0; i < r->skip_count; i++) {
     free(r->skips[i].what);
     free(r->skips[i].why);
+    free(r->skips[i].variants.bits);
   }
   for (size_t i = 0; i < r->runs; i++) {
     free(r->ran[i].variant);
     free(r->ran[i].problem);
   }
+  free(r->refused.bits);
   free(r->ran);
   free(r->findings);
   free(r->traffic);

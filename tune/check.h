@@ -12,13 +12,17 @@ enum check_kind {                                 /* those of watch_kind, and: *
                   CHECK_KIND_COUNT
 };
 
+struct check_variants { /* a set of variants, by number */
+  uint64_t *bits;       /* NULL: none */
+  size_t count;
+};
+
 struct check_finding {
   enum check_kind kind;
   struct source_place here, other; /* other.line 0: none */
   struct watch_finding raw;        /* block, thread, array; all zero for those that have none */
   char *message, *variant, *problem;
-  uint32_t variants; /* that show it; the first one is described */
-  char *last_variant;
+  struct check_variants variants; /* that show it; the first one is described */
 };
 
 struct check_traffic { /* one counter of one launch */
@@ -32,9 +36,9 @@ struct check_ran { /* one run */
 };
 
 struct check_skip {
-  char *what, *why; /* a variant or an implementation */
-  bool refused;     /* the compiler refused it: it should have been checked */
-  uint32_t variants;
+  char *what, *why;               /* a variant or an implementation */
+  bool refused;                   /* the compiler refused it: it should have been checked */
+  struct check_variants variants; /* of implementations: those */
 };
 
 struct check_progress {
@@ -66,7 +70,10 @@ struct check_result {
   size_t skip_count;
   struct check_ran *ran;
   size_t variants, problems, runs; /* that were checked; runs: of ran too */
+  size_t variants_elsewhere;       /* of variants: none of variants_of */
   uint64_t variants_of;            /* in the space of the problem */
+  size_t done, planned;            /* runs, also those that were skipped */
+  struct check_variants refused;   /* by the compiler */
 };
 
 /* target: the config, the check problem and its space; its device gives the facts. *out is to be freed whatever comes

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "check_sample.h"
 
 /* ---- Problems ---- */
@@ -108,7 +109,7 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
   problem_print(target->config, &p->problem, &text);
   p->text = text_take(&text);
   if (!p->text) return error_memory(err);
-  return space_open(target->config, &p->problem, &target->device->facts, &p->space, err);
+  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter, &p->space, err);
 }
 
 /* ---- Families ---- */
@@ -182,7 +183,7 @@ uint64_t check_draw(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err) {
+static int add_run(struct check_list *list, const struct check_run *run, cugen_error *err) {
   if (list->run_count == list->room) {
     const size_t room = list->room ? list->room * 2 : 64;
     struct check_run *grown = realloc(list->runs, room * sizeof *grown);
@@ -190,21 +191,58 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
     list->runs = grown;
     list->room = room;
   }
-  list->runs[list->run_count++] = (struct check_run){problem, index, list->group_count};
+  list->runs[list->run_count++] = *run;
+  return CUGEN_OK;
+}
+
+static int print_variant(const struct space *space, uint64_t index, struct text *out, cugen_error *err) {
+  struct variant variant;
+  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+  if (!values) return error_memory(err);
+  space_variant(space, index, &variant, values);
+  variant_print(&variant, out);
+  free(values);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err) {
+  const size_t first = list->families[list->problems[problem].family].first;
+  struct text text = {0};
+  uint64_t there;
+  int status = print_variant(list->problems[problem].space, index, &text, err);
+  if (!status) {
+    struct check_run run = {.problem = problem, .index = index};
+    run.text = hash_next(0, text_get(&text), text.length);
+    run.elsewhere = problem != first && !space_look_up(list->problems[first].space, text_get(&text), &there);
+    status = add_run(list, &run, err);
+  }
+  text_free(&text);
+  return status;
+}
+
+static int by_text(const void *a, const void *b) {
+  const struct check_run *x = *(const struct check_run *const *)a, *y = *(const struct check_run *const *)b;
+  return (x->text > y->text) - (x->text < y->text);
+}
+
+static int number_variants(struct check_list *list, cugen_error *err) {
+  struct check_run **sorted = calloc(list->run_count + 1, sizeof *sorted);
+  if (!sorted) return error_memory(err);
+  for (size_t i = 0; i < list->run_count; i++) sorted[i] = &list->runs[i];
+  qsort(sorted, list->run_count, sizeof *sorted, by_text);
+  for (size_t i = 0; i < list->run_count; i++) {
+    list->variant_count += i == 0 || sorted[i]->text != sorted[i - 1]->text;
+    sorted[i]->variant = list->variant_count - 1;
+  }
+  free(sorted);
   return CUGEN_OK;
 }
 
 int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only, cugen_error *err) {
   const struct check_family *family = &list->families[number];
-  const struct space *space = list->problems[family->first].space;
-  struct variant variant;
   struct text text = {0};
-  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
-  int status = values ? check_list_run(list, family->first, index, err) : error_memory(err);
-  if (values) {
-    space_variant(space, index, &variant, values);
-    variant_print(&variant, &text);
-  }
+  int status = check_list_run(list, family->first, index, err);
+  if (!status) status = print_variant(list->problems[family->first].space, index, &text, err);
   for (size_t p = 1; p < family->count && !status; p++) {
     uint64_t there;
     cugen_error ignored;
@@ -212,9 +250,7 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
     if (space_find(list->problems[family->first + p].space, text_get(&text), &there, &ignored) == CUGEN_OK)
       status = check_list_run(list, family->first + p, there, err);
   }
-  list->group_count++;
   text_free(&text);
-  free(values);
   return status;
 }
 
@@ -274,9 +310,8 @@ static int add_numbered(struct check_list *list, uint64_t number, cugen_error *e
   return check_list_variant(list, list->family_of[i], implementation->first + number, 0, err);
 }
 
-int check_list_make(const struct tune_target *target, const struct check_options *options, struct check_list *out,
-                    cugen_error *err) {
-  *out = (struct check_list){0};
+static int choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
+                  cugen_error *err) {
   uint64_t state = options->seed;
   int status = make_problems(target, options, out, err);
   if (status) return status;
@@ -289,6 +324,13 @@ int check_list_make(const struct tune_target *target, const struct check_options
   for (uint64_t i = 0; i < wanted && !status; i++)
     status = add_numbered(out, wanted == valid ? i : check_draw(&state) % valid, err);
   return status;
+}
+
+int check_list_make(const struct tune_target *target, const struct check_options *options, struct check_list *out,
+                    cugen_error *err) {
+  *out = (struct check_list){0};
+  const int status = choose(target, options, out, err);
+  return status ? status : number_variants(out, err);
 }
 
 static void drop_problem(struct check_problem *p) {

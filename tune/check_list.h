@@ -21,7 +21,9 @@ struct check_family {
 struct check_run {
   size_t problem;
   uint64_t index; /* in the problem's space */
-  size_t group;   /* of runs of one variant, which share a compile */
+  uint64_t text;  /* hash of the variant's */
+  bool elsewhere; /* the variant is none of its family's first problem */
+  size_t variant; /* the same number where the text is the same: below variant_count */
 };
 
 struct check_list {
@@ -31,7 +33,7 @@ struct check_list {
   size_t family_count;
   size_t *family_of; /* by implementation */
   struct check_run *runs;
-  size_t run_count, room, group_count;
+  size_t run_count, room, variant_count;
 };
 
 /* *out is to be freed whatever comes back. */

@@ -50,7 +50,7 @@ static int add_covering(struct check_list *list, size_t family, const struct spa
     const bool few = implementation->valid <= DRAWS;
     const uint64_t index = implementation->first + (i == 0 || few ? i : check_draw(state) % implementation->valid);
     space_variant(space, index, &variant, values);
-    if (!covers_more(&variant, &covered)) continue;
+    if (!covers_more(&variant, &covered) && taken) continue; /* the first has perhaps no tunable */
     const size_t others = list->families[family].count - 1;
     status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
     taken++;
@@ -66,10 +66,8 @@ static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *stat
   int status = CUGEN_OK;
   for (size_t i = 0; i < count; i++) {
     if (list->family_of[i] != list->problems[problem].family) continue;
-    for (int n = 0; n < EACH_ELSEWHERE && all[i].valid && !status; n++) {
+    for (int n = 0; n < EACH_ELSEWHERE && all[i].valid && !status; n++)
       status = check_list_run(list, problem, all[i].first + check_draw(state) % all[i].valid, err);
-      list->group_count++;
-    }
   }
   return status;
 }
@@ -210,12 +208,10 @@ static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *
     const size_t number = s->list->problems[s->drawn[i].problem].family;
     const struct check_family *family = &s->list->families[number];
     const size_t only = family->count > 1 ? 1 + taken++ % (family->count - 1) : 0;
-    if (s->drawn[i].problem == family->first) {
+    if (s->drawn[i].problem == family->first)
       status = check_list_variant(s->list, number, s->drawn[i].index, only, err);
-    } else {
+    else
       status = check_list_run(s->list, s->drawn[i].problem, s->drawn[i].index, err);
-      s->list->group_count++;
-    }
   }
   return status;
 }

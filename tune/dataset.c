@@ -8,17 +8,21 @@
 
 #include "element.h"
 #include "inputs.h"
-
-static bool is_output(const struct kernel_argument *a) {
-  return a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
-}
+#include "results.h"
+#include "verifier.h"
 
 static bool has_input(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
+/* What a kernel may not change. */
 static bool is_input(const struct kernel_argument *a) {
-  return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT;
+  return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT && !a->overwrite;
+}
+
+/* What is written anew before a run that is compared. */
+static bool is_restored(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_INOUT || a->overwrite;
 }
 
 /* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
@@ -26,74 +30,166 @@ static bool is_kept_zero(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
 }
 
-/* ---- Shared results: the ready flag, then one array an output ---- */
+/* ---- Shared memory: what is ready, the inputs' data, one array an output ---- */
 
-enum { RESULTS_ALIGNMENT = 64 };
+enum { SHARED_ALIGNMENT = 64 };
 
-static size_t results_array(const struct kernel_argument *a, int64_t count) {
-  size_t bytes = (size_t)count * (size_t)dtype_find(a->dtype->wide)->bytes;
-  return (bytes + RESULTS_ALIGNMENT - 1) / RESULTS_ALIGNMENT * RESULTS_ALIGNMENT;
+/* What the worker makes, and not again after it died. */
+struct shared_head {
+  int64_t reference;
+  int64_t generated[KERNEL_MAX_ARGUMENTS];
+};
+
+static size_t aligned(size_t bytes) {
+  return (bytes + SHARED_ALIGNMENT - 1) / SHARED_ALIGNMENT * SHARED_ALIGNMENT;
 }
 
-static const struct kernel_argument *first_output(const struct kernel_spec *spec) {
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (is_output(&spec->arguments[i])) return &spec->arguments[i];
-  return NULL;
+static struct shared_head *shared_head(const struct dataset *d) {
+  return (struct shared_head *)(void *)d->shared;
 }
 
-/* All outputs must have one shape when there is a reference: its thread t computes the t-th sample of each. */
-static int same_shapes(const struct kernel_spec *spec, cugen_error *err) {
-  const struct kernel_argument *first = first_output(spec);
-  if (!first) return error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
-  for (size_t i = 0; i < spec->argument_count; i++) {
-    const struct kernel_argument *a = &spec->arguments[i];
-    if (is_output(a) && element_count(a) != element_count(first))
-      return error_set(err, CUGEN_ERROR_CONFIG,
-                       "outputs '%s' and '%s' differ in size, which a reference cannot serve", first->name, a->name);
-  }
-  return CUGEN_OK;
+size_t dataset_data_offset(const struct kernel_spec *spec, size_t i) {
+  size_t offset = aligned(sizeof(struct shared_head));
+  for (size_t k = 0; k < i; k++)
+    if (spec->arguments[k].data) offset += aligned((size_t)kernel_argument_bytes(&spec->arguments[k]));
+  return offset;
 }
 
-int dataset_results_size(const struct kernel_spec *spec, uint64_t seed, size_t *bytes, int64_t *sample_count,
-                         bool *all, cugen_error *err) {
-  struct samples samples;
-  int status = same_shapes(spec, err);
-  if (!status) status = samples_choose(first_output(spec), spec->flops, seed, &samples, err);
-  if (status) return status;
-  *sample_count = samples.count;
-  *all = samples.flat == NULL;
+static size_t results_offset(const struct kernel_spec *spec) {
+  return dataset_data_offset(spec, spec->argument_count);
+}
+
+static bool has_shared_data(const struct kernel_spec *spec) {
+  return results_offset(spec) > dataset_data_offset(spec, 0);
+}
+
+int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed, size_t *bytes,
+                        cugen_error *err) {
+  struct samples samples = {0};
+  size_t results = 0;
+  int status = reference ? results_layout(spec, seed, &samples, &results, err) : CUGEN_OK;
   samples_free(&samples);
-  *bytes = RESULTS_ALIGNMENT;
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (is_output(&spec->arguments[i])) *bytes += results_array(&spec->arguments[i], *sample_count);
-  return CUGEN_OK;
+  *bytes = reference || has_shared_data(spec) ? results_offset(spec) + results : 0;
+  return status;
 }
 
-static bool results_ready(const struct dataset *d) {
-  return *(const int64_t *)d->results == 1;
+/* ---- Inputs ---- */
+
+/* An input as it is to be, in *made (the caller frees it) unless it lies there already. NULL: no memory. */
+static const void *input_data(const struct dataset *d, size_t i, void **made) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  *made = NULL;
+  if (a->data) return d->shared + dataset_data_offset(&d->spec, i);
+  *made = malloc((size_t)kernel_argument_bytes(a));
+  if (*made) element_fill(a, d->seed, i, *made);
+  return *made;
+}
+
+int dataset_write_input(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
+                        cugen_error *err) {
+  void *made;
+  const void *data = input_data(d, i, &made);
+  size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+  if (!data) return error_memory(err);
+  int status = device->ops->upload(device, to->device, data, bytes, err);
+  free(made);
+  return status;
+}
+
+/* Into set 0, as it is to be. */
+static int write_input(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  return dataset_write_input(device, d, i, &d->sets[0][i], err);
+}
+
+/* The generator's result, packed and in the wide dtype, into the shared memory as the buffer has it. */
+static int take_generated(struct device *device, struct dataset *d, size_t i, const struct memory *from,
+                          cugen_error *err) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  const struct dtype *wide = dtype_find(a->dtype->wide);
+  int64_t count = element_count(a);
+  void *host = malloc((size_t)count * (size_t)wide->bytes);
+  if (!host) return error_memory(err);
+  int status = device->ops->download(device, host, from->device, (size_t)count * (size_t)wide->bytes, err);
+  char *to = d->shared + dataset_data_offset(&d->spec, i);
+  element_loader *load = element_load_of(wide);
+  element_storer *store = element_store_of(a->dtype);
+  if (!status) memset(to, 0xff, (size_t)kernel_argument_bytes(a));
+  for (int64_t k = 0; k < count && !status; k++) store(to, element_offset(a, k), load(host, k));
+  free(host);
+  return status;
+}
+
+static int launch_generator(struct device *device, const struct dataset_generator *generator,
+                            const struct memory *memory, long long count, cugen_error *err) {
+  void *extra[] = {&count};
+  struct plan *plan = NULL;
+  struct call *call = NULL;
+  int status = plan_open(device, generator->spec, generator->compiled, &plan, err);
+  if (!status) status = call_bind(plan, memory, extra, 1, &call, err);
+  if (!status) status = call_launch(call, err);
+  if (!status) status = device->ops->sync(device, err);
+  call_free(call);
+  plan_close(plan);
+  return status;
+}
+
+/* The inputs before it are filled. */
+static int run_generator(struct device *device, struct dataset *d, const struct dataset_generator *generator,
+                         cugen_error *err) {
+  size_t i = generator->argument;
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  int64_t count = element_count(a);
+  size_t bytes = (size_t)count * (size_t)dtype_find(a->dtype->wide)->bytes;
+  struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory), own = {0};
+  if (!memory) return error_memory(err);
+  for (size_t k = 0; k < i; k++)
+    if (!generator->spec->arguments[k].absent) memory[k] = d->sets[0][k];
+  int status = CUGEN_OK;
+  for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
+    if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
+  if (!status) status = device->ops->alloc(device, MEMORY_DEVICE, bytes, true, &own, err);
+  memory[i] = own;
+  if (!status) status = device->ops->fill(device, own.device, 0xff, bytes, err);
+  if (!status) status = launch_generator(device, generator, memory, count, err);
+  if (!status) status = device->ops->memory_check(device, &own, err);
+  if (!status) status = take_generated(device, d, i, &own, err);
+  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
+  if (own.device) device->ops->free(device, &own);
+  free(memory);
+  if (!status) shared_head(d)->generated[i] = 1;
+  return status ? error_prefix(err, "the generator of '%s'", a->name), status : CUGEN_OK;
+}
+
+static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
+                    cugen_error *err) {
+  if (shared_head(d)->generated[i]) return CUGEN_OK;
+  for (size_t k = 0; k < request->generator_count; k++)
+    if (request->generators[k].argument == i) return run_generator(device, d, &request->generators[k], err);
+  return error_set(err, CUGEN_ERROR_INTERNAL, "'%s' has no generator", d->spec.arguments[i].name);
 }
 
 /* ---- Buffers ---- */
 
-static int fill_argument(struct device *device, struct dataset *d, size_t i, void *host, cugen_error *err) {
-  const struct kernel_argument *a = &d->spec.arguments[i];
-  size_t bytes = (size_t)kernel_argument_bytes(a);
-  element_fill(a, d->seed, i, host);
-  d->digests[i] = inputs_digest(host, bytes);
-  int status = CUGEN_OK;
+static int fill_argument(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+  void *made;
+  const void *data = input_data(d, i, &made);
+  int status = data ? CUGEN_OK : error_memory(err);
+  if (data) d->digests[i] = inputs_digest(data, bytes);
   for (size_t s = 0; s < d->set_count && !status; s++)
-    status = device->ops->upload(device, d->sets[s][i].device, host, bytes, err);
+    status = device->ops->upload(device, d->sets[s][i].device, data, bytes, err);
+  free(made);
   return status;
 }
 
-static int fill_buffers(struct device *device, struct dataset *d, cugen_error *err) {
+static int fill_buffers(struct device *device, struct dataset *d, const struct dataset_request *request,
+                        cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    if (!has_input(&d->spec.arguments[i])) continue;
-    void *host = malloc((size_t)kernel_argument_bytes(&d->spec.arguments[i]));
-    if (!host) return error_memory(err);
-    status = fill_argument(device, d, i, host, err);
-    free(host);
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!has_input(a)) continue;
+    if (a->data == DATA_GENERATOR) status = generate(device, d, request, i, err);
+    if (!status) status = fill_argument(device, d, i, err);
   }
   return status;
 }
@@ -140,15 +236,13 @@ static int stage(struct device *device, struct dataset *d, size_t bytes, cugen_e
 static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   size_t bytes = (size_t)kernel_argument_bytes(a);
-  char *was = malloc(bytes), *got = malloc(bytes);
+  void *made, *got = malloc(bytes);
+  const void *was = input_data(d, i, &made);
   int status = was && got ? CUGEN_OK : error_memory(err);
   if (!status) status = device->ops->download(device, got, d->sets[0][i].device, bytes, err);
-  if (!status) {
-    element_fill(a, d->seed, i, was);
-    status = device->ops->upload(device, d->sets[0][i].device, was, bytes, err);
-  }
+  if (!status) status = device->ops->upload(device, d->sets[0][i].device, was, bytes, err);
   if (!status) status = verify_unchanged(a, got, was, err);
-  free(was);
+  free(made);
   free(got);
   return status;
 }
@@ -172,92 +266,11 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
   return wrong;
 }
 
-/* ---- The reference ---- */
-
-/* Memory for the reference's launch: the dataset's inputs, and wide outputs of its own. */
-static int reference_memory(struct device *device, const struct dataset *d, struct memory *memory, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (a->rank == 0) continue;
-    memory[i] = d->sets[0][i];
-    if (a->kind == CUGEN_ARGUMENT_OUTPUT)
-      status = device->ops->alloc(device, MEMORY_DEVICE, results_array(a, d->samples.count), false, &memory[i], err);
-  }
-  return status;
-}
-
-/* An argument changed in place keeps its dtype and layout in the reference; its samples are picked out here. */
-static int gather_inout(struct device *device, const struct dataset *d, const struct kernel_argument *a,
-                        const struct memory *memory, void *to, cugen_error *err) {
-  size_t bytes = (size_t)kernel_argument_bytes(a);
-  void *host = malloc(bytes);
-  if (!host) return error_memory(err);
-  int status = device->ops->download(device, host, memory->device, bytes, err);
-  for (int64_t i = 0; i < d->samples.count && !status; i++) {
-    int64_t flat = d->samples.flat ? d->samples.flat[i] : i;
-    element_store(dtype_find(a->dtype->wide), to, i, element_load(a->dtype, host, element_offset(a, flat)));
-  }
-  free(host);
-  return status;
-}
-
-static int reference_download(struct device *device, struct dataset *d, const struct memory *memory,
-                              cugen_error *err) {
-  char *to = (char *)d->results + RESULTS_ALIGNMENT;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!is_output(a)) continue;
-    size_t bytes = (size_t)d->samples.count * (size_t)dtype_find(a->dtype->wide)->bytes;
-    status = a->kind == CUGEN_ARGUMENT_INOUT ? gather_inout(device, d, a, &memory[i], to, err)
-                                             : device->ops->download(device, to, memory[i].device, bytes, err);
-    to += results_array(a, d->samples.count);
-  }
-  return status;
-}
-
-static int reference_launch(struct device *device, struct dataset *d, const struct dataset_request *request,
-                            const struct memory *memory, void *samples, cugen_error *err) {
-  long long count = d->samples.count;
-  void *extra[] = {&samples, &count};
-  struct plan *plan = NULL;
-  struct call *call = NULL;
-  int status = plan_open(device, request->reference, request->reference_compiled, &plan, err);
-  if (!status) status = call_bind(plan, memory, extra, 2, &call, err);
-  if (!status) status = call_launch(call, err);
-  if (!status) status = device->ops->sync(device, err);
-  if (!status) status = reference_download(device, d, memory, err);
-  call_free(call);
-  plan_close(plan);
-  return status;
-}
-
-static int reference_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
-                             cugen_error *err) {
-  struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory), list = {0};
-  if (!memory) return error_memory(err);
-  int status = reference_memory(device, d, memory, err);
-  size_t bytes = (size_t)d->samples.count * sizeof *d->samples.flat;
-  if (!status && d->samples.flat) {
-    status = device->ops->alloc(device, MEMORY_DEVICE, bytes, false, &list, err);
-    if (!status) status = device->ops->upload(device, list.device, d->samples.flat, bytes, err);
-  }
-  if (!status) status = reference_launch(device, d, request, memory, list.device, err);
-  if (!status) status = dataset_restore(device, d, err);
-  if (!status) *(int64_t *)d->results = 1;
-  for (size_t i = 0; i < d->spec.argument_count; i++)
-    if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && memory[i].device) device->ops->free(device, &memory[i]);
-  if (list.device) device->ops->free(device, &list);
-  free(memory);
-  if (status) error_prefix(err, "the reference");
-  return status;
-}
-
 /* ---- Opening ---- */
 
 static int copy_spec(const struct kernel_spec *from, struct kernel_spec *to, cugen_error *err) {
-  *to = (struct kernel_spec){.argument_count = from->argument_count, .flops = from->flops};
+  *to = (struct kernel_spec){
+      .argument_count = from->argument_count, .flops = from->flops, .buffers_hash = from->buffers_hash};
   to->arguments = calloc(from->argument_count + 1, sizeof *to->arguments);
   if (!to->arguments) return error_memory(err);
   memcpy(to->arguments, from->arguments, from->argument_count * sizeof *to->arguments);
@@ -272,16 +285,39 @@ static int copy_spec(const struct kernel_spec *from, struct kernel_spec *to, cug
   return CUGEN_OK;
 }
 
-static int map_results(struct dataset *d, int descriptor, cugen_error *err) {
-  int64_t count;
-  bool all;
-  int status = dataset_results_size(&d->spec, d->seed, &d->results_bytes, &count, &all, err);
-  if (!status) status = samples_choose(first_output(&d->spec), d->spec.flops, d->seed, &d->samples, err);
-  if (status) return status;
-  void *at = mmap(NULL, d->results_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+static int map_shared(struct dataset *d, int descriptor, cugen_error *err) {
+  int status = dataset_shared_size(&d->spec, d->has_reference, d->seed, &d->shared_bytes, err);
+  if (!status && d->has_reference) status = results_layout(&d->spec, d->seed, &d->samples, &d->results_bytes, err);
+  if (status || !d->shared_bytes) return status;
+  void *at = mmap(NULL, d->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (at == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
-  d->results = at;
+  d->shared = at;
+  if (d->has_reference) d->results = d->shared + results_offset(&d->spec);
   return CUGEN_OK;
+}
+
+static void unmap_shared(struct dataset *d) {
+  if (d->shared) munmap(d->shared, d->shared_bytes);
+  samples_free(&d->samples);
+  d->shared = d->results = NULL;
+}
+
+static int take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
+                        cugen_error *err) {
+  const bool wanted = request->reference && !shared_head(d)->reference;
+  int status = wanted ? results_compute(device, d, request, err) : CUGEN_OK;
+  if (wanted && !status) shared_head(d)->reference = 1;
+  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
+  if (!status && d->shared) mprotect(d->shared, d->shared_bytes, PROT_READ);    /* what variants are held against */
+  return status;
+}
+
+/* What judges the variants. */
+static int take_proofs(struct device *device, const struct dataset_request *request, struct dataset *d,
+                       cugen_error *err) {
+  int status = take_results(device, request, d, err);
+  if (!status && request->verify) status = verifier_open(device, d, request, &d->verifier, err);
+  return status;
 }
 
 static int build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
@@ -289,13 +325,40 @@ static int build(struct device *device, const struct dataset_request *request, s
   d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
   if (!status && !d->digests) status = error_memory(err);
   size_t sets = request->timed ? sets_wanted(device, &d->spec) : 1;
+  if (!status) status = map_shared(d, request->shared, err);
   while (!status && d->set_count < sets) status = alloc_set(device, d, err);
-  if (!status) status = fill_buffers(device, d, err);
-  if (!status && request->reference) {
-    status = map_results(d, request->results, err);
-    if (!status && !results_ready(d)) status = reference_compute(device, d, request, err);
-  }
+  if (!status) status = fill_buffers(device, d, request, err);
+  return status ? status : take_proofs(device, request, d, err);
+}
+
+bool dataset_has_buffers(const struct dataset *d, const struct dataset_request *request) {
+  return d->seed == request->seed && d->spec.argument_count == request->spec->argument_count &&
+         strcmp(d->spec.buffers_hash.hex, request->spec->buffers_hash.hex) == 0;
+}
+
+/* What the new shared memory is to hold of the inputs' data, which lies in the buffers already. */
+static int generate_all(struct device *device, struct dataset *d, const struct dataset_request *request,
+                        cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (d->spec.arguments[i].data == DATA_GENERATOR) status = generate(device, d, request, i, err);
   return status;
+}
+
+int dataset_change(struct device *device, struct dataset *d, const struct dataset_request *request,
+                   cugen_error *err) {
+  struct kernel_spec spec;
+  int status = copy_spec(request->spec, &spec, err);
+  verifier_close(device, d->verifier);
+  d->verifier = NULL;
+  unmap_shared(d);
+  kernel_spec_free(&d->spec);
+  d->spec = spec;
+  d->id = request->id;
+  d->has_reference = request->reference != NULL;
+  if (!status) status = map_shared(d, request->shared, err);
+  if (!status) status = generate_all(device, d, request, err);
+  return status ? status : take_proofs(device, request, d, err);
 }
 
 int dataset_open(struct device *device, const struct dataset_request *request, struct dataset **out,
@@ -305,6 +368,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   if (!d) return error_memory(err);
   d->id = request->id;
   d->seed = request->seed;
+  d->has_reference = request->reference != NULL;
   int status = build(device, request, d, err);
   if (status)
     dataset_close(device, d);
@@ -315,14 +379,14 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
 
 void dataset_close(struct device *device, struct dataset *d) {
   if (!d) return;
+  verifier_close(device, d->verifier);
   for (size_t s = 0; s < d->set_count; s++) {
     for (size_t i = 0; i < d->spec.argument_count; i++)
       if (d->sets[s][i].base || d->sets[s][i].device) device->ops->free(device, &d->sets[s][i]);
     free(d->sets[s]);
   }
   if (d->staging.bytes) device->ops->free(device, &d->staging);
-  if (d->results) munmap(d->results, d->results_bytes);
-  samples_free(&d->samples);
+  unmap_shared(d);
   kernel_spec_free(&d->spec);
   free(d->digests);
   free(d);
@@ -337,30 +401,36 @@ int dataset_prepare(struct device *device, struct dataset *d, cugen_error *err) 
     size_t bytes = (size_t)kernel_argument_bytes(a);
     if (a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_SCRATCH)
       status = device->ops->fill(device, d->sets[0][i].device, is_kept_zero(a) ? 0 : 0xff, bytes, err);
-    if (a->kind != CUGEN_ARGUMENT_INOUT) continue;
-    void *host = malloc(bytes);
-    if (!host) return error_memory(err);
-    element_fill(a, d->seed, i, host);
-    status = device->ops->upload(device, d->sets[0][i].device, host, bytes, err);
-    free(host);
+    if (is_restored(a)) status = write_input(device, d, i, err);
   }
   return status;
 }
 
-static int check_guards(struct device *device, const struct dataset *d, cugen_error *err) {
+/* The verify kernel sees the inputs as they were given, also those that the kernel may overwrite. */
+static int judge(struct device *device, struct dataset *d, double *error, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (d->spec.arguments[i].overwrite) status = write_input(device, d, i, err);
+  if (!status) status = stage(device, d, verifier_bytes(d->verifier), err);
+  return status ? status : verifier_run(device, d->verifier, d->staging.host, d->doing, error, err);
+}
+
+int dataset_guards(struct device *device, const struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (d->spec.arguments[i].rank == 0) continue;
-    int status = device->ops->memory_check(device, &d->sets[0][i], err);
-    if (status) return error_prefix(err, "%s", d->spec.arguments[i].name), status;
+    cugen_error other;
+    int now = device->ops->memory_check(device, &d->sets[0][i], status ? &other : err);
+    if (now && !status) error_prefix(err, "%s", d->spec.arguments[i].name), status = now;
   }
-  return CUGEN_OK;
+  return status;
 }
 
 static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got, const void *want,
                       double *error, bool *bounds, cugen_error *err) {
   int status = a->kind == CUGEN_ARGUMENT_OUTPUT ? verify_padding(a, got, err) : CUGEN_OK;
   if (status) *bounds = true;
-  if (!status && d->results) status = verify_output(a, got, want, &d->samples, error, err);
+  if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
   return status;
 }
 
@@ -387,18 +457,20 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
   return CUGEN_OK;
 }
 
-int dataset_verify(struct device *device, struct dataset *d, double *error, bool *bounds, cugen_error *err) {
-  int status = check_guards(device, d, err);
+int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
+                   bool *bounds, cugen_error *err) {
+  int status = dataset_guards(device, d, err);
   *bounds = status == CUGEN_ERROR_WRONG;
-  const char *want = d->results ? (const char *)d->results + RESULTS_ALIGNMENT : NULL;
+  const char *want = d->results;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!is_output(a)) continue;
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (!results_has_output(a)) continue;
     size_t bytes = (size_t)kernel_argument_bytes(a);
     status = stage(device, d, bytes, err);
     if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
     if (!status) status = verify_one(d, a, d->staging.host, want, error, bounds, err);
-    if (want) want += results_array(a, d->samples.count);
+    if (want) want += results_bytes(a, &d->samples);
   }
+  if (!status && d->verifier) status = judge(device, d, error, err);
   return status ? status : check_kept_zero(device, d, err);
 }

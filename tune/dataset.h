@@ -1,51 +1,86 @@
-/* A dataset is what a variant is run on: one problem's buffers on the device, filled from a seed, and the reference's
-   results, which lie in shared memory so that they outlive the worker that computed them. */
+/* A dataset is what a variant is run on: one problem's buffers on the device, filled from a seed or with what the config
+   gives, and the reference's results. What takes time to make lies in memory that coordinator and worker share, so that it
+   outlives the worker: which parts of it are ready; the data of each input that has other than a fill, as it lies in the
+   buffer; each output's reference. */
 #ifndef TUNE_DATASET_H
 #define TUNE_DATASET_H
 
 #include "runtime/plan.h"
 #include "verify.h"
 
-enum { DATASET_MOST_SETS = 16 };
+enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 256 };
 
 struct dataset {
   int64_t id;
-  struct kernel_spec spec; /* arguments, and flops to choose samples by */
+  struct kernel_spec spec; /* arguments, buffers_hash, and flops to choose samples by */
   uint64_t seed;
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
   uint64_t *digests; /* one for each argument: of an input as it was filled */
   struct samples samples;
-  void *results; /* shared: a flag, then each output's reference; NULL: the config has none */
+  char *shared; /* NULL: nothing is */
+  size_t shared_bytes;
+  bool has_reference;
+  char *results; /* in the shared memory: each output's reference; NULL: the config has none */
   size_t results_bytes;
+  struct verifier *verifier; /* NULL: the config has no verify kernel */
+  char *doing;           /* NULL, or where "the verify kernel x.cu" stands while it runs, for whoever outlives it */
   struct memory staging; /* pinned, where outputs are brought to be compared; made when first needed */
 };
 
 /* Everything dataset_open needs besides the device. reference NULL: none. */
 struct dataset_request {
   int64_t id;
-  const struct kernel_spec *spec;
+  const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
-  bool timed; /* enough buffer sets to rotate past the L2 */
+  bool timed;                 /* enough buffer sets to rotate past the L2 */
+  const char *reference_name; /* its file, for messages */
   const struct kernel_spec *reference;
   const struct compiled *reference_compiled;
-  int results; /* descriptor of the shared results; borrowed */
+  /* The verify kernel; verify NULL: none. Borrowed as long as the dataset has it: till it is closed or changed again. */
+  const char *verify_name;
+  const struct kernel_spec *verify;
+  const struct compiled *verify_compiled;
+  struct dataset_generator *generators; /* in the order of their arguments */
+  size_t generator_count;
+  int shared; /* descriptor of the shared memory; borrowed; -1: nothing is shared */
 };
 
-/* How large the shared results must be, and at how many outputs the reference is wanted. */
-int dataset_results_size(const struct kernel_spec *spec, uint64_t seed, size_t *bytes, int64_t *sample_count,
-                         bool *all, cugen_error *err);
+/* The kernel that makes an input's data. */
+struct dataset_generator {
+  size_t argument;
+  const struct kernel_spec *spec;
+  const struct compiled *compiled;
+};
+
+/* Where the data of argument i lies in the shared memory. */
+size_t dataset_data_offset(const struct kernel_spec *spec, size_t i);
+/* How large it must be; 0: nothing is shared. */
+int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed, size_t *bytes,
+                        cugen_error *err);
 
 /* Takes over nothing; copies the arguments. Computes the reference unless the shared results hold it already. */
 int dataset_open(struct device *device, const struct dataset_request *request, struct dataset **out,
                  cugen_error *err);
+/* Whether the request is for the same buffers with the same contents. */
+bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_request *request);
+/* Makes it the dataset of such a request, which differs in the reference and the verify kernel alone. */
+int dataset_change(struct device *device, struct dataset *dataset, const struct dataset_request *request,
+                   cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
 
-/* Poisons what the kernel is to write in set 0 and restores what it changes in place. */
+/* An input, also one changed in place, as it was given, into a buffer of its size. */
+int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i, const struct memory *to,
+                        cugen_error *err);
+
+/* Poisons what the kernel is to write in set 0 and restores what it changes in place, also inputs that it may overwrite. */
 int dataset_prepare(struct device *device, struct dataset *dataset, cugen_error *err);
-/* After a run on set 0: guards, padding, results. *error as in verify_output. CUGEN_ERROR_WRONG; *bounds tells a
-   write out of bounds from a wrong number. */
-int dataset_verify(struct device *device, struct dataset *dataset, double *error, bool *bounds, cugen_error *err);
+/* CUGEN_ERROR_WRONG when one of set 0 was written over; all are whole afterwards. */
+int dataset_guards(struct device *device, const struct dataset *dataset, cugen_error *err);
+/* After a run of spec on set 0: guards, padding, results (by reference, verify kernel or both); the tolerances are spec's. *error as in verify_output.
+   CUGEN_ERROR_WRONG; *bounds tells a write out of bounds from a wrong number. */
+int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, double *error,
+                   bool *bounds, cugen_error *err);
 /* After a run on set 0, right or not: CUGEN_ERROR_WRONG when an input is not what it was (see inputs.h for what is
    compared); every input is afterwards. */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);

@@ -13,7 +13,7 @@ struct measurement {
 };
 
 struct measure_options {
-  double best;    /* seconds of the best variant so far; 0: none */
+  double best;    /* seconds that would be as good as the best variant so far; 0: none */
   double seconds; /* to spend at most, about */
   int samples;    /* wanted */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/nvrtc.h"
 #include "runtime/occupancy.h"
 #include "runtime/plan.h"
 
@@ -103,18 +104,19 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
 }
 
 /* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
-static int fill_parameters(const struct kernel_spec *spec, int64_t *out) {
-  int count = 0;
-  for (size_t i = 0; i < spec->argument_count; i++) {
-    const struct kernel_argument *a = &spec->arguments[i];
-    if (!kernel_argument_passed(a)) continue;
-    bool scalar = a->kind == CUGEN_ARGUMENT_SCALAR;
-    out[count] = !scalar                        ? (int64_t)(count + 1) << 40
-                 : a->value.type == VALUE_FLOAT ? 0 /* floats are not followed */
-                                                : a->value.integer;
-    count++;
+static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
+                           struct ptx_struct *structs) {
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  size_t count = kernel_launch_parameters(spec, launch, passed);
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_argument *a = &spec->arguments[passed[i].argument];
+    const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
+    structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
+    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << 40
+             : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
+                                              : value.integer;
   }
-  return count;
+  return (int)count;
 }
 
 /* ---- One launch -------------------------------------------------------------------------------------------------- */
@@ -232,11 +234,13 @@ static double combine(const struct model_launch *launch) {
 static int walk(struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
                 cugen_error *err) {
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
+  struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
   struct ptx_machine machine;
   struct ptx_kernel kernel;
   struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
                               .parameters = parameters,
-                              .parameter_count = fill_parameters(s->spec, parameters),
+                              .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs),
+                              .structs = structs,
                               .l1_bytes = l1_of_block(s, out->resident),
                               .registers = s->resources->registers,
                               .in_flight = compiled->code[entry].in_flight};
@@ -252,6 +256,15 @@ static int walk(struct situation *s, const struct compiled *compiled, size_t ent
   return status;
 }
 
+/* As on a device that is here: the image says what its kernel takes. */
+static int check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
+                            size_t entry, cugen_error *err) {
+  int sizes[PLAN_MAX_PARAMETERS] = {0};
+  int takes =
+      cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry], sizes, PLAN_MAX_PARAMETERS);
+  return plan_check_parameters(spec, launch, 0, sizes, takes, err);
+}
+
 static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
                           struct model_launch *out, cugen_error *err) {
   struct occupancy occupancy;
@@ -260,7 +273,7 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   int status = occupancy_get_carved(&s->device->facts, s->resources, threads, l->shared_bytes,
                                     l->has_carveout ? l->carveout : -1, &occupancy, err);
   if (!status && !occupancy.blocks)
-    status = error_set(err, CUGEN_ERROR_DEVICE,
+    status = error_set(err, CUGEN_ERROR_CONFIG,
                        "a block of %d threads, %d registers a thread and %lld bytes of shared "
                        "memory does not fit on a multiprocessor",
                        threads, s->resources->registers,
@@ -307,7 +320,8 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .launch = &spec->launches[i],
                           .resources = &compiled->resources[entry],
                           .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
-    status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
+    status = check_parameters(spec, i, compiled, entry, err);
+    if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
     out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];

@@ -7,7 +7,7 @@
 #include "runtime/ptx_walk.h"
 
 /* Part of the key of every prediction: one of another model is not taken for one of this. */
-enum { MODEL_VERSION = 3 };
+enum { MODEL_VERSION = 4 };
 
 /* What a launch spends its time on, each as if it were the only thing; seconds. */
 enum model_part {
@@ -38,7 +38,8 @@ struct model_prediction {
   struct model_launch launches[KERNEL_MAX_LAUNCHES];
 };
 
-/* compiled holds the PTX. CUGEN_ERROR_COMPILE: the program cannot be followed. */
+/* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch it, or it takes other parameters than it is passed.
+   Any other failure: the model knows no time for it. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err);
 

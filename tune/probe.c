@@ -12,8 +12,8 @@ struct probe {
   /* Of the last variant. */
   struct kernel_spec spec;
   struct compiled compiled;
-  struct hash compiled_source;
-  cugen_error refused; /* status set: its source does not compile */
+  struct hash compiled_image; /* its source and kernels */
+  cugen_error refused;        /* status set: its source does not compile */
   struct text text;
 };
 
@@ -59,24 +59,37 @@ static void fail(struct probe_result *out, cugen_outcome outcome, const char *re
   out->reason[length] = '\0';
 }
 
-/* A source that was compiled for the last variant is not compiled again. */
+static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_error *err) {
+  struct text key = {0};
+  text_add(&key, spec->source_hash.hex);
+  plan_add_entries(spec, &key);
+  *out = hash_bytes(text_get(&key), key.length);
+  int status = key.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&key);
+  return status;
+}
+
+/* What was compiled for the last variant is not compiled again. */
 static int compile(struct probe *p, cugen_error *err) {
-  if (strcmp(p->compiled_source.hex, p->spec.source_hash.hex) == 0) return CUGEN_OK;
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  struct hash image;
+  int status = image_hash(&p->spec, &image, err);
+  if (status || strcmp(p->compiled_image.hex, image.hex) == 0) return status;
+  const char *entries[KERNEL_MAX_ENTRIES];
   struct compile_request request = {.toolkit = p->target.toolkit,
                                     .name = p->target.config->name,
                                     .source = p->spec.source,
+                                    .options = p->spec.options,
                                     .entries = entries,
                                     .entry_count = plan_entries(&p->spec, entries),
                                     .timeout = 120,
                                     .watched = true,
                                     .stop = {p->options.interrupted, p->options.context}};
   compiled_free(&p->compiled);
-  p->compiled_source = p->spec.source_hash;
+  p->compiled_image = image;
   p->refused = (cugen_error){0};
-  int status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
+  status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
   if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
-  p->compiled_source = (struct hash){0};
+  p->compiled_image = (struct hash){0};
   return error_set(err, status, "%s", p->refused.message);
 }
 

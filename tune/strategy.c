@@ -17,7 +17,7 @@ enum {
 /* One of the best so far, and the variants around it in the order they are visited. */
 struct leader {
   uint64_t index;
-  double seconds;
+  double cost;
   uint64_t *around; /* NULL: not asked for yet */
   size_t count, at;
 };
@@ -102,8 +102,8 @@ static struct strategy *strategy_open(const struct strategy_space *space) {
   return s;
 }
 
-static void ignore_report(struct strategy *s, uint64_t index, double seconds) {
-  (void)s, (void)index, (void)seconds;
+static void ignore_report(struct strategy *s, uint64_t index, double cost) {
+  (void)s, (void)index, (void)cost;
 }
 
 /* ---- Exhaustive ---- */
@@ -147,14 +147,14 @@ static bool random_order_next(struct strategy *s, uint64_t *index) {
 
 /* ---- Local: around the best so far ---- */
 
-static void local_report(struct strategy *s, uint64_t index, double seconds) {
+static void local_report(struct strategy *s, uint64_t index, double cost) {
   size_t at = s->leader_count;
   s->reported++;
-  while (at > 0 && seconds < s->leaders[at - 1].seconds) at--;
-  if (!isfinite(seconds) || at == LEADERS) return;
+  while (at > 0 && cost < s->leaders[at - 1].cost) at--;
+  if (!isfinite(cost) || at == LEADERS) return;
   if (s->leader_count == LEADERS) free(s->leaders[--s->leader_count].around);
   memmove(&s->leaders[at + 1], &s->leaders[at], (s->leader_count - at) * sizeof *s->leaders);
-  s->leaders[at] = (struct leader){.index = index, .seconds = seconds};
+  s->leaders[at] = (struct leader){.index = index, .cost = cost};
   s->leader_count++;
 }
 

@@ -33,8 +33,8 @@ struct strategy_ops {
   void (*close)(struct strategy *strategy);
   /* The next variant to try; false when there is none left. Never gives an index twice. */
   bool (*next)(struct strategy *strategy, uint64_t *index);
-  /* What came of it: seconds, or infinity for a failure. Others may have been given meanwhile. */
-  void (*report)(struct strategy *strategy, uint64_t index, double seconds);
+  /* What came of it: its cost (cache_record_cost), or infinity for a failure. Others may have been given meanwhile. */
+  void (*report)(struct strategy *strategy, uint64_t index, double cost);
 };
 
 /* NULL name: the default. CUGEN_ERROR_USAGE names those there are. */

@@ -37,8 +37,8 @@ struct tuner {
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
   double begin, budget, last_poll;
-  char *best, *last;                 /* for progress */
-  double best_seconds, flops, bytes; /* of the best */
+  char *best, *last;                            /* for progress */
+  double best_seconds, best_cost, flops, bytes; /* of the best */
 };
 
 /* ---- Progress ---- */
@@ -91,27 +91,44 @@ static int by_variant(const void *a, const void *b) {
   return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
 }
 
+/* Config files that share a kernel's name may each have a record of that variant. */
 static const struct cache_record *find_known(const struct tuner *t, const struct kernel_spec *spec) {
-  const struct cache_record key = {.variant = spec->variant};
-  const struct cache_record *found =
-      t->known_count ? bsearch(&key, t->known, t->known_count, sizeof key, by_variant) : NULL;
-  return found && strcmp(found->hash.hex, spec->hash.hex) == 0 ? found : NULL;
+  size_t low = 0, high = t->known_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp(t->known[middle].variant, spec->variant) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
+    if (cache_record_is_of(&t->known[low], spec, t->target->predicted)) return &t->known[low];
+  return NULL;
+}
+
+static double cost_of(const struct tuner *t, const struct cache_record *record) {
+  return cache_record_cost(record, t->target->config->objective);
+}
+
+static bool leads(const struct tuner *t, const struct cache_record *record) {
+  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || cost_of(t, record) < t->best_cost);
 }
 
 static void note_best(struct tuner *t, const struct cache_record *record) {
-  if (record->outcome != CUGEN_OUTCOME_OK || (t->best && record->seconds >= t->best_seconds)) return;
+  if (!leads(t, record)) return;
   char *copy = strdup(record->variant);
   if (!copy) return;
   free(t->best);
   t->best = copy;
   t->best_seconds = record->seconds;
+  t->best_cost = cost_of(t, record);
   t->flops = record->flops;
   t->bytes = record->bytes;
 }
 
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   bool right = record->outcome == CUGEN_OUTCOME_OK;
-  t->strategy_ops->report(t->strategy, index, right ? record->seconds : (double)INFINITY);
+  t->strategy_ops->report(t->strategy, index, right ? cost_of(t, record) : (double)INFINITY);
 }
 
 /* A remembered variant that this run met again and would otherwise have measured. */
@@ -145,12 +162,15 @@ static int keep_record(struct tuner *t, struct cache_record *record, struct hash
 }
 
 static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
-  bool leads = record->outcome == CUGEN_OUTCOME_OK && (!t->best || record->seconds < t->best_seconds);
+  bool new_best = leads(t, record);
   int status = cache_store(t->target->cache, &t->target->key, record, err);
-  if (!status && leads) status = candidate_keep_image(&t->bench, c, err);
+  if (!status && new_best) status = candidate_keep_image(&t->bench, c, err);
   if (status) return status;
   t->result->tried++;
-  if (record->outcome != CUGEN_OUTCOME_OK) t->result->failed++;
+  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
+    t->result->unpredicted++;
+  else if (record->outcome != CUGEN_OUTCOME_OK)
+    t->result->failed++;
   note_best(t, record);
   free(t->last);
   t->last = strdup(record->variant);
@@ -178,9 +198,14 @@ static int copy_record(const struct cache_record *from, const struct kernel_spec
 
 /* ---- The loop ---- */
 
+/* How long the candidate may take to be as good as the best; 0: there is none yet. */
+static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
+  return t->best_cost * objective_work(c->real.objective, c->real.flops, c->real.bytes);
+}
+
 static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct measure_options measure = {
-      .best = t->best_seconds, .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
+      .best = seconds_to_beat(t, c), .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
   double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : default_variant_timeout, busy = 0;
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
@@ -212,8 +237,9 @@ static int take_next(struct tuner *t, cugen_error *err) {
   struct candidate *c;
   int status = candidate_open(&t->bench, index, &c, err);
   if (status) return status;
-  const struct cache_record *known = t->options->again ? NULL : find_known(t, &c->real);
-  if (known) {
+  const struct cache_record *known = find_known(t, &c->real);
+  /* A prediction says nothing against a variant's having been seen to go wrong. */
+  if (known && (!t->options->again || (t->target->predicted && cache_record_is_refuted(known)))) {
     meet_known(t, index, known);
     candidate_close(&t->bench, c);
     return CUGEN_OK;
@@ -252,10 +278,13 @@ static struct candidate *take_ready(struct tuner *t) {
   return NULL;
 }
 
-static int step(struct tuner *t, cugen_error *err) {
+/* Measures one that is ready; *over: none will be, in the time that is left. */
+static int step(struct tuner *t, bool *over, cugen_error *err) {
+  bool last = builds_over(t->bench.builds); /* asked first: what ended meanwhile is ready below */
   struct candidate *c = take_ready(t);
+  *over = !c && last;
   if (!c) {
-    if (t->pending_count) builds_wait(t->bench.builds, 0.05);
+    if (t->pending_count && !last) builds_wait(t->bench.builds, 0.05);
     return CUGEN_OK;
   }
   int status = measure_candidate(t, c, err);
@@ -266,21 +295,23 @@ static int step(struct tuner *t, cugen_error *err) {
 
 static int search(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
-  while (!status && !budget_spent(t) && !poll_user(t)) {
+  bool over = false;
+  while (!status && !over && !budget_spent(t) && !poll_user(t)) {
     status = top_up(t, err);
     if (!status && t->exhausted && t->pending_count == 0) break;
-    if (!status) status = step(t, err);
+    if (!status) status = step(t, &over, err);
   }
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
 /* ---- The leaders again, in turn ---- */
 
-static int by_time(const void *a, const void *b) {
+static int by_cost(const void *a, const void *b, void *context) {
   const struct cache_record *x = *(const struct cache_record *const *)a, *y = *(const struct cache_record *const *)b;
+  double x_cost = cost_of(context, x), y_cost = cost_of(context, y);
   bool x_ok = x->outcome == CUGEN_OUTCOME_OK, y_ok = y->outcome == CUGEN_OUTCOME_OK;
   if (x_ok != y_ok) return y_ok - x_ok;
-  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+  return (x_cost > y_cost) - (x_cost < y_cost);
 }
 
 struct leader {
@@ -326,7 +357,7 @@ static int open_leader(struct tuner *t, const char *variant, struct leader *lead
   int status = space_find(t->target->space, variant, &index, err);
   if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
   if (!status) status = candidate_build(&t->bench, leader->candidate, err);
-  while (!status && !candidate_ready(&t->bench, leader->candidate)) builds_wait(t->bench.builds, 0.05);
+  if (!status) candidate_finish(&t->bench, leader->candidate);
   return status;
 }
 
@@ -353,7 +384,7 @@ static int settle_leaders(struct tuner *t, cugen_error *err) {
   struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
-  qsort(sorted, t->record_count, sizeof *sorted, by_time);
+  qsort_r(sorted, t->record_count, sizeof *sorted, by_cost, t);
   size_t count = 0;
   while (count < LEADERS && count < t->record_count && sorted[count]->outcome == CUGEN_OUTCOME_OK) count++;
   int status = count > 1 ? play_off(t, sorted, count, err) : CUGEN_OK;
@@ -363,68 +394,31 @@ static int settle_leaders(struct tuner *t, cugen_error *err) {
 
 /* ---- From start to end ---- */
 
-static int unknown_implementation(const struct space_implementation *all, size_t count, const char *list,
-                                  cugen_error *err) {
-  const char **names = calloc(count + 1, sizeof *names);
-  char *name = strndup(list, strcspn(list, ","));
-  int status = names && name ? CUGEN_ERROR_USAGE : error_memory(err);
-  if (status == CUGEN_ERROR_USAGE) {
-    for (size_t i = 0; i < count; i++) names[i] = all[i].implementation->name;
-    const char *nearest = text_nearest(name, names, count);
-    error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
-              nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-    for (size_t i = 0; i < count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
-  }
-  free(name);
-  free(names);
-  return status;
-}
-
-/* Of a list "wgmma,wgmma_stream" the name that begins at `at`, and the next one. */
-static bool is_called(const struct space_implementation *one, const char *at) {
-  const char *name = one->implementation->name;
-  size_t length = strcspn(at, ",");
-  return strncmp(at, name, length) == 0 && !name[length];
-}
-
-static const char *next_name(const char *at) {
-  at = strchr(at, ',');
-  return at ? at + 1 : NULL;
-}
-
 static bool is_wanted(const struct tuner *t, const struct space_implementation *one) {
-  for (const char *at = t->options->implementation; at; at = next_name(at))
-    if (is_called(one, at)) return true;
-  return !t->options->implementation;
+  return !t->options->implementation || space_list_means(t->options->implementation, one->implementation->name);
 }
 
-static int check_names(const struct tuner *t, const struct space_implementation *all, size_t count,
-                       cugen_error *err) {
-  for (const char *at = t->options->implementation; at; at = next_name(at)) {
-    size_t i = 0;
-    while (i < count && !is_called(&all[i], at)) i++;
-    if (i == count) return unknown_implementation(all, count, at, err);
-  }
-  return CUGEN_OK;
-}
-
-/* The restriction that removed most is the one to look at first. */
-static int explain_one(const struct config *config, const struct space_implementation *one, cugen_error *err) {
+/* The rule that removed most is the one to look at first. */
+static int explain_one(const struct tune_target *target, const struct space_implementation *one, cugen_error *err) {
+  const struct config *config = target->config;
   const struct config_implementation *impl = one->implementation;
-  size_t most = 0;
+  const struct space_rule *most = one->rules;
   if (one->unmet)
     return error_set(err, CUGEN_ERROR_EMPTY,
                      "%s:%d: implementation '%s' requires \"%s\", which this device does not meet", config->path,
                      one->unmet->line, impl->name, expr_text(one->unmet->expr));
-  for (size_t i = 1; i < impl->restriction_count; i++)
-    if (one->removed[i] > one->removed[most]) most = i;
-  if (!impl->restriction_count)
+  for (size_t i = 1; i < one->rule_count; i++)
+    if (one->rules[i].removed > most->removed) most = &one->rules[i];
+  if (!one->rule_count || !most->removed)
     return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", config->path, impl->line,
                      impl->name);
-  return error_set(err, CUGEN_ERROR_EMPTY,
-                   "%s:%d: implementation '%s' has no valid variant: \"%s\" rules out %llu of %llu combinations",
-                   config->path, impl->restrictions[most].line, impl->name, expr_text(impl->restrictions[most].expr),
-                   (unsigned long long)one->removed[most], (unsigned long long)one->cartesian);
+  struct text rule = {0};
+  space_rule_print(target->space, most, &rule);
+  error_set(err, CUGEN_ERROR_EMPTY,
+            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations", impl->name,
+            text_get(&rule), (unsigned long long)most->removed, (unsigned long long)one->cartesian);
+  text_free(&rule);
+  return CUGEN_ERROR_EMPTY;
 }
 
 static int nothing_to_try(const struct tuner *t, cugen_error *err) {
@@ -432,7 +426,7 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   const struct space_implementation *all = space_implementations(t->target->space, &count);
   const char *only = t->options->implementation;
   for (size_t i = 0; i < count && only; i++)
-    if (is_wanted(t, &all[i])) return explain_one(t->target->config, &all[i], err);
+    if (is_wanted(t, &all[i])) return explain_one(t->target, &all[i], err);
   return space_explain_empty(t->target->space, err);
 }
 
@@ -443,7 +437,7 @@ static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
 /* What leads this problem's own records, then what leads near ones, then what the config names. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
-  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the fastest first */
+  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */
     if (t->known[i].outcome == CUGEN_OUTCOME_OK)
       count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
   for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
@@ -468,7 +462,8 @@ static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
                                  .max_neighbours = space_max_neighbours(t->target->space),
                                  .context = t->target->space};
   const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
-  int status = check_names(t, all, space.span_count, err);
+  const char *only = t->options->implementation;
+  int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
   if (status) return status;
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
   if (!spans) return error_memory(err);
@@ -493,6 +488,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   const struct bench_options bench = {.seed = t->options->seed,
                                       .threads = threads,
                                       .timeout = compile_timeout,
+                                      .until = t->budget > 0 ? t->begin + t->budget : 0,
                                       .interrupted = worker_poll,
                                       .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
@@ -511,7 +507,17 @@ static void free_records(struct cache_record *records, size_t count) {
   free(records);
 }
 
-/* Nobody waits for them any more: their compiles are not begun. */
+/* What was compiled by the end: a prediction takes no time to speak of; a measurement does, so that the images are for the next
+   run, which begins with measuring them. */
+static int use_compiled(struct tuner *t, cugen_error *err) {
+  int status = CUGEN_OK;
+  bool over = false;
+  while (t->target->predicted && !t->interrupted && !status && !over) status = step(t, &over, err);
+  for (size_t i = 0; i < t->pending_count && !status && !t->target->predicted; i++)
+    if (candidate_ready(&t->bench, t->pending[i])) status = candidate_keep_image(&t->bench, t->pending[i], err);
+  return status;
+}
+
 static void drop_pending(struct tuner *t) {
   for (size_t i = 0; i < t->pending_count; i++) candidate_close(&t->bench, t->pending[i]);
   t->pending_count = 0;
@@ -537,10 +543,35 @@ static uint64_t count_left(const struct tuner *t) {
   return t->result->valid > met ? t->result->valid - met : 0;
 }
 
-static int verdict(const struct tuner *t, cugen_error *err) {
+static bool is_any_right(const struct tuner *t) {
+  size_t i = 0;
+  while (i < t->known_count && t->known[i].outcome != CUGEN_OUTCOME_OK) i++;
+  return t->best || i < t->known_count;
+}
+
+/* The time went by, and not one variant was measured. What is compiled waits in line, the first one first. */
+static int too_short(struct tuner *t, cugen_error *err) {
+  struct candidate *first = t->pending_count ? t->pending[0] : NULL;
+  double took = first && candidate_ready(&t->bench, first) ? candidate_compile_seconds(first) : 0;
+  double usual = t->target->predicted || !t->target->device->facts.is_gpu ? cpu_budget : gpu_budget;
+  bool known = first && took > 0 && first->real_build->status != CUGEN_ERROR_INTERRUPTED;
+  int status = error_set(err, CUGEN_ERROR_WRONG, "nothing was %s in the budget of %g s",
+                         t->target->predicted ? "predicted" : "measured", t->budget);
+  if (known)
+    error_append(err, ": compiling '%s' took %.1f s", first->real.variant, took);
+  else if (first)
+    error_append(err, ": compiling '%s' takes longer", first->real.variant);
+  /* As long again for the reference, and a second to run both. */
+  double needed = known ? ceil(2 * took + 1) : fmax(usual, ceil(4 * t->budget));
+  error_append(err, "; a longer budget is needed, %s %.0f s", known ? "about" : "such as", needed);
+  return status;
+}
+
+static int verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
-  if (t->best || t->result->tried == 0) return CUGEN_OK;
+  if (t->result->tried == 0) return t->complete || is_any_right(t) ? CUGEN_OK : too_short(t, err);
+  if (t->best) return CUGEN_OK;
   const struct cache_record *first = &t->records[0];
   return error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
                    t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
@@ -558,35 +589,14 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
   t.complete = t.exhausted && t.pending_count == 0;
-  drop_pending(&t);
   if (!status) status = settle_leaders(&t, err);
+  if (t.bench.builds) builds_stop(t.bench.builds);
+  if (!status) status = use_compiled(&t, err);
   cache_sync(target->cache);
   if (!status) status = verdict(&t, err);
   result->left = count_left(&t);
   result->interrupted = t.interrupted;
   tuner_close(&t);
   result->seconds = clock_seconds() - begin;
-  return status;
-}
-
-int tune_one(const struct tune_target *target, uint64_t index, uint64_t seed, double timeout,
-             struct cache_record *out, cugen_error *err) {
-  const struct bench_options options = {.seed = seed, .threads = 2, .timeout = compile_timeout};
-  const struct measure_options measure = {.seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5};
-  struct bench bench;
-  struct candidate *c = NULL;
-  double busy;
-  *out = (struct cache_record){0};
-  int status = bench_open(target, &options, &bench, err);
-  if (status) return status;
-  status = candidate_open(&bench, index, &c, err);
-  if (!status) status = candidate_build(&bench, c, err);
-  while (!status && !candidate_ready(&bench, c)) builds_wait(bench.builds, 0.05);
-  if (!status)
-    status =
-        candidate_run(&bench, c, true, &measure, timeout > 0 ? timeout : default_variant_timeout, out, &busy, err);
-  candidate_close(&bench, c);
-  bench_close(&bench);
-  if (status) cache_record_free(out);
   return status;
 }

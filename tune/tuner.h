@@ -13,13 +13,14 @@ struct tune_target {
   const struct config *config;
   const struct problem *problem;
   const struct space *space;
+  const struct space_filter *filter; /* that it was opened within; NULL: none */
   const struct sources *sources;
   const struct device_ops *ops;
   const struct device_description *device;
   const char *arch;
   const struct toolkit *toolkit;
   struct toolkit_options toolkit_options; /* for the worker */
-  const char *worker;                     /* program */
+  const char *worker, *worker_places;     /* as in worker_options */
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
@@ -34,9 +35,5 @@ struct tune_target {
 /* As cugen_kernel_tune; *result is filled whatever comes back. */
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
              cugen_error *err);
-
-/* Verifies and times one variant; nothing is remembered. The caller frees the record. */
-int tune_one(const struct tune_target *target, uint64_t index, uint64_t seed, double timeout,
-             struct cache_record *out, cugen_error *err);
 
 #endif

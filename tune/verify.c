@@ -13,30 +13,74 @@
 enum { RANDOM_SAMPLES = 1 << 14, MOST_EDGE_SAMPLES = 1 << 20 };
 
 /* Flat indices whose coordinate in one dimension is its first or last, for every dimension. */
-static void add_edges(const struct kernel_argument *output, struct samples *out) {
+static void add_edges(const struct kernel_argument *output, int64_t most, struct samples *out) {
   int64_t inner = 1;
   for (int d = output->rank - 1; d >= 0; d--) {
     int64_t outer = element_count(output) / (inner * output->shape[d]);
     for (int side = 0; side < 2; side++) {
       int64_t at = side ? output->shape[d] - 1 : 0;
-      for (int64_t i = 0; i < outer * inner && out->count < MOST_EDGE_SAMPLES; i++)
+      for (int64_t i = 0; i < outer * inner && out->count < most; i++)
         out->flat[out->count++] = (i / inner * output->shape[d] + at) * inner + i % inner;
     }
     inner *= output->shape[d];
   }
 }
 
-int samples_choose(const struct kernel_argument *output, double flops, uint64_t seed, struct samples *out,
-                   cugen_error *err) {
-  int64_t count = element_count(output);
-  *out = (struct samples){.count = count};
-  if ((flops <= VERIFY_FULL_FLOPS && count <= VERIFY_FULL_ELEMENTS) || count <= RANDOM_SAMPLES) return CUGEN_OK;
-  out->flat = malloc((MOST_EDGE_SAMPLES + RANDOM_SAMPLES) * sizeof *out->flat);
+static bool same_shape(const struct kernel_argument *a, const struct kernel_argument *b) {
+  return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+/* Outputs of one shape share their samples. */
+static void add_output(const struct kernel_argument *output, uint64_t *seed, struct samples *out) {
+  const int64_t count = element_count(output);
+  if (count <= RANDOM_SAMPLES) {
+    for (int64_t i = 0; i < count; i++) out->flat[out->count++] = i;
+    return;
+  }
+  int64_t most = out->count + MOST_EDGE_SAMPLES;
+  add_edges(output, most, out);
+  for (int i = 0; i < RANDOM_SAMPLES; i++) out->flat[out->count++] = (int64_t)(random_next(seed) % (uint64_t)count);
+}
+
+static int by_index(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* In rising order, each once. */
+static void sort_samples(struct samples *samples) {
+  int64_t kept = 0;
+  qsort(samples->flat, (size_t)samples->count, sizeof *samples->flat, by_index);
+  for (int64_t i = 0; i < samples->count; i++)
+    if (i == 0 || samples->flat[i] != samples->flat[i - 1]) samples->flat[kept++] = samples->flat[i];
+  samples->count = kept;
+}
+
+int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops, uint64_t seed,
+                   struct samples *out, cugen_error *err) {
+  int64_t most = 0;
+  for (size_t i = 0; i < count; i++)
+    if (element_count(outputs[i]) > most) most = element_count(outputs[i]);
+  *out = (struct samples){.count = most};
+  if ((flops <= VERIFY_FULL_FLOPS && most <= VERIFY_FULL_ELEMENTS) || most <= RANDOM_SAMPLES) return CUGEN_OK;
+  out->flat = malloc(count * (MOST_EDGE_SAMPLES + RANDOM_SAMPLES) * sizeof *out->flat);
   if (!out->flat) return error_memory(err);
   out->count = 0;
-  add_edges(output, out);
-  for (int i = 0; i < RANDOM_SAMPLES; i++) out->flat[out->count++] = (int64_t)(random_next(&seed) % (uint64_t)count);
+  for (size_t i = 0; i < count; i++) {
+    size_t same = 0;
+    while (!same_shape(outputs[same], outputs[i])) same++;
+    if (same == i) add_output(outputs[i], &seed, out);
+  }
+  sort_samples(out);
   return CUGEN_OK;
+}
+
+int64_t samples_flat(const struct samples *samples, int64_t i) {
+  return samples->flat ? samples->flat[i] : i;
+}
+
+bool samples_due(const struct samples *samples, int64_t i, const struct kernel_argument *output) {
+  return samples_flat(samples, i) < element_count(output);
 }
 
 void samples_free(struct samples *samples) {
@@ -210,7 +254,7 @@ static void compare_all(const struct kernel_argument *o, const void *got, const 
 
 /* ---- What to say ---- */
 
-static void print_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
+void verify_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
   int64_t at[KERNEL_MAX_RANK];
   for (int d = output->rank - 1; d >= 0; d--) {
     at[d] = flat % output->shape[d];
@@ -224,7 +268,7 @@ static void print_place(const struct kernel_argument *output, int64_t flat, stru
 static int describe_wrong(const struct kernel_argument *o, const struct tally *tally, int64_t flat, double got,
                           double want, int64_t compared, cugen_error *err) {
   struct text text = {0};
-  print_place(o, flat, &text);
+  verify_place(o, flat, &text);
   text_addf(&text, " is %.9g, should be %.9g; %lld of %lld elements are wrong (tolerance %.3g)", got, want,
             (long long)tally->wrong, (long long)compared, o->tolerance);
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
@@ -243,22 +287,34 @@ static int check_norm(const struct kernel_argument *o, const struct tally *tally
                    wrong / wanted, o->norm);
 }
 
+/* Of those that are sampled; gives how many. */
+static int64_t compare_samples(const struct kernel_argument *o, const void *got, const void *want,
+                               const struct samples *samples, struct tally *tally) {
+  const struct dtype *wide = dtype_find(o->dtype->wide);
+  int64_t compared = 0;
+  for (int64_t i = 0; i < samples->count; i++) {
+    if (!samples_due(samples, i, o)) continue;
+    count_element(tally, i, element_load(o->dtype, got, element_offset(o, samples->flat[i])),
+                  element_load(wide, want, i), o->tolerance);
+    compared++;
+  }
+  return compared;
+}
+
 int verify_output(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
                   double *error, cugen_error *err) {
   const struct dtype *wide = dtype_find(o->dtype->wide);
   struct tally tally = {.first = -1};
-  if (samples->flat) {
-    for (int64_t i = 0; i < samples->count; i++)
-      count_element(&tally, i, element_load(o->dtype, got, element_offset(o, samples->flat[i])),
-                    element_load(wide, want, i), o->tolerance);
-  } else {
-    compare_all(o, got, want, wide, samples->count, &tally);
-  }
+  int64_t compared = element_count(o);
+  if (samples->flat)
+    compared = compare_samples(o, got, want, samples, &tally);
+  else
+    compare_all(o, got, want, wide, compared, &tally);
   if (tally.worst > *error) *error = tally.worst;
   if (!tally.wrong) return check_norm(o, &tally, error, err);
-  int64_t flat = samples->flat ? samples->flat[tally.first] : tally.first;
+  int64_t flat = samples_flat(samples, tally.first);
   return describe_wrong(o, &tally, flat, element_load(o->dtype, got, element_offset(o, flat)),
-                        element_load(wide, want, tally.first), samples->count, err);
+                        element_load(wide, want, tally.first), compared, err);
 }
 
 int verify_padding(const struct kernel_argument *o, const void *got, cugen_error *err) {
@@ -286,7 +342,7 @@ int verify_unchanged(const struct kernel_argument *input, const void *got, const
   }
   if (flat == count) return error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: its padding changed", input->name);
   struct text place = {0};
-  print_place(input, flat, &place);
+  verify_place(input, flat, &place);
   int status = error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: %s is %.9g, was %.9g", input->name,
                          text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
   text_free(&place);

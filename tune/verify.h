@@ -7,7 +7,7 @@
 /* Which outputs are compared: all of them, or, where the whole reference would cost too much, all edges and a seeded
    random choice. */
 struct samples {
-  int64_t *flat; /* logical flat indices, NULL: all */
+  int64_t *flat; /* logical flat indices, NULL: all of the largest output */
   int64_t count;
 };
 
@@ -15,11 +15,16 @@ struct samples {
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
 
-int samples_choose(const struct kernel_argument *output, double flops, uint64_t seed, struct samples *out,
-                   cugen_error *err);
+/* Of all outputs together: the edges of each, elements of each at random, and all elements of small ones. */
+int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops, uint64_t seed,
+                   struct samples *out, cugen_error *err);
+/* The i-th sample's flat index, and whether the output has such an element. */
+int64_t samples_flat(const struct samples *samples, int64_t i);
+bool samples_due(const struct samples *samples, int64_t i, const struct kernel_argument *output);
 void samples_free(struct samples *samples);
 
-/* got: the output's whole buffer. want: the reference, in the wide dtype, one for each sample. *error gets the
+/* got: the output's whole buffer. want: the reference, in the wide dtype, one for each sample (where those are all: one for
+   each element). *error gets the
    largest |got - want| / (tolerance * max(1, |want|)); infinity for a NaN or for any difference at tolerance 0.
    CUGEN_ERROR_WRONG, with the first wrong element's coordinates and values, when it exceeds 1. Where the argument has
    a norm, the same for the Euclidean norms of got - want and want. */
@@ -29,6 +34,9 @@ int verify_output(const struct kernel_argument *output, const void *got, const v
 /* Outputs are poisoned with ones in every bit; what lies between rows must still be poison afterwards.
    CUGEN_ERROR_WRONG otherwise. */
 int verify_padding(const struct kernel_argument *output, const void *got, cugen_error *err);
+
+/* "C[1, 2]" */
+void verify_place(const struct kernel_argument *argument, int64_t flat, struct text *out);
 
 /* Of an input that differs from what it was: CUGEN_ERROR_WRONG with the first such element. */
 int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err);

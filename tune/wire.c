@@ -10,6 +10,16 @@
 
 #include "base/system.h"
 
+/* ---- Who speaks ---- */
+
+enum { PROTOCOL = 2 };
+
+extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
+
+void wire_identity(struct text *out) {
+  text_addf(out, "cugen %s, protocol %d, layout %s", CUGEN_VERSION, PROTOCOL, wire_layout);
+}
+
 /* ---- Payloads ---- */
 
 void wire_put(struct text *out, const void *bytes, size_t length) {
@@ -95,7 +105,9 @@ static void get_argument(struct wire_reader *reader, struct kernel_argument *a) 
   if (!plain) return;
   memcpy(a, plain, sizeof *a);
   a->name = name;
-  a->dtype = dtype_find(dtype);
+  a->dtype = a->struct_bytes ? &kernel_struct_dtype : dtype_find(dtype);
+  a->struct_name = NULL;
+  if (a->struct_bytes < 0 || a->struct_bytes > KERNEL_STRUCT_BYTES) reader->failed = true;
   if (a->value.type == VALUE_STRING) a->value.string = string;
   if (!a->dtype) reader->failed = true;
 }
@@ -107,14 +119,27 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_int(out, (int64_t)spec->launch_count);
   for (size_t i = 0; i < spec->launch_count; i++) {
     wire_put_string(out, spec->launches[i].entry);
+    wire_put_string(out, spec->launches[i].place ? spec->launches[i].place : "");
     wire_put(out, &spec->launches[i], sizeof spec->launches[i]);
   }
+  wire_put_int(out, (int64_t)spec->parameter_count);
+  if (spec->parameter_count) wire_put(out, spec->parameters, spec->parameter_count * sizeof *spec->parameters);
 }
 
 static size_t get_count(struct wire_reader *reader, size_t limit) {
   int64_t count = wire_get_int(reader);
   if (count < 0 || (size_t)count > limit) reader->failed = true;
   return reader->failed ? 0 : (size_t)count;
+}
+
+/* Their values are numbers. */
+static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
+  out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
+  out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
+  if (!out->parameters) return error_memory(err);
+  const void *plain = wire_get(reader, out->parameter_count * sizeof *out->parameters);
+  if (plain && out->parameter_count) memcpy(out->parameters, plain, out->parameter_count * sizeof *out->parameters);
+  return CUGEN_OK;
 }
 
 static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
@@ -127,28 +152,34 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
   out->launches = calloc(out->launch_count + 1, sizeof *out->launches);
   if (!out->launches) return error_memory(err);
   for (size_t i = 0; i < out->launch_count; i++) {
-    const char *entry = wire_get_string(reader);
+    const char *entry = wire_get_string(reader), *place = wire_get_string(reader);
     const void *plain = wire_get(reader, sizeof *out->launches);
     if (plain) memcpy(&out->launches[i], plain, sizeof *out->launches);
     out->launches[i].entry = entry;
+    out->launches[i].place = place;
   }
+  int status = get_parameters(reader, out, err);
+  if (status) return status;
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
 /* Names go into the spec's own strings, so that the message may be dropped. */
 static int own_names(struct kernel_spec *spec, cugen_error *err) {
-  size_t need = 0;
-  for (size_t i = 0; i < spec->argument_count; i++) need += strlen(spec->arguments[i].name) + 1;
-  for (size_t i = 0; i < spec->launch_count; i++) need += strlen(spec->launches[i].entry) + 1;
+  const char **names[KERNEL_MAX_ARGUMENTS + 2 * KERNEL_MAX_LAUNCHES];
+  size_t count = 0, need = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) names[count++] = &spec->arguments[i].name;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    names[count++] = &spec->launches[i].entry;
+    names[count++] = &spec->launches[i].place;
+  }
+  for (size_t i = 0; i < count; i++) need += strlen(*names[i]) + 1;
   char *at = malloc(need + 1);
   if (!at) return error_memory(err);
   spec->strings = (struct text){.data = at, .length = need, .capacity = need + 1};
-  for (size_t i = 0; i < spec->argument_count + spec->launch_count; i++) {
-    const char **name =
-        i < spec->argument_count ? &spec->arguments[i].name : &spec->launches[i - spec->argument_count].entry;
-    size_t length = strlen(*name) + 1;
-    memcpy(at, *name, length);
-    *name = at;
+  for (size_t i = 0; i < count; i++) {
+    size_t length = strlen(*names[i]) + 1;
+    memcpy(at, *names[i], length);
+    *names[i] = at;
     at += length;
   }
   *at = '\0';
@@ -186,7 +217,7 @@ int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_er
     return error_memory(err);
   }
   memcpy(out->image, image, out->image_length);
-  size_t count = get_count(reader, KERNEL_MAX_LAUNCHES);
+  size_t count = get_count(reader, KERNEL_MAX_ENTRIES);
   for (size_t i = 0; i < count; i++) {
     out->entries[i] = strdup(wire_get_string(reader));
     const void *plain = wire_get(reader, sizeof out->resources[i]);
@@ -343,7 +374,7 @@ int wire_receive(int socket, double timeout, enum message_type *type, struct tex
   double end = timeout < 0 ? 0 : clock_seconds() + WIRE_PATIENCE;
   if (!status) status = receive_header(socket, &header, end, fd, err);
   if (status) return status;
-  if (header.type > MESSAGE_ERROR || header.length > most_bytes) return broken(err);
+  if (header.type >= MESSAGE_COUNT || header.length > most_bytes) return broken(err);
   *type = (enum message_type)header.type;
   return receive_payload(socket, (size_t)header.length, end, payload, err);
 }

@@ -1,5 +1,5 @@
 /* Messages between the coordinator and its worker process: a type, a length and a flat payload over a socket pair.
-   Both ends are the same program, so numbers travel as they lie in memory; every read is bounds-checked all the
+   Both ends are of one build (wire_identity), so numbers travel as they lie in memory; every read is bounds-checked all the
    same. A message may carry one file descriptor. */
 #ifndef TUNE_WIRE_H
 #define TUNE_WIRE_H
@@ -11,8 +11,14 @@ enum message_type {
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries the reference's results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the last message was carried out; its answer */
-  MESSAGE_ERROR    /* worker: it was not; status and text */
+  MESSAGE_ERROR,   /* worker: it was not; status and text */
+  MESSAGE_HELLO,   /* coordinator: the first message; wire_identity of each end, the worker's as its answer */
+  MESSAGE_COUNT
 };
+
+/* "cugen 0.1.0, protocol 1, layout 0123456789abcdef". Structs travel as they lie in memory, so both ends must say the same.
+   The layout is a hash of the headers that declare them; the protocol counts other changes of the messages. */
+void wire_identity(struct text *out);
 
 /* ---- Payloads ---- */
 

@@ -29,8 +29,16 @@ struct worker {
   cugen_error lost; /* status set: see worker_usable */
 };
 
+#define WAYS_OUT                                                                                                     \
+  "Install cugen whole (cmake --install), name the worker in cugen_options.worker or $CUGEN_WORKER, or tune with "   \
+  "CUGEN_TUNE_IN_PROCESS, which needs none."
+
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err) {
   *out = NULL;
+  if (!options->program && !options->in_process)
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "the worker program, which verifies and times kernels, was not found; looked at %s\n" WAYS_OUT,
+                     options->places ? options->places : "nothing");
   struct worker *w = calloc(1, sizeof *w);
   if (!w) return error_memory(err);
   w->options = *options;
@@ -155,10 +163,39 @@ static bool is_idle(const struct worker *w) {
 
 static int start_worker(struct worker *w, cugen_error *err) {
   const char *argv[] = {w->options.program, "worker", NULL};
-  w->fault[0] = '\0';
+  w->fault[0] = w->fault[WORKER_FAULT_BYTES] = '\0';
   if (w->options.in_process) return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
   int status = process_spawn(argv, &w->pid, &w->socket, err);
   if (status) w->pid = 0, w->socket = -1;
+  return status;
+}
+
+/* What came as the answer to MESSAGE_HELLO. */
+static const char *read_identity(const struct worker *w) {
+  struct wire_reader reader = wire_read(&w->message);
+  return wire_get_string(&reader);
+}
+
+static int greet(struct worker *w, cugen_error *err) {
+  struct text identity = {0}, payload = {0}, how = {0};
+  enum answer answer;
+  wire_identity(&identity);
+  wire_put_string(&payload, text_get(&identity));
+  int status = send_and_await(w, MESSAGE_HELLO, &payload, -1, open_timeout, &answer, err);
+  if (!status && answer != ANSWER_DONE) {
+    if (answer == ANSWER_TIMEOUT) text_addf(&how, "silent for %g s", open_timeout);
+    stop(w, thread_patience, how.length ? NULL : &how);
+    status = error_set(err, CUGEN_ERROR_MISSING, "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
+                       w->options.program, text_get(&identity), text_get(&how));
+  } else if (!status && strcmp(read_identity(w), text_get(&identity)) != 0) {
+    status = error_set(err, CUGEN_ERROR_MISSING,
+                       "%s is a worker of another build: it is of '%s', this program of '%s'. They share memory "
+                       "layouts, so both must be of one build\n" WAYS_OUT,
+                       w->options.program, read_identity(w), text_get(&identity));
+  }
+  text_free(&identity);
+  text_free(&payload);
+  text_free(&how);
   return status;
 }
 
@@ -167,6 +204,7 @@ static int start(struct worker *w, cugen_error *err) {
   stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
+  if (!status) status = greet(w, err);
   if (status) return stop(w, thread_patience, NULL), status;
   struct text payload = {0};
   wire_put_string(&payload, w->options.device);
@@ -186,12 +224,26 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
   wire_put_int(&payload, d->timed);
   wire_put_int(&payload, d->reference != NULL);
   wire_put_float(&payload, d->spec->flops);
+  wire_put(&payload, &d->spec->buffers_hash, sizeof d->spec->buffers_hash);
   wire_put_spec(&payload, d->spec);
   if (d->reference) {
+    wire_put_string(&payload, d->reference_name);
     wire_put_spec(&payload, d->reference);
     wire_put_compiled(&payload, d->reference_compiled);
   }
-  int status = ask(w, MESSAGE_DATASET, &payload, d->results, timeout * dataset_limit,
+  wire_put_int(&payload, d->verify != NULL);
+  if (d->verify) {
+    wire_put_string(&payload, d->verify_name);
+    wire_put_spec(&payload, d->verify);
+    wire_put_compiled(&payload, d->verify_compiled);
+  }
+  wire_put_int(&payload, (int64_t)d->generator_count);
+  for (size_t i = 0; i < d->generator_count; i++) {
+    wire_put_int(&payload, (int64_t)d->generators[i].argument);
+    wire_put_spec(&payload, d->generators[i].spec);
+    wire_put_compiled(&payload, d->generators[i].compiled);
+  }
+  int status = ask(w, MESSAGE_DATASET, &payload, d->shared, timeout * dataset_limit,
                    "making the data and the reference; a longer --timeout or a smaller problem may help", err);
   text_free(&payload);
   w->known[d->timed] = status ? -1 : d->id;
@@ -249,15 +301,25 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       job->real_spec->variant, why, left);
 }
 
-/* The process died under the variant: the fault text, or how it ended, says why. */
+/* What ran instead of the variant; "": nothing. */
+static const char *doing(struct worker *w) {
+  char *text = w->fault + WORKER_FAULT_BYTES;
+  text[DATASET_DOING_BYTES - 1] = '\0';
+  return text;
+}
+
+/* The process died under the variant: the fault text, or how it ended, says why. What judges it may fall over a wrong result. */
 static void read_death(struct worker *w, struct worker_result *out) {
-  struct text how = {0};
+  struct text how = {0}, reason = {0};
   w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   if (w->thread) text_add(&how, "the worker thread gave up");
   stop(w, thread_patience, &how);
   out->outcome = w->fault[0] ? worker_classify(w->fault) : CUGEN_OUTCOME_TRAP;
+  if (*doing(w)) out->outcome = CUGEN_OUTCOME_WRONG;
   if (!w->fault[0]) text_add(&how, " while running the variant");
-  set_reason(out, w->fault[0] ? w->fault : text_get(&how));
+  text_addf(&reason, "%s%s%s", doing(w), *doing(w) ? ": " : "", w->fault[0] ? w->fault : text_get(&how));
+  set_reason(out, text_get(&reason));
+  text_free(&reason);
   text_free(&how);
 }
 
@@ -265,7 +327,7 @@ static void read_timeout(struct worker *w, const struct worker_job *job, struct 
   struct text text = {0};
   bool ended = stop(w, thread_patience, NULL);
   out->outcome = CUGEN_OUTCOME_TIMEOUT;
-  text_addf(&text, "did not end within %g s", job->timeout);
+  text_addf(&text, "%s%sdid not end within %g s", doing(w), *doing(w) ? " " : "", job->timeout);
   set_reason(out, text_get(&text));
   text_free(&text);
   if (!ended) lose(w, job, out->reason, "its thread and the device stay busy until it does");
@@ -282,7 +344,7 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
 static const double last_words = 10;
 
 static struct watch_report *shared_report(const struct worker *w) {
-  return (struct watch_report *)(void *)(w->fault + WORKER_FAULT_BYTES);
+  return (struct watch_report *)(void *)(w->fault + WORKER_REPORT_OFFSET);
 }
 
 const struct watch_report *worker_report(const struct worker *w) {

@@ -11,11 +11,16 @@
 
 struct worker;
 
-/* Shared with the process: a fault's text, and behind it a struct watch_report. */
-enum { WORKER_FAULT_BYTES = 4096, WORKER_SHARED_BYTES = WORKER_FAULT_BYTES + sizeof(struct watch_report) };
+/* Shared with the process: a fault's text; behind it what ran then, where that was not the variant; a struct watch_report. */
+enum {
+  WORKER_FAULT_BYTES = 4096 - DATASET_DOING_BYTES,
+  WORKER_REPORT_OFFSET = WORKER_FAULT_BYTES + DATASET_DOING_BYTES,
+  WORKER_SHARED_BYTES = WORKER_REPORT_OFFSET + sizeof(struct watch_report)
+};
 
 struct worker_options {
-  const char *program; /* started as: program worker */
+  const char *program; /* started as: program worker; NULL: none was found, */
+  const char *places;  /* in these places */
   const char *device;  /* "cuda:0" */
   struct toolkit_options toolkit;
   bool in_process;    /* a thread rather than a process */

@@ -7,6 +7,7 @@
 
 #include "base/system.h"
 #include "gpu_lock.h"
+#include "isolate.h"
 #include "wire.h"
 #include "worker.h"
 
@@ -19,8 +20,9 @@ struct server {
   struct device *device;
   char *fault;
   struct watch_report *report;
-  int lock;                                /* descriptor of the device's lock file, -1: none */
-  struct dataset *datasets[KEPT_DATASETS]; /* untimed and timed; a newer one replaces its kind */
+  int lock;                                   /* descriptor of the device's lock file, -1: none */
+  struct dataset *datasets[KEPT_DATASETS];    /* untimed and timed; a newer one replaces its kind */
+  struct dataset_parts *parts[KEPT_DATASETS]; /* what they borrow */
 };
 
 /* ---- Failures ---- */
@@ -98,6 +100,11 @@ static struct dataset *find_dataset(const struct server *s, int64_t id) {
   return NULL;
 }
 
+/* On the cpu device a variant is code like any other: it may leave behind whatever a process has. */
+static bool is_isolated(const struct server *s) {
+  return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
+}
+
 static int launch_and_wait(struct device *device, struct call *call, cugen_error *err) {
   int status = call_launch(call, err);
   return status ? status : device->ops->sync(device, err);
@@ -114,8 +121,8 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
 }
 
 /* One run on set 0, compared. What fails before the launch is a launch that the device refuses. */
-static bool verify_on(struct device *device, struct plan *plan, struct dataset *dataset,
-                      struct worker_result *result) {
+static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
+                      struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   struct call *call = NULL;
   bool bounds = false;
@@ -124,11 +131,22 @@ static bool verify_on(struct device *device, struct plan *plan, struct dataset *
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
     fail(result, worker_classify(err.message), &err);
-  if (!status && (status = dataset_verify(device, dataset, &result->error, &bounds, &err)) != CUGEN_OK)
+  if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &bounds, &err)) != CUGEN_OK)
     fail(result, bounds ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
   return status == CUGEN_OK && kept;
+}
+
+/* Twice: what a kernel keeps outside of its arguments, a __device__ variable say, shows from the second launch on. */
+static bool verify_twice(struct device *device, struct plan *plan, const struct kernel_spec *spec,
+                         struct dataset *dataset, struct worker_result *result) {
+  if (!verify_on(device, plan, spec, dataset, result)) return false;
+  if (verify_on(device, plan, spec, dataset, result)) return true;
+  cugen_error err = {0};
+  error_set(&err, CUGEN_ERROR_WRONG, "in a second launch: %.900s", result->reason);
+  fail(result, result->outcome, &err);
+  return false;
 }
 
 static void time_on(struct device *device, struct plan *plan, struct dataset *dataset,
@@ -140,6 +158,10 @@ static void time_on(struct device *device, struct plan *plan, struct dataset *da
     status = call_bind(plan, dataset->sets[i], NULL, 0, &calls[i], &err);
   if (!status) status = measure_calls(device, calls, dataset->set_count, options, &result->measurement, &err);
   if (status) fail(result, worker_classify(err.message), &err);
+  if (!status && dataset_guards(device, dataset, &err)) {
+    error_prefix(&err, "in a later launch");
+    fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+  }
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
 }
 
@@ -166,7 +188,7 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
                                              .start = dataset->sets[0][i].device,
                                              .bytes = (size_t)kernel_argument_bytes(a),
                                              .element = a->dtype->bytes,
-                                             .read_only = a->kind == CUGEN_ARGUMENT_INPUT,
+                                             .read_only = a->kind == CUGEN_ARGUMENT_INPUT && !a->overwrite,
                                              .unwritten = !written};
   }
   return device->ops->watch(device, buffers, count, err);
@@ -194,7 +216,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   if (s->report->count_blocks)
     count_on(s->device, plan, real, result);
   else
-    verify_on(s->device, plan, real, result);
+    verify_on(s->device, plan, &job->real_spec, real, result);
   plan_close(plan);
 }
 
@@ -204,13 +226,43 @@ static void run_variant(struct server *s, struct job *job, struct dataset *check
   bool right = true;
   if (check && job->verify) {
     right = with_plan(s, &job->check_spec, job->shared ? &job->real_compiled : &job->check_compiled, result, &plan) &&
-            verify_on(s->device, plan, check, result);
+            verify_twice(s->device, plan, &job->check_spec, check, result);
     plan_close(plan);
   }
   if (!right || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
   result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
-  if (!job->verify || verify_on(s->device, plan, real, result)) time_on(s->device, plan, real, &job->measure, result);
+  if (job->verify) right = (check ? verify_on : verify_twice)(s->device, plan, &job->real_spec, real, result);
+  if (right) time_on(s->device, plan, real, &job->measure, result);
+  if (is_isolated(s)) keep_inputs(s->device, real, result); /* where that costs next to nothing */
   plan_close(plan);
+}
+
+struct task {
+  struct server *server;
+  struct job *job;
+  struct dataset *check, *real;
+};
+
+static void run_task(void *context, void *result) {
+  const struct task *t = context;
+  if (t->job->watched)
+    watch_variant(t->server, t->job, t->real, result);
+  else
+    run_variant(t->server, t->job, t->check, t->real, result);
+}
+
+static int run_job(struct server *s, struct job *job, struct worker_result *result, cugen_error *err) {
+  struct task task = {s, job, find_dataset(s, job->check_id), find_dataset(s, job->real_id)};
+  if (!task.real)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job->real_id);
+  int status = CUGEN_OK;
+  gpu_lock_take(s->lock);
+  if (is_isolated(s))
+    status = isolate(run_task, &task, result, sizeof *result, err);
+  else
+    run_task(&task, result);
+  gpu_lock_give(s->lock);
+  return status;
 }
 
 /* ---- Questions ---- */
@@ -229,6 +281,17 @@ static int answer_done(struct server *s, const struct text *payload, cugen_error
   return wire_send(s->socket, MESSAGE_DONE, payload ? payload : &nothing, -1, err);
 }
 
+/* The coordinator compares: it knows the names of both programs. */
+static int answer_hello(struct server *s, cugen_error *err) {
+  struct text identity = {0}, payload = {0};
+  wire_identity(&identity);
+  wire_put_string(&payload, text_get(&identity));
+  int status = answer_done(s, &payload, err);
+  text_free(&identity);
+  text_free(&payload);
+  return status;
+}
+
 static int open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
   const char *id = wire_get_string(reader), *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
@@ -241,7 +304,7 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (fault != MAP_FAILED) {
     device.fault = s->fault = fault;
-    device.report = s->report = (struct watch_report *)(void *)(s->fault + WORKER_FAULT_BYTES);
+    device.report = s->report = (struct watch_report *)(void *)(s->fault + WORKER_REPORT_OFFSET);
   }
   int status = toolkit_open(&options, &s->toolkit, err);
   if (!status) status = device_find(id, &ops, &device.ordinal, err);
@@ -251,61 +314,137 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   return status;
 }
 
-static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
-  struct dataset_request request = {.id = wire_get_int(reader), .seed = (uint64_t)wire_get_int(reader)};
-  struct kernel_spec spec = {0}, reference = {0};
-  struct compiled compiled = {0};
-  request.timed = wire_get_int(reader) != 0;
-  bool has_reference = wire_get_int(reader) != 0;
-  double flops = wire_get_float(reader);
-  int status = wire_get_spec(reader, &spec, err);
-  spec.flops = flops;
-  if (!status && has_reference) status = wire_get_spec(reader, &reference, err);
-  if (!status && has_reference) status = wire_get_compiled(reader, &compiled, err);
-  request.spec = &spec;
-  request.reference = has_reference ? &reference : NULL;
-  request.reference_compiled = &compiled;
-  request.results = fd;
-  struct dataset **place = &s->datasets[request.timed];
-  dataset_close(s->device, *place);
-  *place = NULL;
-  gpu_lock_take(s->lock);
-  if (!status) status = dataset_open(s->device, &request, place, err);
-  gpu_lock_give(s->lock);
-  kernel_spec_free(&spec);
-  kernel_spec_free(&reference);
-  compiled_free(&compiled);
+/* Where it tells the coordinator what it runs. */
+static int open_into(struct server *s, const struct dataset_request *request, struct dataset **place,
+                     cugen_error *err) {
+  int status = dataset_open(s->device, request, place, err);
+  if (!status && s->fault) (*place)->doing = s->fault + WORKER_FAULT_BYTES;
   return status;
 }
 
-/* A device that cannot even wait any more has a broken context: the process says so and is replaced. */
-static bool device_is_broken(struct server *s) {
+/* In the place of the one before it; its buffers stay where they are the same. */
+static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
+  struct dataset **place = &s->datasets[request->timed], *dataset = *place;
+  if (!dataset || !dataset_has_buffers(dataset, request)) {
+    dataset_close(s->device, dataset);
+    *place = NULL;
+    return open_into(s, request, place, err);
+  }
+  int status = dataset_change(s->device, dataset, request, err);
+  if (!status) return CUGEN_OK;
+  dataset_close(s->device, dataset);
+  *place = NULL;
+  return status;
+}
+
+/* What a request for a dataset points to. */
+struct dataset_parts {
+  struct dataset_request request;
+  struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
+  struct compiled compiled, verify_compiled, generator_compiled[KERNEL_MAX_ARGUMENTS];
+  char *verify_name;
+  struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
+};
+
+static int read_generators(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  int64_t count = wire_get_int(reader);
+  int status = CUGEN_OK;
+  if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
+  for (int64_t i = 0; i < count && !status; i++) {
+    parts->generators[i] = (struct dataset_generator){(size_t)wire_get_int(reader), &parts->generator_specs[i],
+                                                      &parts->generator_compiled[i]};
+    status = wire_get_spec(reader, &parts->generator_specs[i], err);
+    if (!status) status = wire_get_compiled(reader, &parts->generator_compiled[i], err);
+    parts->request.generator_count++;
+  }
+  parts->request.generators = parts->generators;
+  return status;
+}
+
+static int read_verify(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  if (!wire_get_int(reader)) return CUGEN_OK;
+  parts->verify_name = strdup(wire_get_string(reader)); /* it outlives the message */
+  int status = parts->verify_name ? wire_get_spec(reader, &parts->verify, err) : error_memory(err);
+  if (!status) status = wire_get_compiled(reader, &parts->verify_compiled, err);
+  parts->request.verify_name = parts->verify_name;
+  parts->request.verify = &parts->verify;
+  parts->request.verify_compiled = &parts->verify_compiled;
+  return status;
+}
+
+static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  struct dataset_request *request = &parts->request;
+  request->id = wire_get_int(reader);
+  request->seed = (uint64_t)wire_get_int(reader);
+  request->timed = wire_get_int(reader) != 0;
+  bool has_reference = wire_get_int(reader) != 0;
+  double flops = wire_get_float(reader);
+  const void *buffers = wire_get(reader, sizeof parts->spec.buffers_hash);
+  int status = wire_get_spec(reader, &parts->spec, err);
+  parts->spec.flops = flops;
+  if (!status && buffers) memcpy(&parts->spec.buffers_hash, buffers, sizeof parts->spec.buffers_hash);
+  request->reference_name = has_reference ? wire_get_string(reader) : "";
+  if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
+  if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
+  if (!status) status = read_verify(reader, parts, err);
+  if (!status) status = read_generators(reader, parts, err);
+  request->spec = &parts->spec;
+  request->reference = has_reference ? &parts->reference : NULL;
+  request->reference_compiled = &parts->compiled;
+  return status;
+}
+
+static void dataset_parts_free(struct dataset_parts *parts) {
+  if (!parts) return;
+  kernel_spec_free(&parts->spec);
+  kernel_spec_free(&parts->reference);
+  kernel_spec_free(&parts->verify);
+  compiled_free(&parts->compiled);
+  compiled_free(&parts->verify_compiled);
+  free(parts->verify_name);
+  for (size_t i = 0; i < parts->request.generator_count; i++) {
+    kernel_spec_free(&parts->generator_specs[i]);
+    compiled_free(&parts->generator_compiled[i]);
+  }
+  free(parts);
+}
+
+static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+  struct dataset_parts *parts = calloc(1, sizeof *parts);
+  if (!parts) return error_memory(err);
+  int status = read_dataset(reader, parts, err);
+  parts->request.shared = fd;
+  gpu_lock_take(s->lock);
+  if (!status) status = take_dataset(s, &parts->request, err);
+  if (!status) {
+    struct dataset_parts **kept = &s->parts[parts->request.timed], *replaced = *kept;
+    *kept = parts;
+    parts = replaced;
+  }
+  gpu_lock_give(s->lock);
+  dataset_parts_free(parts);
+  return status;
+}
+
+/* A device that cannot even wait any more has a broken context; and a variant that failed may have written to whatever its
+   process shares with this one, such as all buffers. The process says so and is replaced. */
+static bool is_beyond_use(struct server *s) {
   cugen_error err;
-  return s->device->ops->sync(s->device, &err) != CUGEN_OK;
+  return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
 }
 
 static int answer_variant(struct server *s, struct wire_reader *reader, cugen_error *err) {
   struct job job = {0};
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
-  if (!status) {
-    struct dataset *real = find_dataset(s, job.real_id), *check = find_dataset(s, job.check_id);
-    gpu_lock_take(s->lock);
-    if (real && job.watched)
-      watch_variant(s, &job, real, &result);
-    else if (real)
-      run_variant(s, &job, check, real, &result);
-    else
-      status = error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job.real_id);
-    gpu_lock_give(s->lock);
-  }
+  if (!status) status = run_job(s, &job, &result, err);
   if (!status && result.outcome && device_is_lost(result.reason))
     status =
         error_set(err, CUGEN_ERROR_DEVICE, "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);
   if (status) return status;
   struct text payload = {0};
-  wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && device_is_broken(s));
+  wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
   wire_put(&payload, &result, sizeof result);
   status = answer_done(s, &payload, err);
   text_free(&payload);
@@ -317,6 +456,7 @@ static int serve_one(struct server *s, enum message_type type, const struct text
   struct wire_reader reader = wire_read(message);
   cugen_error why = {0};
   int status = CUGEN_ERROR_INTERNAL;
+  if (type == MESSAGE_HELLO) return answer_hello(s, err);
   if (!s->device && type != MESSAGE_OPEN) {
     error_set(&why, status, "the worker was asked before it was given a device");
     return answer_error(s, &why, err);
@@ -328,14 +468,16 @@ static int serve_one(struct server *s, enum message_type type, const struct text
     status = answer_variant(s, &reader, &why);
     if (status == CUGEN_OK) return CUGEN_OK;
     break;
-  case MESSAGE_DONE:
-  case MESSAGE_ERROR: error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was asked an answer"); break;
+  default: error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was asked an answer"); break;
   }
   return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
 }
 
 static void server_close(struct server *s) {
-  for (size_t i = 0; i < KEPT_DATASETS; i++) dataset_close(s->device, s->datasets[i]);
+  for (size_t i = 0; i < KEPT_DATASETS; i++) {
+    dataset_close(s->device, s->datasets[i]);
+    dataset_parts_free(s->parts[i]);
+  }
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
   if (s->fault) munmap(s->fault, WORKER_SHARED_BYTES);

@@ -36,7 +36,7 @@ void align_check(const struct access *a, bool noted) {
   if (a->at % multiple) align_refuse(a, multiple, "");
 }
 
-void watch_misplaced(struct watch *w, const void *program_counter) {
+void watch_misplaced(struct watch *w, const void *site) {
   enum { WIDE = 16 };
   const struct access last = {.watch = w,
                               .at = w->last_at,
@@ -45,5 +45,5 @@ void watch_misplaced(struct watch *w, const void *program_counter) {
                               .thread = watch_thread(w),
                               .site = w->last_site};
   if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
-  watch_event(w, WATCH_TRAP, watch_standing(w, program_counter), last.thread, NULL, 0, "misaligned access");
+  watch_event(w, WATCH_TRAP, watch_standing(w, site), last.thread, NULL, 0, "misaligned access");
 }

@@ -41,16 +41,23 @@ static const char *const watched_flags[] = {"-fsanitize=thread",       "--param=
                                             "-fno-threadsafe-statics", "-nodefaultlibs"};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
-/* The same of clang++, which has no way to keep a float4 whole. */
+/* The same of clang++, which has no way to keep a float4 whole. What two branches have in common is not made one, which would
+   belong to neither's line. DWARF 4: binutils (2.40) does not find the caller of what was inlined in several pieces by the
+   ranges of 5, and an atomic operation is inlined. */
 static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-fsanitize=array-bounds",
                                           "-mllvm",
                                           "-enable-tail-merge=false",
                                           "-mllvm",
+                                          "-sink-common-insts=false",
+                                          "-mllvm",
+                                          "-hoist-common-insts=false",
+                                          "-mllvm",
                                           "-tsan-instrument-read-before-write",
                                           "-mllvm",
                                           "-tsan-distinguish-volatile",
                                           "-g1",
+                                          "-gdwarf-4",
                                           "-fno-threadsafe-statics",
                                           "-nodefaultlibs",
                                           "-Wno-unused-command-line-argument"};
@@ -229,7 +236,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 /* ---- The compiler ---- */
 
 struct job {
-  struct text folder, source, object, symbols, log;
+  struct text folder, source, object, symbols, standard, log;
 };
 
 static void job_free(struct job *job) {
@@ -238,6 +245,7 @@ static void job_free(struct job *job) {
   text_free(&job->source);
   text_free(&job->object);
   text_free(&job->symbols);
+  text_free(&job->standard);
   text_free(&job->log);
 }
 
@@ -273,6 +281,19 @@ static int write_files(const struct compile_request *request, struct job *job, c
   return status;
 }
 
+/* The assembler quotes what it refuses: lines of any file that `.include` in an asm names. Of them stays what the source says
+   itself: the instruction's name. */
+static size_t without_quote(const char *source, const char *line, size_t length) {
+  static const char mark[] = ": Error: ";
+  const char *at = memmem(line, length, mark, sizeof mark - 1), *end = line + length;
+  if (!at) return length;
+  const char *open = memchr(at, '`', (size_t)(end - at)), *word = open ? open + 1 : at;
+  size_t word_length = 0;
+  while (open && word + word_length < end && (is_word(word[word_length]) || word[word_length] == '.')) word_length++;
+  const bool own = word_length && memmem(source, strlen(source), word, word_length);
+  return own ? (size_t)(word - line) + word_length : (size_t)(at - line) + sizeof mark - 3;
+}
+
 static void add_line(struct text *out, const char *line, size_t length, const char *folder) {
   const char *at = line, *end = line + length, *found;
   size_t skip = strlen(folder);
@@ -285,13 +306,13 @@ static void add_line(struct text *out, const char *line, size_t length, const ch
 }
 
 /* The first diagnostics, without the folder's name. */
-static int refuse(const struct job *job, const char *compiler, int code, cugen_error *err) {
+static int refuse(const struct job *job, const char *source, const char *compiler, int code, cugen_error *err) {
   enum { MOST_LINES = 6 };
   struct text text = {0};
   int lines = 0;
   for (const char *line = text_get(&job->log); *line && lines < MOST_LINES;) {
     size_t length = strcspn(line, "\n");
-    if (length) add_line(&text, line, length, text_get(&job->folder)), lines++;
+    if (length) add_line(&text, line, without_quote(source, line, length), text_get(&job->folder)), lines++;
     line += length + (line[length] == '\n');
   }
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
@@ -329,8 +350,16 @@ static bool has_wide_types(const char *source) {
   return false;
 }
 
+/* Of the options the language's version alone means something here: the others are about a GPU's speed, and -ffast-math would
+   let the compiler take NaN for impossible, which poisoned outputs are. */
+static int take_standard(const struct compile_request *request, struct job *job, cugen_error *err) {
+  const char *standard = request->options ? strstr(request->options, "--std=") : NULL;
+  if (standard) text_add_n(&job->standard, standard + 1, strcspn(standard, " ") - 1);
+  return job->standard.failed ? error_memory(err) : CUGEN_OK;
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + OWN_MOST + 10], *compiler = text_get(&request->toolkit->compiler);
+  const char *argv[FLAG_COUNT + OWN_MOST + 12], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
   argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
@@ -339,6 +368,9 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
   for (size_t i = 0; i < count; i++) argv[n++] = own[i];
   if (request->watched && !clang && has_wide_types(request->source)) argv[n++] = wide_flag;
+  /* With a quoted line comes the file that a #line of the source names, whatever that is. */
+  argv[n++] = clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret";
+  if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
   argv[n++] = text_get(&job->symbols);
@@ -351,7 +383,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;
-  return code ? refuse(job, compiler, code, err) : CUGEN_OK;
+  return code ? refuse(job, request->source, compiler, code, err) : CUGEN_OK;
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {
@@ -382,6 +414,7 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
   struct job job = {0};
   int status = write_files(request, &job, err);
+  if (!status) status = take_standard(request, &job, err);
   if (!status) status = run_compiler(request, &job, err);
   if (!status) status = take_image(&job, out, err);
   if (!status) status = fill_entries(request, out, err);

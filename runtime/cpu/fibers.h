@@ -55,13 +55,17 @@ void fibers_where(char *out, size_t size);
 /* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
    are; NULL: none. */
 void fibers_on_fault(void (*fault)(const char *text));
-/* A watched kernel that runs is to be ended, at program_counter: the report is told where its threads stand. Empty when
-   none runs, else a fault text; async-signal-safe. */
-const char *fibers_hang(const void *program_counter);
+/* The time of a watched kernel is up. True: it goes on to its next access, which is a place that the source has, whereas a
+   program counter may be anywhere; there the report is told where the threads stand, and the launch ends. False: it was
+   given that time already, or none runs. Async-signal-safe. */
+bool fibers_time_is_up(void);
+/* The same at site (a return address, as in all that follow), of a kernel that comes to no access. Empty when none runs, else
+   a fault text; async-signal-safe. */
+const char *fibers_hang(const void *site);
 /* A watched kernel has left all memory, or ended itself: the report is told. Async-signal-safe. */
-void fibers_stray(const void *program_counter, const void *address, bool write);
-void fibers_misplaced(const void *program_counter);
-void fibers_ended(const void *program_counter, const char *what);
+void fibers_stray(const void *site, const void *address, bool write);
+void fibers_misplaced(const void *site);
+void fibers_ended(const void *site, const char *what);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);
 

@@ -36,7 +36,7 @@ struct watch_finding *finding_new(struct watch *w, enum watch_kind kind, uint64_
     return NULL;
   }
   struct watch_finding *f = &report->findings[report->finding_count++];
-  *f = (struct watch_finding){.kind = kind, .count = 1};
+  *f = (struct watch_finding){.kind = kind, .count = 1, .last_site = w->last_site};
   finding_place(w, &f->here, site, w->block, thread);
   f->other.site = other_site;
   return f;

@@ -47,6 +47,23 @@ static void remember(char *start, char *end) {
   }
 }
 
+/* What lies around a buffer and can be written: from low to its start, from its end to high. */
+struct canaries {
+  unsigned char *low, *start, *end, *high;
+};
+
+static struct canaries canaries_of(const struct memory *memory, bool soft) {
+  unsigned char *start = memory->device, *base = memory->base;
+  const size_t unreachable = soft ? 0 : zone(soft);
+  return (struct canaries){base + unreachable, start, start + memory->bytes, base + memory->base_bytes - unreachable};
+}
+
+static void write_canaries(const struct memory *memory, bool soft) {
+  const struct canaries c = canaries_of(memory, soft);
+  memset(c.low, CANARY, (size_t)(c.start - c.low));
+  memset(c.end, CANARY, (size_t)(c.high - c.end));
+}
+
 /* Shared: processes that a launch is spread over write to it. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
@@ -62,10 +79,9 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   }
   size_t slack = (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
   char *start = base + zone(soft) + inside - slack - bytes;
-  memset(low, CANARY, (size_t)(start - low));
-  memset(start + bytes, CANARY, slack + (soft ? zone(soft) : 0));
   *out = (struct memory){
       .kind = MEMORY_DEVICE, .device = start, .host = start, .bytes = bytes, .base = base, .base_bytes = whole};
+  write_canaries(out, soft);
   if (!soft) remember(start, start + bytes);
   return CUGEN_OK;
 }
@@ -77,21 +93,25 @@ void guard_free(struct memory *memory, bool soft) {
   *memory = (struct memory){0};
 }
 
-int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
-  const unsigned char *start = memory->device, *end = start + memory->bytes, *base = memory->base;
-  const unsigned char *low = soft ? base : base + zone(soft), *high = base + memory->base_bytes;
-  if (!soft) high -= zone(soft);
-  for (const unsigned char *at = end; at < high; at++)
+static int check_canaries(const struct memory *memory, bool soft, cugen_error *err) {
+  const struct canaries c = canaries_of(memory, soft);
+  for (const unsigned char *at = c.end; at < c.high; at++)
     if (*at != CANARY)
       return error_set(err, CUGEN_ERROR_WRONG,
-                       "out of bounds: write at byte %zu past the end of a buffer of %zu bytes", (size_t)(at - end),
+                       "out of bounds: write at byte %zu past the end of a buffer of %zu bytes", (size_t)(at - c.end),
                        memory->bytes);
-  for (const unsigned char *at = start; at > low; at--)
+  for (const unsigned char *at = c.start; at > c.low; at--)
     if (at[-1] != CANARY)
       return error_set(err, CUGEN_ERROR_WRONG,
                        "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
-                       (size_t)(start - at) + 1, memory->bytes);
+                       (size_t)(c.start - at) + 1, memory->bytes);
   return CUGEN_OK;
+}
+
+int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
+  int status = check_canaries(memory, soft, err);
+  if (status) write_canaries(memory, soft);
+  return status;
 }
 
 /* ---- Faults: only async-signal-safe functions from here on ---- */
@@ -187,6 +207,11 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
+/* As if the instruction were a call, and this where it returns to. */
+static const void *site(const void *context) {
+  return (const char *)program_counter(context) + 1;
+}
+
 #if defined(__x86_64__)
 /* prefix: of VEX, 0 none, 1 is 66: movaps, movntps; movdqa, movntdq. */
 static bool is_aligned_move(uint8_t opcode, int prefix) {
@@ -230,14 +255,14 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   const struct span *buffer = nearest(address, &distance);
   if (is_misplaced(info, context)) {
     add(line, "trap: misaligned access");
-    fibers_misplaced(program_counter(context));
+    fibers_misplaced(site(context));
   } else if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
-    fibers_ended(program_counter(context), "stack overflow");
+    fibers_ended(site(context), "stack overflow");
   } else if (!buffer) {
     add(line, "out of bounds: ");
     add(line, access_kind(context));
-    fibers_stray(program_counter(context), address, is_write(context));
+    fibers_stray(site(context), address, is_write(context));
     add(line, " at address 0x");
     add_number(line, (unsigned long long)(uintptr_t)address, 16);
   } else {
@@ -255,7 +280,7 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
 static void trap(struct line *line, const void *context, const char *what) {
   add(line, "trap: ");
   add(line, what);
-  fibers_ended(program_counter(context), what);
+  fibers_ended(site(context), what);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
@@ -264,7 +289,13 @@ static void handle(int number, siginfo_t *info, void *context) {
   case SIGSEGV:
   case SIGBUS: describe_address(&line, info, context); break;
   case SIGFPE: trap(&line, context, "integer division by zero"); break;
-  case SIGALRM: add(&line, fibers_hang(program_counter(context))); break;
+  case SIGALRM:
+    if (fibers_time_is_up()) {
+      alarm(1); /* for a loop that accesses nothing */
+      return;
+    }
+    add(&line, fibers_hang(site(context)));
+    break;
   case SIGILL: trap(&line, context, "illegal instruction"); break;
   default: trap(&line, context, "abort"); break;
   }
@@ -282,7 +313,7 @@ int guard_install(char *fault, size_t fault_bytes, cugen_error *err) {
   guard.fault_bytes = fault_bytes;
   const stack_t stack = {.ss_sp = guard.stack, .ss_size = STACK_BYTES};
   sigaltstack(&stack, NULL);
-  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
   fibers_on_fault(on_fault);

@@ -19,30 +19,50 @@ static void watch_waiting(const struct fibers *all, const void *site) {
   }
 }
 
-const char *fibers_hang(const void *program_counter) {
-  const struct fibers *all = fibers_running;
-  if (!all || !all->launch->watch) return "";
-  const void *site = watch_standing(all->launch->watch, program_counter);
+static const char time_is_up[] = "the time is up";
+
+static void watch_hang(const struct fibers *all, const void *site) {
   watch_event(all->launch->watch, WATCH_HANG, site, all->crowd.slot, NULL, 0, "");
   watch_waiting(all, site);
-  return "the time is up";
 }
 
-void fibers_stray(const void *program_counter, const void *address, bool write) {
+bool fibers_time_is_up(void) {
   const struct fibers *all = fibers_running;
-  if (all && all->launch->watch) watch_stray(all->launch->watch, program_counter, address, write);
+  return all && all->launch->watch && watch_time_is_up(all->launch->watch);
 }
 
-void fibers_misplaced(const void *program_counter) {
+const char *fibers_hang(const void *site) {
   const struct fibers *all = fibers_running;
-  if (all && all->launch->watch) watch_misplaced(all->launch->watch, program_counter);
+  if (!all || !all->launch->watch) return "";
+  watch_hang(all, watch_standing(all->launch->watch, site));
+  return time_is_up;
 }
 
-void fibers_ended(const void *program_counter, const char *what) {
+_Noreturn void fibers_end_hang(const void *site) {
+  char text[FIBERS_FAULT_BYTES];
+  struct note note = {text, text + sizeof text - 1};
+  watch_hang(fibers_running, site);
+  note_text(&note, time_is_up);
+  note_text(&note, " in ");
+  fibers_where(note.at, (size_t)(note.end - note.at) + 1);
+  fibers_fault(text);
+}
+
+void fibers_stray(const void *site, const void *address, bool write) {
+  const struct fibers *all = fibers_running;
+  if (all && all->launch->watch) watch_stray(all->launch->watch, site, address, write);
+}
+
+void fibers_misplaced(const void *site) {
+  const struct fibers *all = fibers_running;
+  if (all && all->launch->watch) watch_misplaced(all->launch->watch, site);
+}
+
+void fibers_ended(const void *site, const char *what) {
   const struct fibers *all = fibers_running;
   if (!all || !all->launch->watch) return;
-  watch_event(all->launch->watch, WATCH_TRAP, watch_standing(all->launch->watch, program_counter), all->crowd.slot,
-              NULL, 0, what);
+  watch_event(all->launch->watch, WATCH_TRAP, watch_standing(all->launch->watch, site), all->crowd.slot, NULL, 0,
+              what);
 }
 
 _Noreturn void fibers_give_up(const char *what) {

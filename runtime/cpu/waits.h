@@ -50,6 +50,9 @@ _Noreturn void fibers_trap(const char *what);
 /* The same, of what the watch has found. */
 _Noreturn void fibers_give_up(const char *what);
 
+/* The same, when the time is up: the report is told where the threads stand. */
+_Noreturn void fibers_end_hang(const void *site);
+
 /* ---- async.c: mbarriers, copies that go on by themselves, barriers of a cluster and of some warps ---- */
 
 struct async;

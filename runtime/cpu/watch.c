@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "waits.h"
 #include "watch_state.h"
 
 enum { COUNTED_BLOCKS = 256, WHOLE_WORD = 15 };
@@ -59,9 +60,9 @@ void watch_event(struct watch *w, enum watch_kind kind, const void *site, unsign
   finding_text(f, text);
 }
 
-void watch_stray(struct watch *w, const void *program_counter, const void *address, bool write) {
-  const uint64_t site = finding_site(w, watch_standing(w, program_counter));
-  struct watch_finding *f = finding_new(w, WATCH_BOUNDS, site, 0, w->launch.builtins->linear);
+void watch_stray(struct watch *w, const void *site, const void *address, bool write) {
+  const uint64_t place = finding_site(w, watch_standing(w, site));
+  struct watch_finding *f = finding_new(w, WATCH_BOUNDS, place, 0, w->launch.builtins->linear);
   if (!f) return;
   f->here.write = write;
   f->offset = (int64_t)(uintptr_t)address;
@@ -79,6 +80,7 @@ static void on_access(const void *at, unsigned long bytes, unsigned kind, const 
   if (!w) return; /* no launch: it says what it takes */
   const bool noted = !site;
   if (noted) site = __builtin_return_address(0);
+  if (w->time_is_up) fibers_end_hang(site);
   if (address - w->launch.stacks < w->launch.stack_bytes) {
     sums_touch(w, address, site);
     return;
@@ -168,6 +170,8 @@ int watch_begin(struct watch *w, const struct watch_launch *launch, cugen_error 
   w->every = spread_evenly(w, COUNTED_BLOCKS);
   w->fenced = w->entangled = false;
   w->began = clock();
+  w->time_is_up = false;
+  w->last_site = 0; /* of another image */
   watching = w;
   return CUGEN_OK;
 }
@@ -214,10 +218,16 @@ uint64_t watch_next(struct watch *w) {
   return spread_next(w);
 }
 
-const void *watch_standing(const struct watch *w, const void *program_counter) {
+bool watch_time_is_up(struct watch *w) {
+  const bool already = w->time_is_up;
+  w->time_is_up = true;
+  return !already;
+}
+
+const void *watch_standing(const struct watch *w, const void *site) {
   const uintptr_t base = w->launch.image->base;
-  const bool inside = (uintptr_t)program_counter - base < w->launch.image->length;
-  return inside ? program_counter : (const void *)(base + w->last_site);
+  const bool inside = (uintptr_t)site - base < w->launch.image->length;
+  return inside ? site : (const void *)(base + w->last_site);
 }
 
 /* ---- Asynchronous operations ---- */

@@ -98,16 +98,18 @@ void watch_launch_used(struct watch *watch, unsigned thread, const void *site);
 void watch_event(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
                  unsigned other_thread, const char *text);
 /* An access that is nowhere. Async-signal-safe. */
-void watch_stray(struct watch *watch, const void *program_counter, const void *address, bool write);
+void watch_stray(struct watch *watch, const void *site, const void *address, bool write);
 /* The processor has refused an access of 16 bytes that is no multiple of them. In a signal handler, of the
    kernel's own instruction. */
-void watch_misplaced(struct watch *watch, const void *program_counter);
+void watch_misplaced(struct watch *watch, const void *site);
 /* The linear number of the block that is to run next; as many as the grid has: there is none. WATCH_HUNG: the launch has
    found out elsewhere that it does not end. Starts processes where that pays (share.h), and does not come back in theirs. */
 #define WATCH_HUNG UINT64_MAX
 uint64_t watch_next(struct watch *watch);
 double watch_limit(const struct watch *watch);
-/* The program counter, if it is in the kernel, else the place of the last access. Async-signal-safe. */
-const void *watch_standing(const struct watch *watch, const void *program_counter);
+/* The launch ends at its next access, as a hang. False: it was to end already. Async-signal-safe. */
+bool watch_time_is_up(struct watch *watch);
+/* The return address, if it is in the kernel, else the place of the last access. Async-signal-safe. */
+const void *watch_standing(const struct watch *watch, const void *site);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_CPU_WATCH_STATE_H
 #define RUNTIME_CPU_WATCH_STATE_H
 
+#include <signal.h>
 #include <time.h>
 
 #include "arrays.h"
@@ -85,6 +86,7 @@ struct watch {
   bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
   struct share *share;    /* in one of several processes */
   clock_t began;          /* time of the processor */
+  volatile sig_atomic_t time_is_up;
 };
 
 /* An access, on its way through the words that it touches. */

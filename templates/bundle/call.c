@@ -6,13 +6,15 @@ struct bundle_call {
     long long align;
     address pointer;
     unsigned char bytes[8];
-  } values[MAX_ARGUMENTS];
+  } values[MAX_VALUES];
   struct tensor_map *maps; /* one an argument; NULL: no argument has one */
-  void *parameters[MAX_ARGUMENTS + 1];
+  void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
+  void *passed[MAX_PASSED + MAX_LAUNCHES]; /* what launches list, a NULL behind each */
+  void **launch_parameters[MAX_LAUNCHES];
   struct {
     address device;
     void *host;
-  } owned[MAX_ARGUMENTS];
+  } owned[BUNDLE_ARGUMENTS];
 };
 
 static int allocate(const struct driver *driver, bundle_call *call, size_t at, bundle_error *error) {
@@ -104,6 +106,24 @@ static int make_maps(bundle_call *call, bundle_error *error) {
   return BUNDLE_OK;
 }
 
+/* Where the value lies that a kernel is passed. */
+static void *place(bundle_call *call, size_t at) {
+  return call->plan->sizes.arguments[at].tensor ? (void *)&call->maps[at] : (void *)call->values[at].bytes;
+}
+
+static void list_launches(bundle_call *call) {
+  const struct sizes *s = &call->plan->sizes;
+  void **out = call->passed;
+  for (size_t i = BUNDLE_ARGUMENTS; i < s->argument_count; i++)
+    memcpy(call->values[i].bytes, s->arguments[i].value, sizeof s->arguments[i].value);
+  for (size_t l = 0; l < s->launch_count; l++) {
+    const struct launch_sizes *launch_of = &s->launches[l];
+    call->launch_parameters[l] = launch_of->listed ? out : call->parameters;
+    for (size_t i = 0; i < launch_of->count; i++) *out++ = place(call, s->passed[launch_of->first + i]);
+    out += launch_of->listed;
+  }
+}
+
 static int bind_all(bundle_call *call, void *const *arguments, bundle_error *error) {
   size_t passed = 0;
   int status = make_maps(call, error);
@@ -113,8 +133,9 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
     if (status) return status;
     const struct argument_sizes *a = &call->plan->sizes.arguments[i];
     if (a->passed && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
-      call->parameters[passed++] = a->tensor ? (void *)&call->maps[i] : (void *)call->values[i].bytes;
+      call->parameters[passed++] = place(call, i);
   }
+  list_launches(call);
   return BUNDLE_OK;
 }
 
@@ -159,9 +180,8 @@ static int launch_one(const struct driver *driver, void *function, const struct 
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
-  void **parameters = (void **)(uintptr_t)call->parameters;
   for (size_t i = 0; i < plan->chosen.code->launches; i++) {
-    int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], parameters, stream);
+    int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], call->launch_parameters[i], stream);
     if (result) {
       int early = plan->sizes.launches[i].overlap && driver->launch_early;
       return check(driver, result, symbols[early ? DRIVER_launch_early : DRIVER_launch], error);
@@ -174,7 +194,7 @@ void bundle_release(bundle_call *call) {
   if (!call) return;
   const bundle_library *l = call->plan->library;
   int inside = !enter(l, NULL);
-  for (size_t i = 0; i < MAX_ARGUMENTS; i++)
+  for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++)
     if (call->owned[i].host)
       l->driver.host_free(call->owned[i].host);
     else if (call->owned[i].device)

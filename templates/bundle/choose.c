@@ -30,15 +30,15 @@ struct chosen {
   double ratio;
 };
 
-/* The fastest that serves the problem; within half a percent the one that comes first in the space. */
+/* The one of least cost that serves the problem; within half a percent the one that comes first in the space. */
 static int choose_measured(const struct tuned *t, const bundle_problem *p, struct sizes *s, struct chosen *out) {
   const struct measured *best = NULL;
   double limit = 0;
   for (size_t i = t->first; i < t->first + t->count; i++) {
     const struct measured *m = &measurements[i];
-    if (best && (m->seconds > limit || m->order > best->order)) continue;
+    if (best && (m->cost > limit || m->order > best->order)) continue;
     if (!usable(&codes[m->code], &devices[t->device], p, s)) continue;
-    if (!best) limit = m->seconds * 1.005;
+    if (!best) limit = m->cost * 1.005;
     best = m;
   }
   if (!best) return 0;

@@ -45,6 +45,23 @@ MAYBE_UNUSED static long long round_up(int *e, long long a, long long b) {
   return multiply(e, ceil_div(e, a, b), b);
 }
 
+MAYBE_UNUSED static long long power(int *e, long long a, long long b) {
+  long long result = 1;
+  if (b < 0) return *e = 1, 0;
+  for (; b; b /= 2) {
+    if (b % 2) result = multiply(e, result, a);
+    if (b > 1) a = multiply(e, a, a);
+  }
+  return result;
+}
+
+MAYBE_UNUSED static long long ceil_log(int *e, long long a, long long b) {
+  long long steps = 0;
+  if (b < 2) return *e = 1, 0;
+  for (; a > 1; steps++) a = (a - 1) / b + 1;
+  return steps;
+}
+
 MAYBE_UNUSED static int is_pow2(long long a) {
   return a > 0 && (a & (a - 1)) == 0;
 }

@@ -1,6 +1,7 @@
 /* ---- A variant's sizes for one problem ------------------------------------------------------------------------------- */
 
-enum { MAX_LAUNCHES = 8, MAX_ARGUMENTS = 32 };
+/* Values of a launch's own stand behind the arguments. */
+enum { MAX_LAUNCHES = @most_launches, MAX_VALUES = BUNDLE_ARGUMENTS + @most_own, MAX_PASSED = @most_passed };
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
 
@@ -8,6 +9,8 @@ struct launch_sizes {
   long long grid[3], block[3], shared;
   long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
   int overlap;        /* it may begin before what stands in front of it in the stream has ended */
+  int listed;         /* it passes so many of the values in sizes.passed from `first` on, not every argument */
+  size_t first, count;
 };
 
 struct argument_sizes {
@@ -25,8 +28,9 @@ struct argument_sizes {
 /* Filled in order by the functions below. */
 struct sizes {
   struct launch_sizes launches[MAX_LAUNCHES];
-  struct argument_sizes arguments[MAX_ARGUMENTS];
-  size_t launch_count, argument_count;
+  struct argument_sizes arguments[MAX_VALUES];
+  unsigned short passed[MAX_PASSED];
+  size_t launch_count, argument_count, passed_count;
   int wide; /* offsets need 64 bits */
   int failed;
 };
@@ -34,7 +38,7 @@ struct sizes {
 MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z,
                                 long long block_x, long long block_y, long long block_z, long long shared) {
   s->launches[s->launch_count++] =
-      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0};
+      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0};
 }
 
 /* Of the launch before. */
@@ -44,6 +48,19 @@ MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
 
 MAYBE_UNUSED static void overlap(struct sizes *s) {
   s->launches[s->launch_count - 1].overlap = 1;
+}
+
+/* One launch after the other, each from its first parameter to its last. */
+MAYBE_UNUSED static void pass(struct sizes *s, size_t launch_index, size_t value) {
+  struct launch_sizes *l = &s->launches[launch_index];
+  if (!l->listed) l->first = s->passed_count;
+  l->listed = 1;
+  l->count++;
+  s->passed[s->passed_count++] = (unsigned short)value;
+}
+
+MAYBE_UNUSED static void pass_nothing(struct sizes *s, size_t launch_index) {
+  s->launches[launch_index].listed = 1;
 }
 
 /* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. */

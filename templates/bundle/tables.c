@@ -28,7 +28,7 @@ struct code {
   const char *kernels[MAX_LAUNCHES]; /* names in the image */
 };
 
-/* A problem that was tuned on a device: its variants from `first` on, the fastest first. */
+/* A problem that was tuned on a device: its variants from `first` on, the best first. */
 struct tuned {
   size_t device;
   bundle_problem problem;
@@ -38,7 +38,7 @@ struct tuned {
 
 struct measured {
   size_t code;
-  double seconds;
+  double seconds, cost; /* what is ranked by: seconds, for each unit of work where the config's objective is a rate */
   unsigned long long order; /* in the space: settles ties */
 };
 

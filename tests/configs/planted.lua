@@ -54,11 +54,10 @@ kernel "planted" {
     tunable "fault" { "endless" },
     grid { "ceil_div(n, threads)" }, block { "threads" },
   },
-  implementation "too_much_shared" { -- no launch may have that much
+  implementation "odd_grid" { -- no whole number of blocks
     template "planted.cu",
     tunable "fault" { "none" },
-    grid { "ceil_div(n, threads)" }, block { "threads" },
-    shared "256 * 1024", -- 227 KiB is the most that any device gives
+    grid { "n / 3" }, block { "threads" },
   },
   implementation "does_not_compile" {
     template "planted.cu",

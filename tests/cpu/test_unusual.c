@@ -48,10 +48,10 @@ static void test_no_elements(void **state) {
       {"matmul", "N=-5", "shape of \"B\" has the extent -5"},
       {"matmul", "K=0", "it must be 1 or more"},
       {"matmul", "batch=0", "it must be 1 or more"},
-      {"filter", "rows=0", "shape of \"image\" has the extent 0 (rows): it must be 1 or more"},
-      {"filter", "cols=-1", "shape of \"image\" has the extent -1 (cols): it must be 1 or more"},
-      {"particles", "n=0", "shape of \"state\" has the extent 0 (groups): it must be 1 or more"},
-      {"reader", "n=0", "shape of \"x\" has the extent 0 (n): it must be 1 or more"},
+      {"filter", "rows=0", "grid y: 1 to 65535 rules out"},
+      {"filter", "cols=-1", "grid x: 1 to 2147483647 rules out"},
+      {"particles", "n=0", "grid x: 1 to 2147483647 rules out"},
+      {"reader", "n=0", "grid x: 1 to 2147483647 rules out"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
 }

@@ -130,8 +130,11 @@ static void store(const char *size, const char *text, double seconds, bool stale
   strcpy(model.device.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
   assert_int_equal(api_key_predictions(&model, k->arch, NULL), CUGEN_OK);
   const struct cache_key key = {predicted ? text_get(&model.predicted_device) : k->device.fingerprint,
-                                k->config->name, text_get(&k->problem_text),
-                                text_get(predicted ? &model.predicted_options : &k->key_options)};
+                                k->config->name,
+                                text_get(&k->problem_text),
+                                text_get(predicted ? &model.predicted_options : &k->key_options),
+                                NULL,
+                                OBJECTIVE_TIME};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   text_free(&model.predicted_device), text_free(&model.predicted_options);

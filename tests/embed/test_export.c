@@ -144,7 +144,7 @@ static int open_config(const char *path, const char *templates, const struct cha
   if (!status && changes) status = add_config(changes, &err);
   if (!status) status = cugen_kernel_open(lib, path, NULL, 0, &base, &err);
   if (!status) status = expander_open(&base->sources, &expander, &err);
-  if (!status) status = export_open_device(base, expander, device, NULL, &target, &err);
+  if (!status) status = export_open_device(base, expander, device, NULL, NULL, NULL, &target, &err);
   if (!status) status = folder_temporary(&folder, &err);
   if (status) fprintf(stderr, "%s\n", err.message);
   return status;
@@ -199,6 +199,25 @@ static int set_up_tensor(void **state) {
        "    where \"N % 4 == 0 and M % 2 == 0\",\n"
        "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
        "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
+       "  },\n"
+       "  implementation \"plain\" {"},
+      {NULL, NULL}});
+}
+
+/* As many launches as it takes to come from M rows to one, each with its own parameters. */
+static int set_up_steps(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"  implementation \"plain\" {",
+       "  implementation \"stepped\" {\n"
+       "    requires \"dtype == 'f32' and not specialize\",\n"
+       "    template \"export_mapped.cu\",\n"
+       "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
+       "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, pow(width, step + 1))\" }, block { \"32 * (step + "
+       "1)\" },\n"
+       "    pass { \"step == 0 and 'x' or 'partial'\", \"step == steps - 1 and 'y' or 'partial'\",\n"
+       "           { \"M\", value = \"ceil_div(M, pow(width, step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
+       "}, \"N\" },\n"
        "  },\n"
        "  implementation \"plain\" {"},
       {NULL, NULL}});
@@ -422,6 +441,25 @@ static void test_tensor_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
+/* Every launch gets its own parameters, at sizes that were tuned and at others with as many launches. */
+static void test_steps(void **state) {
+  (void)state;
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  if (!has("cc")) skip();
+  REMEMBER("stepped width=8", 0.1, "M=500", "N=1000");
+  export_to("b", NULL, &result);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -DBY_STEPS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  for (long long m = 260; m <= 512; m += 28) add_case(m, 900, false, false, &in, &want);
+  compare_picks(&in, &want);
+  assert_non_null(strstr(text_get(&want), "near|stepped width=8"));
+  text_free(&in), text_free(&want);
+}
+
 static void test_matmul(void **state) {
   (void)state;
   static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16", "layout_b=col"};
@@ -549,6 +587,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
+      cmocka_unit_test_setup_teardown(test_steps, set_up_steps, tear_down),
       cmocka_unit_test_setup_teardown(test_matmul, set_up_matmul, tear_down),
       cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,17 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_space, (kernel, NULL, &error), "out");
   REFUSES(cugen_kernel_implementation, (NULL, 0, &implementation, &error), "kernel");
   REFUSES(cugen_kernel_implementation, (kernel, 0, NULL, &error), "out");
+  REFUSES(cugen_kernel_filter, (NULL, NULL, &error), "kernel");
+  cugen_filter filter = CUGEN_FILTER_INIT;
+  const char *none = NULL;
+  filter.where_count = 1;
+  REFUSES(cugen_kernel_filter, (kernel, &filter, &error), "where");
+  filter.where = &none;
+  assert_int_equal(cugen_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "cugen_filter.where[0] is NULL");
+  filter.size = 1;
+  assert_int_equal(cugen_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_kernel_filter(kernel, NULL, &error), CUGEN_OK);
   REFUSES(cugen_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
   REFUSES(cugen_kernel_restriction, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_variant, (NULL, 0, &text, &error), "kernel");
@@ -177,10 +188,13 @@ static void test_without_a_status(void **state) {
   assert_true(cugen_devices(lib, NULL, 3, NULL) > 0);
   assert_int_equal(cugen_models(NULL, NULL, 3), 0);
   assert_true(cugen_models(lib, NULL, 3) > 3);
+  assert_int_equal(cugen_described(NULL, NULL, 3), 0);
+  assert_true(cugen_described(lib, NULL, 3) > 3);
   assert_string_equal(cugen_kernel_name(NULL), "");
   assert_string_equal(cugen_kernel_problem(NULL), "");
   assert_string_equal(cugen_kernel_problem_short(NULL), "");
   assert_string_equal(cugen_kernel_policy(NULL), "");
+  assert_string_equal(cugen_kernel_objective(NULL), "time");
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
   assert_int_equal(cugen_kernel_predicted(NULL), 0);
@@ -250,7 +264,9 @@ static void test_every_function(void **state) {
   int count = 0;
   for (char *line = strtok(header, "\n"); line; line = strtok(NULL, "\n")) {
     const char *name = strstr(line, "cugen_"), *end = name ? strchr(name, '(') : NULL;
-    if (!end || strchr(" /*{}#", *line) || strncmp(line, "typedef", 7) == 0) continue;
+    if (!end || strchr(" /*{}#", *line) || strncmp(line, "typedef", 7) == 0 ||
+        memchr(line, '[', (size_t)(end - line)))
+      continue;
     for (const char *next; (next = strstr(name + 1, "cugen_")) && next < end;) name = next;
     char call[80];
     snprintf(call, sizeof call, "%.*s", (int)(end - name), name);

@@ -162,7 +162,7 @@ static void test_planted(void **state) {
   expect(kernel, "unwritten", CUGEN_OUTCOME_WRONG, "");
   expect(kernel, "past_the_end", CUGEN_OUTCOME_BOUNDS, "write at byte 0 past the end of a buffer of 400 bytes");
   expect(kernel, "trap", CUGEN_OUTCOME_TRAP, "in block (0,0,0) thread (0,0,0)");
-  expect(kernel, "too_much_shared", CUGEN_OUTCOME_LAUNCH, "");
+  expect(kernel, "odd_grid", CUGEN_OUTCOME_LAUNCH, "");
   expect(kernel, "does_not_compile", CUGEN_OUTCOME_COMPILE, "");
   expect(kernel, "right_again", CUGEN_OUTCOME_OK, "");
   cugen_kernel_close(kernel);

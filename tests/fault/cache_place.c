@@ -13,7 +13,7 @@
 
 #include "cache_place.h"
 
-const struct cache_key place_key = {"device", "config", "problem", "options"};
+const struct cache_key place_key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME};
 
 int place_set_up(void **state) {
   struct place *fixture = calloc(1, sizeof *fixture);
@@ -80,7 +80,10 @@ void place_sql(struct place *fixture, const char *sql) {
 
 /* What the older formats lacked goes; SQLite then writes the tables as they were. */
 void place_back_to_2(struct place *fixture) {
-  place_sql(fixture, "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
+  place_sql(fixture, "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
+                     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
+                     "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
+                     "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
                      "PRAGMA user_version = 2");
 }
 

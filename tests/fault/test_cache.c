@@ -78,8 +78,8 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_sql(fixture, "PRAGMA user_version = 4");
-  assert_refused(fixture, "newer cugen (format 4, this one reads up to 3)");
+  place_sql(fixture, "PRAGMA user_version = 6");
+  assert_refused(fixture, "newer cugen (format 6, this one reads up to 5)");
 }
 
 static void other_tables_under_our_number(void **state) {
@@ -154,7 +154,7 @@ static void overwritten_pages(void **state) {
 /* Damage in records that are not of the key asked for: they are right to read, and nothing is added to the file. */
 static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
-  static const struct cache_key mine = {"mine", "config", "problem", "options"};
+  static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, OBJECTIVE_TIME};
   struct cache *cache;
   struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .seconds = 1}, *records;
   size_t count;

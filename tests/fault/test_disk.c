@@ -159,7 +159,7 @@ static bool install(void) {
 
 /* ---- What is done to a cache --------------------------------------------------------------------------------------- */
 
-static const struct cache_key key = {"device", "config", "problem", "options"};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME};
 static struct text folder, path;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {
@@ -225,6 +225,9 @@ static void make_cache(bool old_format) {
   cache_close(cache);
   if (old_format)
     run_sql("PRAGMA journal_mode = DELETE; ALTER TABLE record DROP COLUMN source_hash;"
+            "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
+            "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
+            "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
             "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
             "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN arguments_hash;"
             "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");

@@ -45,38 +45,49 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
+static void open_bench(struct bench *bench, const char *config, const char *setting, const char *variant) {
+  cugen_error err;
+  uint64_t index;
+  check(config_open(&bench->sources, config, &bench->config, &err), &err);
+  check(problem_set(bench->config, &setting, 1, false, &bench->problem, &err), &err);
+  check(space_open(bench->config, &bench->problem, &facts, &bench->space, &err), &err);
+  check(space_find(bench->space, variant, &index, &err), &err);
+  assert_true(space_max_tunables(bench->space) <= 32);
+  space_variant(bench->space, index, &bench->variant, bench->values);
+}
+
+static void close_bench(struct bench *bench) {
+  space_close(bench->space);
+  problem_free(&bench->problem);
+  config_close(bench->config);
+}
+
 /* With sizes known at launch, so that strides are expressions; with includes and Lua lines. */
 static int set_up(void **state) {
   static struct bench bench;
-  cugen_error err;
-  uint64_t index;
-  check(config_open(&bench.sources, "configs/matmul.lua", &bench.config, &err), &err);
-  check(problem_set(bench.config, (const char *[]){"pitched=true"}, 1, false, &bench.problem, &err), &err);
-  check(space_open(bench.config, &bench.problem, &facts, &bench.space, &err), &err);
-  check(space_find(bench.space, "blocked", &index, &err), &err);
-  assert_true(space_max_tunables(bench.space) <= 32);
-  space_variant(bench.space, index, &bench.variant, bench.values);
+  open_bench(&bench, "configs/matmul.lua", "pitched=true", "blocked");
   *state = &bench;
   return 0;
 }
 
 static int tear_down(void **state) {
-  struct bench *bench = *state;
-  space_close(bench->space);
-  problem_free(&bench->problem);
-  config_close(bench->config);
+  close_bench(*state);
   return 0;
 }
 
-static int expand(const struct bench *bench, struct expander *expander, bool reference, struct kernel_spec *spec,
+enum what { VARIANT, REFERENCE, VERIFY };
+
+static int expand(const struct bench *bench, struct expander *expander, enum what what, struct kernel_spec *spec,
                   cugen_error *err) {
-  if (reference)
-    return expand_reference(expander, bench->config, &bench->problem, &facts, &bench->variant, 0, spec, err);
-  return expand_variant(expander, bench->config, &bench->problem, &facts, &bench->variant, spec, err);
+  const struct config *config = bench->config;
+  if (what == REFERENCE)
+    return expand_reference(expander, config, &bench->problem, &facts, &bench->variant, 0, spec, err);
+  if (what == VERIFY) return expand_verify(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
+  return expand_variant(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
 }
 
 /* An expander opened, used and closed; the status of the first step that fails. */
-static int use_expander(const struct bench *bench, bool reference, cugen_error *err) {
+static int use_expander(const struct bench *bench, enum what what, cugen_error *err) {
   struct expander *expander;
   struct kernel_spec spec;
   int status = expander_open(&bench->sources, &expander, err);
@@ -84,19 +95,19 @@ static int use_expander(const struct bench *bench, bool reference, cugen_error *
     assert_null(expander);
     return status;
   }
-  status = expand(bench, expander, reference, &spec, err);
+  status = expand(bench, expander, what, &spec, err);
   if (status) {
     assert_null(spec.source);
     memory.left = -1;
     cugen_error again;
-    check(expand(bench, expander, reference, &spec, &again), &again);
+    check(expand(bench, expander, what, &spec, &again), &again);
   }
   kernel_spec_free(&spec);
   expander_close(expander);
   return status;
 }
 
-static void fail_each(const struct bench *bench, bool reference, bool for_good) {
+static void fail_each(const struct bench *bench, enum what what, bool for_good) {
   long failures = 0;
   for (long n = 0;; n++) {
     cugen_error err = {0};
@@ -104,7 +115,7 @@ static void fail_each(const struct bench *bench, bool reference, bool for_good) 
     memory.failed = false;
     memory.for_good = for_good;
     memory.left = n;
-    int status = use_expander(bench, reference, &err);
+    int status = use_expander(bench, what, &err);
     memory.left = -1;
     assert_int_equal(memory.held, before);
     if (status) assert_int_equal(status, CUGEN_ERROR_MEMORY);
@@ -117,19 +128,43 @@ static void fail_each(const struct bench *bench, bool reference, bool for_good) 
 }
 
 static void test_variant(void **state) {
-  fail_each(*state, false, false);
-  fail_each(*state, false, true);
+  fail_each(*state, VARIANT, false);
+  fail_each(*state, VARIANT, true);
 }
 
 static void test_reference(void **state) {
-  fail_each(*state, true, false);
-  fail_each(*state, true, true);
+  fail_each(*state, REFERENCE, false);
+  fail_each(*state, REFERENCE, true);
+}
+
+static void add(struct source_file **files, const char *name, const char *content) {
+  cugen_error err;
+  check(sources_add(files, name, content, strlen(content), &err), &err);
+}
+
+/* And a variant that it is behind. */
+static void test_verify(void **state) {
+  (void)state;
+  struct source_file *files = NULL;
+  add(&files, "k.lua",
+      "kernel 'k' { problem 'n' (9), inout 'x' { dtype = 'f32', shape = { 'n' } }, verify 'v.cu',"
+      "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } } }");
+  add(&files, "t.cu", "__global__ void t(${params}) { x[0] = n; }\n");
+  add(&files, "v.cu", "__global__ void v(${params}) { error[0] = x[0] - x_before[0] - n; }\n");
+  struct bench bench = {.sources = {.files = files}};
+  open_bench(&bench, "k.lua", "n=9", "a");
+  fail_each(&bench, VERIFY, false);
+  fail_each(&bench, VERIFY, true);
+  fail_each(&bench, VARIANT, true);
+  close_bench(&bench);
+  sources_forget(files);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_variant),
       cmocka_unit_test(test_reference),
+      cmocka_unit_test(test_verify),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -114,6 +114,24 @@ static void say_result(cugen_outcome outcome, double seconds) {
   text_free(&payload);
 }
 
+static void say_who(const char *identity) {
+  struct text payload = {0};
+  wire_put_string(&payload, identity);
+  wire_send(SOCKET, MESSAGE_DONE, &payload, -1, NULL);
+  text_free(&payload);
+}
+
+static void say_another(void) {
+  say_who("cugen 9.9.9, protocol 1, layout 0123456789abcdef");
+}
+
+static void say_hello(void) {
+  struct text identity = {0};
+  wire_identity(&identity);
+  say_who(text_get(&identity));
+  text_free(&identity);
+}
+
 static void say_done(void) {
   const struct text nothing = {0};
   wire_send(SOCKET, MESSAGE_DONE, &nothing, -1, NULL);
@@ -152,6 +170,7 @@ static const struct {
     {"say_no_error", say_no_error},
     {"say_cut_error", say_cut_error},
     {"say_error", say_error},
+    {"say_another", say_another},
     {"say_no_result", say_no_result},
     {"say_no_time", say_no_time},
     {"say_no_outcome", say_no_outcome},
@@ -179,6 +198,8 @@ static int serve(void) {
     }
     if (type == MESSAGE_VARIANT)
       say_result(CUGEN_OUTCOME_OK, 0.25);
+    else if (type == MESSAGE_HELLO)
+      say_hello();
     else
       say_done();
     if (stage == -1 && type == MESSAGE_VARIANT) misbehave(habit);
@@ -216,7 +237,7 @@ static int run(struct worker_result *result, cugen_error *err) {
       .image = calloc(1, image_bytes), .image_length = image_bytes, .entry_count = 1, .entries = {name}, .log = log};
   assert_non_null(compiled.image);
   int results = memfd_create("results", MFD_CLOEXEC);
-  struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .results = results};
+  struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .shared = results};
   struct worker_job job = {.real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = limit};
   memset(err, 0, sizeof *err);
   int status = worker_run(worker, &job, result, err);
@@ -263,6 +284,20 @@ static void expect_error(const char *wish, const char *words) {
   expect_recovery();
 }
 
+/* The program that was started is not the worker that belongs to this one; it says which, and what to do. */
+static void expect_stranger(const char *wish, const char *words) {
+  struct worker_result result;
+  cugen_error err;
+  int status;
+  double took = run_wishing(wish, &result, &status, &err);
+  if (status != CUGEN_ERROR_MISSING) fail_msg("%s: status %d: %s", wish, status, err.message);
+  if (!strstr(err.message, words) || !strstr(err.message, text_get(&self)) ||
+      !strstr(err.message, "CUGEN_TUNE_IN_PROCESS"))
+    fail_msg("%s: no '%s' in: %s", wish, words, err.message);
+  expect_soon(wish, took);
+  expect_recovery();
+}
+
 /* The variant is to blame. */
 static void expect_outcome(const char *wish, cugen_outcome outcome, const char *words) {
   struct worker_result result;
@@ -274,6 +309,32 @@ static void expect_outcome(const char *wish, cugen_outcome outcome, const char *
     fail_msg("%s: %s: %s", wish, cugen_outcome_text((int)result.outcome), result.reason);
   expect_soon(wish, took);
   expect_recovery();
+}
+
+static void before_the_device(void **state) {
+  (void)state;
+  struct text identity = {0};
+  wire_identity(&identity);
+  expect_stranger("5 say_another", "it is of 'cugen 9.9.9, protocol 1, layout 0123456789abcdef'");
+  expect_stranger("5 say_another", text_get(&identity));
+  expect_stranger("5 die", "does not answer as the worker of this cugen");
+  expect_stranger("5 die", "(exit code 3)");
+  expect_stranger("5 be_killed", "signal 9");
+  expect_stranger("5 say_noise", "does not answer as the worker");
+  expect_stranger("5 say_no_result", "it is of ''"); /* done, without a word of who it is */
+  expect_stranger("5 say_error", "does not answer as the worker");
+  text_free(&identity);
+}
+
+static void no_program(void **state) {
+  (void)state;
+  const struct worker_options options = {.device = "cpu", .places = "/here, /there"};
+  struct worker *none;
+  cugen_error err;
+  assert_int_equal(worker_open(&options, &none, &err), CUGEN_ERROR_MISSING);
+  assert_null(none);
+  assert_non_null(strstr(err.message, "looked at /here, /there\n"));
+  assert_non_null(strstr(err.message, "CUGEN_TUNE_IN_PROCESS"));
 }
 
 static void before_the_variant(void **state) {
@@ -352,7 +413,12 @@ static void idle(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_worker, close_worker)
-  const struct CMUnitTest tests[] = {TEST(before_the_variant), TEST(under_the_variant), TEST(in_the_middle),
-                                     TEST(an_image_that_nobody_reads), TEST(idle)};
+  const struct CMUnitTest tests[] = {TEST(before_the_device),
+                                     cmocka_unit_test(no_program),
+                                     TEST(before_the_variant),
+                                     TEST(under_the_variant),
+                                     TEST(in_the_middle),
+                                     TEST(an_image_that_nobody_reads),
+                                     TEST(idle)};
   return cmocka_run_group_tests_name("a worker that misbehaves", tests, NULL, NULL);
 }

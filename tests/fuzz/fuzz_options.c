@@ -49,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(cli.setting_count < MOST);
   if (!status) check_values(&cli);
   free(cli.settings);
+  free(cli.wheres);
   free(text);
   return 0;
 }

@@ -393,6 +393,31 @@ static void test_core_libraries(void **state) {
                "  a[0] = block.thread_rank();\n}\n");
 }
 
+/* The options reach ptxas and the front end. */
+static void test_options(void **state) {
+  (void)state;
+  static const char source[] =
+      "__global__ void k(float *y, int n) {\n  float a[64];\n"
+      "  for (int i = 0; i < 64; i++) a[i] = y[i * n];\n  for (int r = 0; r < n; r++)\n#pragma unroll\n"
+      "    for (int i = 0; i < 64; i++) a[i] = a[i] * a[(i + 7) % 64] + a[(i + 3) % 64] / a[i];\n"
+      "  for (int i = 0; i < 64; i++) y[i] = a[i] + __cplusplus;\n}\n";
+  static const char *const entry[] = {"k"};
+  static const char *const options[] = {NULL, "--maxrregcount=32", "--use_fast_math", "--std=c++20"};
+  struct compiled compiled[4];
+  for (int i = 0; i < 4; i++) {
+    struct compile_request request = request_for(source, "sm_90a", entry, 1);
+    request.options = options[i];
+    compile_or_fail(&request, &compiled[i]);
+  }
+  assert_true(compiled[0].resources[0].registers > 32);
+  assert_true(compiled[1].resources[0].registers <= 32);
+  for (int i = 1; i < 4; i++) assert_string_not_equal(compiled[0].image_hash.hex, compiled[i].image_hash.hex);
+  for (int i = 0; i < 4; i++) compiled_free(&compiled[i]);
+  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  request.options = "--maxrregcount=no";
+  assert_refused(&request, "");
+}
+
 static void test_headers_that_are_not_there(void **state) {
   (void)state;
   static const char *const entry[] = {"k"};
@@ -404,8 +429,16 @@ static void test_headers_that_are_not_there(void **state) {
   request.source = "#include <iostream>\n__global__ void k() {}\n";
   assert_refused(&request, "NVRTC has no C++ library, only these (each as <NAME.h> too): <cassert>");
   if (toolkit->core.length) {
-    request.source = "#include <cub/cub.cuh>\n__global__ void k() {}\n";
+    request.source = "#include <cub/device/device_reduce.cuh>\n__global__ void k() {}\n";
     assert_refused(&request, "such as <cub/block/block_reduce.cuh>, not <cub/cub.cuh>");
+  }
+  if (toolkit->core.length) {
+    struct compiled compiled;
+    request.source =
+        "#include <cub/cub.cuh>\n__global__ void k(int *y) {\n  using reduce = cub::BlockReduce<int, 64>;\n"
+        "  __shared__ reduce::TempStorage temp;\n  y[0] = reduce(temp).Sum(y[threadIdx.x]);\n}\n";
+    compile_or_fail(&request, &compiled);
+    compiled_free(&compiled);
   }
   struct toolkit bare = *toolkit;
   bare.core = (struct text){0};
@@ -643,6 +676,7 @@ int main(void) {
       cmocka_unit_test(test_comments_change_nothing),
       cmocka_unit_test(test_half_header),
       cmocka_unit_test(test_standard_headers),
+      cmocka_unit_test(test_options),
       cmocka_unit_test(test_core_libraries),
       cmocka_unit_test(test_headers_that_are_not_there),
       cmocka_unit_test(test_time_limit),

@@ -59,12 +59,22 @@ void expanding_close(struct expanding *bench) {
   text_free(&bench->folder);
 }
 
+/* The first combination, which may be none of the space: what the device cannot launch, the expansion refuses, too. */
+static void first_combination(const struct config *config, struct variant *out, struct value *values) {
+  const struct config_implementation *first = &config->implementations[0];
+  for (size_t i = 0; i < first->tunable_count; i++) values[i] = first->tunables[i].values[0];
+  *out = (struct variant){first, values};
+}
+
 int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out, cugen_error *err) {
   struct value values[16];
   struct variant variant;
   assert_true(space_max_tunables(bench->space) <= 16);
-  assert_true(index < space_valid(bench->space));
-  space_variant(bench->space, index, &variant, values);
+  assert_true(index < space_valid(bench->space) || index == 0);
+  if (space_valid(bench->space))
+    space_variant(bench->space, index, &variant, values);
+  else
+    first_combination(bench->config, &variant, values);
   return expand_variant(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, out, err);
 }
 

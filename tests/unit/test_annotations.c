@@ -166,7 +166,7 @@ static void list_annotated(const char *heading, const char *begin, struct text *
   for (; strncmp(line, begin, strlen(begin)) == 0; line += strcspn(line, "\n") + 1) {
     const char *name = line + strlen(begin);
     size_t length = 0;
-    while (isalnum((unsigned char)name[length]) || name[length] == '_') length++;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_' || name[length] == '+') length++;
     if (out->length) text_add(out, ", ");
     text_add_n(out, name, length);
   }
@@ -194,6 +194,14 @@ static void test_attributes(void **state) {
   }
 }
 
+static void test_options(void **state) {
+  struct text have = {0}, want = {0};
+  (void)state;
+  list_in_error("options { zzzzzzzzzzzz = 1 }", "options are ", "", &want);
+  list_annotated("\n---@class cugen.options_attributes\n", "---@field ", &have);
+  compare_lists(&have, &want);
+}
+
 static void test_words(void **state) {
   static const struct {
     const char *alias, *declaration;
@@ -204,7 +212,10 @@ static void test_words(void **state) {
                {"access", "input \"A\" { access = \"zzzzzzzz\" }"},
                {"constant_access", "constant \"A\" { access = \"zzzzzzzz\" }"},
                {"address", "input \"A\" { address = \"zzzzzzzz\" }"},
-               {"memory", "input \"A\" { memory = \"zzzzzzzz\" }"}};
+               {"memory", "input \"A\" { memory = \"zzzzzzzz\" }"},
+               {"load_cache", "options { load_cache = \"zzzzzzzz\" }"},
+               {"store_cache", "options { store_cache = \"zzzzzzzz\" }"},
+               {"std", "options { std = \"zzzzzzzz\" }"}};
   (void)state;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     struct text heading = {0}, have = {0}, want = {0};
@@ -243,9 +254,9 @@ static void test_policies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions),  cmocka_unit_test(test_places), cmocka_unit_test(test_examples),
-      cmocka_unit_test(test_attributes), cmocka_unit_test(test_words),  cmocka_unit_test(test_launch),
-      cmocka_unit_test(test_policies),
+      cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),  cmocka_unit_test(test_examples),
+      cmocka_unit_test(test_attributes), cmocka_unit_test(test_words),   cmocka_unit_test(test_launch),
+      cmocka_unit_test(test_policies),   cmocka_unit_test(test_options),
   };
   return cmocka_run_group_tests(tests, read_annotations, forget_annotations);
 }

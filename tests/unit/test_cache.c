@@ -28,7 +28,8 @@ int statfs(const char *path, struct statfs *info) {
   return status;
 }
 
-static const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a"};
+static const struct cache_key key = {
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, OBJECTIVE_TIME};
 
 struct fixture {
   struct text folder, path;
@@ -124,6 +125,8 @@ static const struct cache_record full = {
     .limiter = "shared memory",
     .cluster_blocks = 23,
     .active_clusters = 24,
+    .verdict = CACHE_NOT_VERIFIABLE,
+    .unverified = "it does not compile there",
     .flops = 1e12,
     .bytes = 17,
     .clock_mhz = 18,
@@ -159,6 +162,8 @@ static void assert_record(const struct cache_record *got, const struct cache_rec
   assert_string_equal(got->limiter, want->limiter);
   assert_int_equal(got->cluster_blocks, want->cluster_blocks);
   assert_int_equal(got->active_clusters, want->active_clusters);
+  assert_int_equal(got->verdict, want->verdict);
+  assert_string_equal(got->unverified, want->unverified);
   assert_true(got->flops == want->flops && got->bytes == want->bytes);
   assert_int_equal(got->clock_mhz, want->clock_mhz);
   assert_int_equal(got->power_watts, want->power_watts);
@@ -205,6 +210,44 @@ static void right_ones_come_first_by_time(void **state) {
   store(fixture->cache, &key, record_of("fast", 1));
   store(fixture->cache, &key, record_of("middle", 2));
   assert_variants(fixture->cache, &key, "fast middle slow failed");
+}
+
+/* Records of work too are stored by whoever ranks by time: the key's objective is no part of what they belong to. */
+static void cost_is_by_the_objective(void **state) {
+  struct fixture *fixture = *state;
+  static const struct {
+    const char *name;
+    double seconds, flops, bytes;
+  } rows[] = {{"short", 1, 1, 8}, {"long", 4, 16, 8}, {"middle", 2, 4, 32}, {"idle", 3, 0, 0}};
+  struct cache_key by_flops = key, by_bytes = key;
+  by_flops.objective = OBJECTIVE_FLOPS, by_bytes.objective = OBJECTIVE_BYTES;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct cache_record record = record_of(rows[i].name, rows[i].seconds);
+    record.flops = rows[i].flops, record.bytes = rows[i].bytes;
+    store(fixture->cache, i % 2 ? &by_flops : &key, record);
+    assert_true(cache_record_cost(&record, OBJECTIVE_TIME) == rows[i].seconds);
+    double rate = 1 / cache_record_cost(&record, OBJECTIVE_FLOPS);
+    assert_true(rate == rows[i].flops / rows[i].seconds);
+  }
+  assert_variants(fixture->cache, &key, "short middle idle long");
+  assert_variants(fixture->cache, &by_flops, "long middle short idle");
+  assert_variants(fixture->cache, &by_bytes, "middle short long idle");
+}
+
+/* A rate is of the work that the config declares now; a failure is one whatever the work. */
+static void other_work_is_another_record(void **state) {
+  (void)state;
+  struct cache_record record = record_of("v", 1);
+  record.flops = 100;
+  struct kernel_spec spec = {.hash = record.hash, .flops = 100, .objective = OBJECTIVE_FLOPS};
+  assert_true(cache_record_is_of(&record, &spec, false));
+  spec.flops = 200;
+  assert_false(cache_record_is_of(&record, &spec, false));
+  record.outcome = CUGEN_OUTCOME_WRONG;
+  assert_true(cache_record_is_of(&record, &spec, false));
+  record.outcome = CUGEN_OUTCOME_OK;
+  spec.objective = OBJECTIVE_TIME;
+  assert_true(cache_record_is_of(&record, &spec, false));
 }
 
 static void keys_keep_records_apart(void **state) {
@@ -324,7 +367,7 @@ static void threads_may_share_one(void **state) {
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "3");
+  assert_sql(fixture, "PRAGMA user_version", "5");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -332,7 +375,7 @@ static void the_format_is_pinned(void **state) {
       "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
       "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
-      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters");
+      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
@@ -403,7 +446,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "3");
+  assert_sql(fixture, "PRAGMA user_version", "5");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "1");
@@ -413,25 +456,87 @@ static void format_1_is_brought_up_to_date(void **state) {
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
 }
 
-/* Format 2 had the four hashes: here of a record that knows them. */
-static void format_2_is_brought_up_to_date(void **state) {
+/* Stores a record that knows everything, takes away what came after the format, and opens the file again. */
+static void bring_up_to_date(void **state, const char *const *drops, const struct cache_record *want) {
   struct fixture *fixture = *state;
+  struct cache_record *records;
+  size_t count;
   store(fixture->cache, &key, full);
   cache_close(fixture->cache);
   fixture->cache = NULL;
-  assert_sql(fixture, "ALTER TABLE record DROP COLUMN cluster_blocks", "");
-  assert_sql(fixture, "ALTER TABLE record DROP COLUMN active_clusters", "");
-  assert_sql(fixture, "PRAGMA user_version = 2", "");
+  while (*drops) assert_sql(fixture, *drops++, "");
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
   the_format_is_pinned(state);
-  struct cache_record *records, want = full;
-  size_t count;
   assert_int_equal(cache_load(fixture->cache, &key, &records, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
-  want.cluster_blocks = want.active_clusters = 0;
-  assert_record(&records[0], &want);
+  assert_record(&records[0], want);
   cache_record_free(&records[0]);
   free(records);
+}
+
+#define DROP(column) "ALTER TABLE record DROP COLUMN " column
+#define DROP_ORIGIN                                                                                                  \
+  "DROP INDEX record_current", DROP("origin"),                                                                       \
+      "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
+
+/* Format 2 had the four hashes: here of a record that knows them. */
+static void format_2_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_ORIGIN,
+                                      DROP("verdict"),
+                                      DROP("unverified"),
+                                      DROP("cluster_blocks"),
+                                      DROP("active_clusters"),
+                                      "PRAGMA user_version = 2",
+                                      NULL};
+  struct cache_record want = full;
+  want.cluster_blocks = want.active_clusters = want.verdict = 0;
+  want.unverified[0] = '\0';
+  bring_up_to_date(state, drops, &want);
+}
+
+/* Format 3 had no verdicts. */
+static void format_3_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3",
+                                      NULL};
+  struct cache_record want = full;
+  want.verdict = 0;
+  want.unverified[0] = '\0';
+  bring_up_to_date(state, drops, &want);
+}
+
+/* Format 4 did not know which config file a record is of. */
+static void format_4_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
+  bring_up_to_date(state, drops, &full);
+}
+
+/* Two config files that give their kernels one name: each has a current record of a variant, and the hash says whose it is. */
+static void config_files_keep_their_records_apart(void **state) {
+  struct cache *cache = ((struct fixture *)*state)->cache;
+  struct cache_key a = key, b = key;
+  struct cache_record mine = record_of("v", 1), other = record_of("v", 2), *records;
+  size_t count;
+  a.origin = "/a/k.lua";
+  b.origin = "/b/k.lua";
+  other.hash.hex[0] = mine.hash.hex[0] == 'a' ? 'b' : 'a';
+  store(cache, &a, mine);
+  store(cache, &b, other);
+  assert_int_equal(cache_load(cache, &b, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+  assert_true(records[0].elsewhere && !records[1].elsewhere);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  /* Measured again from the first file: the second's stays. */
+  store(cache, &a, record_of("v", 3));
+  assert_sql(*state,
+             "SELECT group_concat(origin || ' ' || seconds, '|') FROM (SELECT * FROM record WHERE superseded = 0 "
+             "ORDER BY origin)",
+             "/a/k.lua 3.0|/b/k.lua 2.0");
+  /* The file was moved, or a record was imported: the same kernel has one current record, whosever it is. */
+  store(cache, &key, other);
+  store(cache, &a, record_of("v", 4));
+  assert_sql(*state, "SELECT group_concat(origin || ' ' || seconds, '|') FROM record WHERE superseded = 0",
+             "/a/k.lua 4.0");
 }
 
 /* The third of four new columns is there already, so that the migration fails halfway. */
@@ -561,9 +666,9 @@ static void assert_spaces(struct cache *cache, const char *want) {
 
 /* Two problems of matmul, one of reduce; measured at 100, 200, ... */
 static void store_some(struct cache *cache) {
-  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a"},
-                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a"},
-                                          {"A100", "reduce", "n=64", "arch sm_80"}};
+  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME},
+                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME},
+                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, OBJECTIVE_TIME}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
       struct text name = {0};
@@ -588,7 +693,7 @@ static void sets_are_listed(void **state) {
   assert_spaces(fixture->cache, "");
   store_some(fixture->cache);
   assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
-  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a"};
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME};
   struct cache_record *records;
   size_t count;
   assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);
@@ -630,7 +735,8 @@ static void records_are_removed_by_what_they_are(void **state) {
 /* An image stays while a record wants its source, or may want it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
-  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a"}, {"H200", "old", "", "arch sm_90a"}};
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME},
+                                          {"H200", "old", "", "arch sm_90a", NULL, OBJECTIVE_TIME}};
   struct cache_record record = record_of("v", 1);
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
@@ -690,7 +796,7 @@ static void assert_verified(struct fixture *fixture, const char *wrong) {
 static void what_is_wrong_is_found(void **state) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {
-      {"UPDATE record SET outcome = 7 WHERE id = 1", "outcome is out of range: '7'",
+      {"UPDATE record SET outcome = 8 WHERE id = 1", "outcome is out of range: '8'",
        "UPDATE record SET outcome = 0 WHERE id = 1"},
       {"UPDATE record SET seconds = -1 WHERE id = 1", "seconds is out of range",
        "UPDATE record SET seconds = 1 WHERE id = 1"},
@@ -741,6 +847,8 @@ int main(void) {
       WITH_CACHE(every_field_comes_back),
       WITH_CACHE(what_is_no_number_stays_none),
       WITH_CACHE(right_ones_come_first_by_time),
+      WITH_CACHE(cost_is_by_the_objective),
+      WITH_CACHE(other_work_is_another_record),
       WITH_CACHE(keys_keep_records_apart),
       WITH_CACHE(older_records_become_history),
       WITH_CACHE(nothing_known_is_no_error),
@@ -754,6 +862,9 @@ int main(void) {
       WITH_CACHE(the_format_is_pinned),
       WITH_CACHE(format_1_is_brought_up_to_date),
       WITH_CACHE(format_2_is_brought_up_to_date),
+      WITH_CACHE(format_3_is_brought_up_to_date),
+      WITH_CACHE(format_4_is_brought_up_to_date),
+      WITH_CACHE(config_files_keep_their_records_apart),
       WITH_CACHE(a_failed_migration_leaves_format_1),
       WITH_CACHE(network_file_systems_get_no_log),
       WITH_CACHE(images_come_back),

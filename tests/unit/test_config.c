@@ -74,6 +74,7 @@ static void reads_the_design_example(void **state) {
   assert_string_equal(c->reference_entry, "transpose");
   assert_int_equal(c->reference_line, 10);
   assert_null(c->flops);
+  assert_int_equal(c->objective, OBJECTIVE_TIME);
   assert_string_equal(expr_text(c->bytes), "2 * rows * cols * sizeof(dtype)");
   const struct config_implementation *tiled = &c->implementations[1];
   assert_int_equal(c->implementation_count, 2);
@@ -91,7 +92,7 @@ static void reads_the_design_example(void **state) {
   assert_int_equal(tiled->launches[0].line, 31);
   assert_non_null(tiled->launches[0].grid[1]);
   assert_null(tiled->launches[0].grid[2]);
-  assert_null(tiled->launches[0].entry);
+  assert_null(tiled->launches[0].entry.text);
   config_close(c);
 }
 
@@ -113,7 +114,7 @@ static void shared_parts_come_first(void **state) {
   assert_string_equal(i->derived[0].name, "d");
   assert_int_equal(i->restriction_count, 2);
   assert_int_equal(i->requirement_count, 1);
-  assert_string_equal(i->launches[0].entry, "main_kernel");
+  assert_string_equal(i->launches[0].entry.text, "main_kernel");
   assert_int_equal(j->derived_count, 1);
   assert_int_equal(j->restriction_count, 1);
   assert_int_equal(config_slot_count(c, i), (size_t)c->first_tunable + 2);
@@ -143,13 +144,33 @@ static void several_launches(void **state) {
                  "launch { entry \"two<32>\", grid { 7 }, block { 128 } } }");
   const struct config_implementation *i = &c->implementations[0];
   assert_int_equal(i->launch_count, 2);
-  assert_string_equal(i->launches[0].entry, "one");
+  assert_string_equal(i->launches[0].entry.text, "one");
   assert_int_equal(i->launches[0].line, 3);
   assert_non_null(i->launches[0].grid[2]);
   assert_non_null(i->launches[0].shared);
-  assert_string_equal(i->launches[1].entry, "two<32>");
+  assert_string_equal(i->launches[1].entry.text, "two<32>");
   assert_int_equal(i->launches[1].line, 4);
   assert_null(i->launches[1].shared);
+  config_close(c);
+}
+
+static void lists_of_parameters(void **state) {
+  (void)state;
+  struct config *c = parse_body(
+      "scalar \"a\" { dtype = \"i32\", value = 1 },\n"
+      "implementation \"i\" { template \"t.cu\", tunable \"w\" { 1 },\n"
+      "launch { steps = \"w\", pass = { \"a\", { \"a\", value = \"step\" }, \"step == 0 and 'a' or 'b'\" },\n"
+      "  grid { \"steps\" }, block { 1 } }, launch { grid { 1 }, block { 1 }, pass {} } }");
+  const struct config_launch *l = c->implementations[0].launches;
+  assert_non_null(l[0].steps);
+  assert_int_equal(l[0].passed_count, 3);
+  assert_null(l[0].passed[0].value);
+  assert_null(l[0].passed[1].expr);
+  assert_non_null(l[0].passed[1].value);
+  assert_non_null(l[0].passed[2].expr);
+  assert_null(l[1].steps);
+  assert_non_null(l[1].passed);
+  assert_int_equal(l[1].passed_count, 0);
   config_close(c);
 }
 
@@ -199,8 +220,11 @@ static void the_manual_is_right(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_the_design_example), cmocka_unit_test(shared_parts_come_first),
-      cmocka_unit_test(several_launches),         cmocka_unit_test(lua_helps),
+      cmocka_unit_test(reads_the_design_example),
+      cmocka_unit_test(shared_parts_come_first),
+      cmocka_unit_test(several_launches),
+      cmocka_unit_test(lists_of_parameters),
+      cmocka_unit_test(lua_helps),
       cmocka_unit_test(the_manual_is_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,7 +199,8 @@ static void missing_pieces(void **state) {
       "c.lua:2: kernel \"k\" has no output");
   expect_error("\nkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 1 } },\n"
                "implementation \"i\" { template \"t\", grid { 1 }, block { 1 } } }",
-               "c.lua:2: kernel \"k\" has no reference: reference \"matmul_reference.cu\"");
+               "c.lua:2: kernel \"k\" has no reference: reference \"matmul_reference.cu\" computes what is right, "
+               "verify \"sort_verify.cu\" judges results that are right in many ways; reference \"none\"");
   expect_parts_error("grid { 1 }, block { 1 }", "c.lua:2: implementation \"i\" has no template: template");
   expect_parts_error("template \"t\", block { 1 }", "c.lua:2: implementation \"i\" has no grid: grid {");
   expect_parts_error("template \"t\",\ngrid { 1 }", "c.lua:3: implementation \"i\" has no block: block {");
@@ -248,6 +249,12 @@ static void wrong_expressions(void **state) {
   expect_body_error("\nflops \"2 *\",", "c.lua:3: flops: expected a value, found the end");
   expect_body_error("\nflops \"2 \\0 3\",", "c.lua:3: flops: ");
   expect_body_error("\nbytes { 1 },", "c.lua:3: bytes is a table");
+  expect_body_error("flops \"2\",\nobjective \"flop\",",
+                    "c.lua:3: objective 'flop' is none of time, flops, bytes (nearest 'flops')");
+  expect_body_error("flops \"2\",\nobjective { \"flops\" },", "c.lua:3: objective ");
+  expect_body_error("bytes \"2\",\nobjective \"flops\",",
+                    "c.lua:3: objective \"flops\" needs the work that it ranks by: flops \"2 * M * N * K\"");
+  expect_body_error("flops \"2\",\nobjective \"bytes\",", "c.lua:3: objective \"bytes\" needs the work");
   expect_parts_error("template \"t\",\ngrid { }, block { 1 }", "c.lua:3: grid is a list of 1 to 3 expressions");
   expect_parts_error("template \"t\",\ngrid { 1, 2, 3, 4 }, block { 1 }", "c.lua:3: grid is a list of 1 to 3");
   expect_parts_error("template \"t\",\ngrid \"N\", block { 1 }", "c.lua:3: grid is a list of 1 to 3");
@@ -263,11 +270,57 @@ static void wrong_expressions(void **state) {
   expect_parts_error("template (3),\ngrid { 1 }, block { 1 }",
                      "c.lua:2: template must be a string in quotes, not number");
   expect_body_error("\nreference \":x\",", "c.lua:3: reference ':x' is no \"file.cu\"");
+  expect_body_error("\nverify \"x.cu:\",", "c.lua:3: verify 'x.cu:' is no \"file.cu\" or \"file.cu:kernel\"");
+  expect_body_error("\nverify \"\",", "c.lua:3: verify must be a string in quotes, not empty");
+  expect_body_error("\nverify (3),", "c.lua:3: verify must be a string in quotes, not number");
+  expect_body_error("\nverify \"none\",", "c.lua:3: verify \"none\" is no file: leave verify out");
+  expect_body_error("verify \"x.cu\",\nverify \"x.cu\",", "c.lua:3: ");
   expect_parts_error("template \"t\", launch { grid { 1 }, block { 1 } },\nblock { 1 }",
                      "c.lua:3: block stands beside launch { ... }");
   expect_parts_error("template \"t\",\nlaunch { grid { 1 }, grid = { 1 }, block { 1 } }",
                      "c.lua:3: launch has grid twice");
+  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { \"C\", \"q\" }",
+                     "c.lua:3: pass names 'q', which is no argument of this kernel");
+  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass \"C\"", "c.lua:3: pass is a list");
+  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { { \"C\", worth = 3 } }",
+                     "c.lua:3: pass: a scalar with a value of this launch's own is written { \"n\", value =");
+  expect_parts_error("template \"t\",\ngrid { \"step\" }, block { 1 }", "c.lua:3: grid: unknown name \"step\"");
+  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, steps \"step\"", "c.lua:3: steps: unknown name");
+  expect_parts_error("template \"t\", derive \"step\" \"1\",\ngrid { 1 }, block { 1 }, steps \"2\"",
+                     "c.lua:3: the name 'step' is taken by the derive at line 2");
   expect_parts_error("template \"t\",\nlaunch { grd = { 1 }, block { 1 } }", "c.lua:3: launch has no 'grd'");
+}
+
+static void wrong_options(void **state) {
+  (void)state;
+  static const struct {
+    const char *parts, *want;
+  } cases[] = {
+      {"options { fastmath = true }", "c.lua:2: unknown option 'fastmath' (nearest 'fast_math')"},
+      {"options { true }", "c.lua:2: an option without 'name ='; options are fast_math, fmad, ftz,"},
+      {"options \"-O3\"", "c.lua:2: options stand in braces: options { fast_math = true"},
+      {"options { std = \"c++71\" }", "c.lua:2: option std"},
+      {"options { maxrregcount = \"regz\" }", "c.lua:2: option maxrregcount: unknown name \"regz\""},
+      {"options { define = \"A\" }", "c.lua:2: option define is a list of 1 to 64 macros"},
+      {"options { define = { \"A B\" } }", "c.lua:2: define 'A B' is no \"NAME\" or \"NAME=value\""},
+      {"options { define = { \"A=\\n#include </x>\" } }", "c.lua:2: define 'A=\n#include </x>' is no"},
+      {"options { define = { \"N=4\" } }", "c.lua:2: define 'N': the name is taken at line 2"},
+      {"options { define = { \"A=${q}\" } }", "c.lua:2: define: unknown name \"q\""},
+      {"include_dirs { \"/usr/include\" }", "c.lua:2: include_dirs names '/usr/include': a folder is named relative"},
+      {"include_dirs { \"a/../..\" }", "c.lua:2: include_dirs names 'a/../..'"},
+      {"include_dirs \"inc\"", "c.lua:2: include_dirs is a list of 1 to 64 folders"},
+      {"entry \"k<${n\"", "c.lua:2: entry: `${` without its `}`"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text parts = {0};
+    text_addf(&parts, "template \"t\", grid { 1 }, block { 1 },\n%s", cases[i].parts);
+    struct text want = {0};
+    text_add(&want, cases[i].want);
+    want.data[6] = '3';
+    expect_parts_error(text_get(&parts), text_get(&want));
+    text_free(&parts);
+    text_free(&want);
+  }
 }
 
 static void wrong_tensors(void **state) {
@@ -335,6 +388,7 @@ int main(void) {
       cmocka_unit_test(missing_pieces),
       cmocka_unit_test(wrong_values),
       cmocka_unit_test(wrong_expressions),
+      cmocka_unit_test(wrong_options),
       cmocka_unit_test(wrong_tensors),
       cmocka_unit_test(wrong_attributes),
   };

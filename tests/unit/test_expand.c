@@ -36,6 +36,17 @@ static void test_prologue(void **state) {
       "__global__ void f(const dtype *a) { /* unused */ g(\"unused\", part, twice, minus, flag, n); word w; }\n");
 }
 
+/* A float's fraction is a float's literal where f32 makes it one: it would take a kernel's arithmetic to double. */
+static void test_float_literals(void **state) {
+  (void)state;
+  expanding_source(
+      "problem 'dt' (0.001)," TUNED(
+          "derive 'step' 'f32(dt)', derive 'twice' '2 * f32(dt)', derive 'down' 'f32(-dt)',"),
+      "__global__ void f() { g(dt, step, twice, down, ${step}f); }",
+      "#define dt 0.001\n#define step 0.001f\n#define twice 0.0020000000949949026\n#define down (-0.001f)\n\n"
+      "#line 1 \"T/t.cu\"\n__global__ void f() { g(dt, step, twice, down, 0.0010000000474974513f); }\n");
+}
+
 static void test_nothing_mentioned(void **state) {
   (void)state;
   expanding_source(TUNED(""), "__global__ void f() {}\n", "#line 1 \"T/t.cu\"\n__global__ void f() {}\n");
@@ -113,9 +124,9 @@ static void test_includes_move_to_the_top(void **state) {
       TUNED(""),
       "// first\n#include <a.h>\n  # include <b/c.h> // why\n#include \"own.h\"\n#include <a.h>\n#if n > 1\n"
       "#include <d.h>\n#endif\n__global__ void f(dtype *) {}\n",
-      "#line 2 \"T/t.cu\"\n#include <a.h>\n#line 3 \"T/t.cu\"\n#include <b/c.h>\n#line 1 \"prologue\"\n\n#define n "
-      "1000\nusing dtype = float;\n\n#line 1 \"T/t.cu\"\n"
-      "// first\n\n   // why\n#include \"own.h\"\n\n#if n > 1\n#include <d.h>\n#endif\n"
+      "#line 2 \"T/t.cu\"\n#include <a.h>\n#line 3 \"T/t.cu\"\n#include <b/c.h>\n#line 4 \"T/t.cu\"\n"
+      "#include <own.h>\n#line 1 \"prologue\"\n\n#define n 1000\nusing dtype = float;\n\n#line 1 \"T/t.cu\"\n"
+      "// first\n\n   // why\n\n\n#if n > 1\n#include <d.h>\n#endif\n"
       "__global__ void f(dtype *) {}\n");
 }
 
@@ -305,7 +316,7 @@ static void test_template_errors(void **state) {
           "T/t.cu:4: attempt to perform arithmetic on a nil value");
   REFUSED("\n\nint mode;\n", "T/t.cu:3: mode is a string: use it in a //@ line or in ${}");
   REFUSED("\n\nint x_layout;\n", "T/t.cu:3: x_layout is a string: use it in a //@ line or in ${}");
-  REFUSED("\n#define block_size 32\n",
+  REFUSED("\n#define block_size (32 * K)\n",
           "T/t.cu:2: block_size comes from the config: put #ifndef and #endif around its #define");
   REFUSED("//@ local blanks = ' ' for i = 1, 12 do blanks = blanks .. blanks end\n//@ while true do\n${blanks} // "
           "forever\n//@ end\n",
@@ -345,6 +356,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_title),
       cmocka_unit_test(test_prologue),
+      cmocka_unit_test(test_float_literals),
       cmocka_unit_test(test_nothing_mentioned),
       cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_sizes_known_at_launch),

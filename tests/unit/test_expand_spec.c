@@ -71,6 +71,86 @@ static void test_named_entry(void **state) {
 }
 
 /* Percent of what L1 and shared memory share; the driver decides where nothing or -1 is said. */
+/* Two buffers in turn, as many steps as the tunable says. */
+#define STEPS(rest)                                                                                                  \
+  IN_OUT                                                                                                             \
+  "scratch 's' { dtype = 'f32', shape = { 4 } }, scalar 'm' { dtype = 'i32', value = 7 },"                           \
+  "scalar 'k' { dtype = 'i32', value = 7, specialize = true }, constant 'c' { dtype = 'f32', shape = { 4 } },"       \
+  "implementation 'a' { template 't.cu', tunable 'turns' { 3, 0, 64, 65 },\n" rest " }"
+static const char two_kernels[] = "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n";
+
+static void test_steps(void **state) {
+  (void)state;
+  struct expanding *bench =
+      expanding_open(STEPS("launch { entry 'f', steps 'turns', grid { 'steps' }, block { 'step + 1' }, "
+                           "pass { \"step % 2 == 0 and 'x' or 's'\", 'y', { 'm', value = 'step * 10' } } },\n"
+                           "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
+                     NULL, 0);
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  expanding_add(bench, "t.cu", two_kernels);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_int_equal(spec.launch_count, 4);
+  for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(spec.launches[i].grid[0], 3);
+    assert_int_equal(spec.launches[i].block[0], i + 1);
+    assert_int_equal(spec.launches[i].line, 3);
+    assert_int_equal(kernel_launch_parameters(&spec, &spec.launches[i], passed), 3);
+    assert_string_equal(spec.arguments[passed[0].argument].name, i % 2 ? "s" : "x");
+    assert_int_equal(passed[1].value.type, VALUE_NIL);
+    assert_int_equal(passed[2].value.integer, 10 * i);
+  }
+  assert_string_equal(spec.launches[3].entry, "g");
+  assert_true(spec.launches[3].listed);
+  assert_int_equal(kernel_launch_parameters(&spec, &spec.launches[3], passed), 0);
+  assert_false(spec.arguments[2].unused); /* passed, though no word of the source */
+  kernel_spec_free(&spec);
+  spec = expanding_one(bench, 1);
+  assert_int_equal(spec.launch_count, 1);
+  assert_true(spec.arguments[2].unused);
+  kernel_spec_free(&spec);
+  cugen_error err;
+  assert_int_equal(expanding_try(bench, 2, &spec, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message,
+                      "k.lua:3: the steps come to 65 launches: at most 64 are possible\n  in variant 'a turns=64'");
+  assert_int_equal(space_valid(bench->space), 3); /* 65 is none */
+  expanding_close(bench);
+}
+
+/* Launches that differ in what they pass alone are different kernels. */
+static void test_lists_are_hashed(void **state) {
+  (void)state;
+  static const char *const lists[] = {"'x', 'y', 'm'", "'y', 'x', 'm'", "'x', 'y', { 'm', value = 7 }"};
+  struct hash hashes[3];
+  for (int i = 0; i < 3; i++) {
+    struct text body = {0};
+    text_addf(&body, STEPS("entry 'f', grid { 1 }, block { 1 }, pass { %s }"), lists[i]);
+    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    expanding_add(bench, "t.cu", two_kernels);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    hashes[i] = spec.hash;
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+  }
+  assert_string_not_equal(hashes[0].hex, hashes[1].hex);
+  assert_string_not_equal(hashes[0].hex, hashes[2].hex);
+}
+
+static void test_pass_errors(void **state) {
+  (void)state;
+#define REFUSED(what, expected)                                                                                      \
+  expanding_error(STEPS("entry 'f', grid { 1 }, block { 1 }, " what), two_kernels, CUGEN_ERROR_CONFIG,               \
+                  "k.lua:3: " expected "\n  in variant 'a turns=3'")
+  REFUSED("pass { 'x', \"turns == 3 and 'q' or 'x'\" }", "pass, parameter 2: \"q\" is no argument of this kernel");
+  REFUSED("pass { 'turns * 2' }", "pass, parameter 1: \"6\" is no argument of this kernel");
+  REFUSED("pass { 'k' }", "pass, parameter 1: 'k' is compiled in (specialize), so it is no parameter");
+  REFUSED("pass { 'c' }", "pass, parameter 1: 'c' is a __constant__ symbol, so it is no parameter");
+  REFUSED("pass { { 'x', value = 3 } }", "pass, parameter 1: 'x' is a buffer: only scalars have a value");
+  REFUSED("pass { { 'm', value = \"'x'\" } }", "pass, parameter 1: the value of 'm' is no number");
+  REFUSED("steps '0'", "all launches are left out: their steps are 0");
+#undef REFUSED
+}
+
 static void test_carveout(void **state) {
   (void)state;
   static const struct {
@@ -357,11 +437,137 @@ static void test_reference_errors(void **state) {
   expanding_close(bench);
 }
 
+/* It reads everything, as the kernel has it, and what is changed in place also as it was. */
+static void test_verify(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(
+      "problem 'm' (5), tunable 'shared' { 3, 4 },"
+      "input 'a' { dtype = 'f16', shape = { 'm', '3' }, pitch = 16, overwrite = true },"
+      "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', tolerance = '0' },"
+      "inout 'w' { dtype = 'i32', shape = { 'm' } }, scratch 's' { dtype = 'f32', shape = { 2 } },"
+      "scalar 'm' { dtype = 'index' }, verify 'v.cu:judge',"
+      "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
+      NULL, 0);
+  struct kernel_spec spec;
+  struct value values[16];
+  struct variant variant;
+  cugen_error err;
+  expanding_add(bench, "v.cu",
+                "__global__ void judge(${params}) { error[0] = c_stride1 + shared; }\n__global__ void other() {}\n");
+  space_variant(bench->space, 0, &variant, values);
+  expanding_check(
+      expand_verify(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, &spec, &err), &err);
+  if (!strstr(spec.source,
+              "judge(const a_t *__restrict__ a, const c_t *__restrict__ c, const w_t *__restrict__ w, "
+              "const s_t *__restrict__ s, index_t m, const w_t *__restrict__ w_before, double *__restrict__ error, "
+              "long long count) { error[0] = c_stride1 + shared; }"))
+    fail_msg("%s", spec.source);
+  assert_non_null(strstr(spec.source, "using c_t = float;"));
+  assert_non_null(strstr(spec.source, "#define c_stride1 512\n"));
+  assert_string_equal(spec.variant, "verify kernel");
+  assert_string_equal(spec.launches[0].entry, "judge");
+  assert_int_equal(spec.launches[0].grid[0], 6);
+  assert_int_equal(spec.launches[0].block[0], 256);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* ---- What a variant runs on and is compared with ---- */
+
+/* Two shared tunables of two values each: variants 0 to 3, the second one fastest. */
+#define DATA(fill, shape, tolerance, scalar, flops)                                                                  \
+  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, derive 'd' 's * s',"                              \
+  "input 'x' { dtype = 'f32', shape = { 'n' }, fill = " fill " },"                                                   \
+  "output 'y' { dtype = 'f32', shape = { " shape ", 3 }, pitch = 8, tolerance = " tolerance " },"                    \
+  "scalar 'k' { dtype = 'f32', value = '" scalar "' }, reference 'r.cu', flops '" flops "',"                         \
+  "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
+
+/* Of which variants (own is the fastest) buffers, results and proofs are the first one's. */
+static void assert_data(const char *body, const char *reference, unsigned buffers, unsigned data, unsigned proofs) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void t(${params}) { y[0] = own; }\n");
+  expanding_add(bench, "r.cu", reference);
+  struct kernel_spec first = expanding_one(bench, 0);
+  unsigned same[3] = {0};
+  for (unsigned i = 0; i < 8; i++) {
+    struct kernel_spec spec = expanding_one(bench, i);
+    same[0] |= (unsigned)(strcmp(first.buffers_hash.hex, spec.buffers_hash.hex) == 0) << i;
+    same[1] |= (unsigned)(strcmp(first.data_hash.hex, spec.data_hash.hex) == 0) << i;
+    same[2] |= (unsigned)(strcmp(first.proof_hash.hex, spec.proof_hash.hex) == 0) << i;
+    kernel_spec_free(&spec);
+  }
+  kernel_spec_free(&first);
+  expanding_close(bench);
+  assert_int_equal(same[0], buffers);
+  assert_int_equal(same[1], data);
+  assert_int_equal(same[2], proofs);
+}
+
+static void test_data(void **state) {
+  (void)state;
+  enum { ALL = 0xff, OF_S = 0x0f, OF_U = 0x33, OF_BOTH = 0x03 };
+  static const char plain[] = "__global__ void r(${params}) { y[0] = x[0]; }\n";
+  static const char source[] = "__global__ void r(${params}) { y[0] = s; }\n";
+  static const char derived[] = "__global__ void r(${params}) { y[0] = d + u; }\n";
+  static const char branch[] = "//@ if u == 3 then\n__global__ void r(${params}) { y[0] = 1; }\n//@ else\n"
+                               "__global__ void r(${params}) { y[0] = 2; }\n//@ end\n";
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n"), plain, ALL, ALL, ALL);
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n"), source, ALL, OF_S, OF_S);
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n"), derived, ALL, OF_BOTH, OF_BOTH);
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n"), branch, ALL, OF_U, OF_U);
+  assert_data(DATA("'ones'", "'n'", "0", "s", "n"), plain, ALL, OF_S, ALL); /* a scalar's value: what is passed */
+  assert_data(DATA("\"s == 1 and 'ones' or 'zero'\"", "'n'", "0", "7", "n"), plain, OF_S, OF_S, OF_S);
+  assert_data(DATA("'ones'", "'n + u'", "0", "7", "n"), plain, OF_U, OF_U, OF_U);
+  assert_data(DATA("'ones'", "'n'", "'0.1 * u'", "7", "n"), plain, ALL, ALL, OF_U);
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n * s"), plain, ALL, OF_S, ALL); /* how many samples */
+}
+
+#define JUDGED(judges)                                                                                               \
+  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, input 'x' { dtype = 'f32', shape = { 'n' } },"    \
+  "output 'y' { dtype = 'f32', shape = { 'n' } }, " judges                                                           \
+  "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
+
+static void take_hashes(const char *body, const char *verify, struct kernel_spec *out) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void t(${params}) { y[0] = own; }\n");
+  expanding_add(bench, "r.cu", verify);
+  *out = expanding_one(bench, 0);
+  expanding_close(bench);
+}
+
+/* Another verify kernel is another proof, and the same data no more. */
+static void test_verify_is_part_of_the_proof(void **state) {
+  (void)state;
+  enum { ALL = 0xff, OF_U = 0x33 };
+  static const char plain[] = "__global__ void r(${params}) { error[0] = y[0]; }\n";
+  static const char other[] = "__global__ void r(${params}) { error[0] = x[0]; }\n";
+  struct kernel_spec one, same, changed, none;
+  assert_data(JUDGED("verify 'r.cu',"), plain, ALL, ALL, ALL);
+  assert_data(JUDGED("verify 'r.cu',"), "__global__ void r(${params}) { error[0] = u; }\n", ALL, OF_U, OF_U);
+  take_hashes(JUDGED("verify 'r.cu',"), plain, &one);
+  take_hashes(JUDGED("verify 'r.cu',"), "// why\n__global__ void r(${params}) { error[0] = y[0]; }\n", &same);
+  take_hashes(JUDGED("verify 'r.cu',"), other, &changed);
+  take_hashes(JUDGED("reference 'none',"), plain, &none);
+  assert_string_equal(one.hash.hex, same.hash.hex);
+  assert_string_equal(one.data_hash.hex, same.data_hash.hex);
+  assert_string_not_equal(one.proof_hash.hex, changed.proof_hash.hex);
+  assert_string_not_equal(one.data_hash.hex, changed.data_hash.hex);
+  assert_string_not_equal(one.proof_hash.hex, none.proof_hash.hex);
+  assert_string_equal(one.buffers_hash.hex, changed.buffers_hash.hex);
+  kernel_spec_free(&one);
+  kernel_spec_free(&same);
+  kernel_spec_free(&changed);
+  kernel_spec_free(&none);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_entry),
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
+      cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_lists_are_hashed),
+      cmocka_unit_test(test_pass_errors),
       cmocka_unit_test(test_carveout),
       cmocka_unit_test(test_overlap),
       cmocka_unit_test(test_launch_errors),
@@ -374,6 +580,9 @@ int main(void) {
       cmocka_unit_test(test_tensor_errors),
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_reference_errors),
+      cmocka_unit_test(test_verify),
+      cmocka_unit_test(test_data),
+      cmocka_unit_test(test_verify_is_part_of_the_proof),
   };
   return cmocka_run_group_tests_name("expansion: specs", tests, NULL, NULL);
 }

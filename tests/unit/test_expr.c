@@ -123,6 +123,43 @@ static void test_literals(void **state) {
   expect_result("device.big", "9223372036854775807");
 }
 
+/* f32 rounds; a float stays one through a choice, not through arithmetic. */
+static void expect_literal(const char *source, const char *want) {
+  struct expr *expr = parse(source);
+  struct text got = {0};
+  struct value value;
+  assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
+  value_print_literal(value, &got);
+  assert_string_equal(text_get(&got), want);
+  assert_true(!value.single || strtof(text_get(&got), NULL) == (float)value.real);
+  text_free(&got);
+  expr_free(expr);
+}
+
+static void test_singles(void **state) {
+  (void)state;
+  expect_result("f32(0.1)", "0.10000000149011612");
+  expect_result("f32(rate)", "0.5");
+  expect_result("f32(rate * 1e300)",
+                "in \"f32(rate * 1e300)\": f32(rate * 1e+300) is f32(5e+299), which does not fit into 64 bits");
+  expect_literal("f32(0.001)", "0.001f");
+  expect_literal("f32(1) / 3", "0.3333333333333333");
+  expect_literal("f32(1.0 / 3)", "0.33333334f");
+  expect_literal("tile > 16 and f32(16777216) or f32(0.5)", "16777216.0f");
+  expect_literal("-f32(2)", "-2.0f");
+  expect_literal("f32(-2)", "-2.0f");
+  expect_literal("f32(1e-45)", "1e-45f");
+  expect_literal("f32(1e30)", "1e+30f");
+}
+
+static void test_mathematics(void **state) {
+  (void)state;
+  expect_result("exp(0) + log(1) + tanh(0) + erf(0) + sin(0) + cos(0)", "2.0");
+  expect_result("floor(rate * 7)", "3.0");
+  expect_result("log(rate - 0.5)",
+                "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
+}
+
 static void test_priorities(void **state) {
   (void)state;
   expect_result("1 + 2 * 3", "7");
@@ -207,6 +244,13 @@ static void test_functions(void **state) {
   expect_result("max(1, 1.5)", "1.5");
   expect_result("min(vec, rate)", "0.5");
   expect_result("is_pow2(tile) and not is_pow2(rows) and not is_pow2(0)", "true");
+  expect_result("pow(tile, 3)", "32768");
+  expect_result("pow(-2, 63)", "-9223372036854775808");
+  expect_result("pow(tile, 0)", "1");
+  expect_result("ceil_log(1, 2)", "0");
+  expect_result("ceil_log(rows, 10)", "2");
+  expect_result("ceil_log(rows + 1, 10)", "3");
+  expect_result("ceil_log(device.big, 2)", "63");
   expect_result("log2(tile)", "5");
   expect_result("abs(vec - tile)", "28");
   expect_result("abs(-0.5)", "0.5");
@@ -249,6 +293,10 @@ static void test_failures(void **state) {
                 "in \"ceil_div(rate, 2)\": ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
   expect_result("ceil_div(rows, -2)",
                 "in \"ceil_div(rows, -2)\": ceil_div(rows, -2) is ceil_div(100, -2), which needs a positive divisor");
+  expect_result("pow(2, 63)", "in \"pow(2, 63)\": pow(2, 63), which does not fit into 64 bits");
+  expect_result("pow(2, -1)", "in \"pow(2, -1)\": pow(2, -1), which needs a number that is not negative");
+  expect_result("ceil_log(rows, 1)",
+                "in \"ceil_log(rows, 1)\": ceil_log(rows, 1) is ceil_log(100, 1), which needs a base of at least 2");
   expect_result("log2(rows)", "in \"log2(rows)\": log2(rows) is log2(100), which needs a power of two");
   expect_result("is_pow2(rate)", "in \"is_pow2(rate)\": is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
   expect_result("sqrt(-rows)",
@@ -539,7 +587,7 @@ static void test_c_refuses(void **state) {
   (void)state;
   expect_c("dtype == 'f32'", "\"dtype == 'f32'\" cannot be written as C: strings have no place in it");
   expect_c("sizeof(dtype) * rows",
-           "\"sizeof(dtype) * rows\" cannot be written as C: this function works on the names of dtypes");
+           "\"sizeof(dtype) * rows\" cannot be written as C: this function works on what is known before");
   expect_c("vec == 1 and rows", "\"vec == 1 and rows\" cannot be written as C: a number may be a condition");
   expect_c("(vec == 1) + 1", "\"(vec == 1) + 1\" cannot be written as C: a number may be a condition");
   expect_c("rows // 0.5", "\"rows // 0.5\" cannot be written as C: this operation works on whole numbers there");
@@ -572,6 +620,8 @@ static int setup(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_literals),
+      TEST(test_singles),
+      TEST(test_mathematics),
       TEST(test_priorities),
       TEST(test_logic_gives_operands),
       TEST(test_integers),

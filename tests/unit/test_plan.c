@@ -239,7 +239,7 @@ static struct kernel_launch three_launches[] = {
 static void test_distinct_entries(void **state) {
   (void)state;
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   assert_int_equal(plan_entries(&spec, entries), 2);
   assert_string_equal(entries[0], "first<4>");
   assert_string_equal(entries[1], "second");
@@ -293,6 +293,74 @@ static void test_launching_stops_at_a_failure(void **state) {
 }
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+/* Each launch has its own list; a value of its own is not the argument's, whatever that is bound to. */
+static void test_lists(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)), buffer("B")};
+  struct kernel_parameter parameters[] = {{.argument = 2},
+                                          {.argument = 1, .value = value_int(5)},
+                                          {.argument = 0},
+                                          {.argument = 1},
+                                          {.argument = 1, .value = value_int(6)}};
+  struct kernel_launch launches[] = {one_launch, one_launch, one_launch, one_launch};
+  struct kernel_spec spec = spec_of(arguments, 3);
+  struct plan *plan;
+  struct call *call;
+  int given = 9;
+  spec.launches = launches, spec.launch_count = 4;
+  spec.parameters = parameters, spec.parameter_count = 5;
+  launches[0].listed = true, launches[0].parameter_count = 3;
+  launches[2].listed = true, launches[2].first_parameter = 3, launches[2].parameter_count = 2;
+  launches[3].listed = true;
+  memory[1].host = &given;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  memory[1].host = NULL;
+  void ***got = record.parameters;
+  assert_ptr_equal(*(void **)got[0][0], data[2]);
+  assert_int_equal(*(int *)got[0][1], 5);
+  assert_ptr_equal(*(void **)got[0][2], data[0]);
+  assert_ptr_equal(*(void **)got[1][0], data[0]);
+  assert_int_equal(*(int *)got[1][1], 9);
+  assert_ptr_equal(*(void **)got[1][2], data[2]);
+  assert_int_equal(*(int *)got[2][0], 9);
+  assert_int_equal(*(int *)got[2][1], 6);
+  assert_null(got[0][3]), assert_null(got[1][3]), assert_null(got[2][2]), assert_null(got[3][0]);
+  unbind(plan, call);
+}
+
+/* A list and its kernel must agree, in number and sizes. */
+static void test_lists_that_do_not_agree(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7))};
+  struct kernel_parameter parameters[] = {{.argument = 1}, {.argument = 0}};
+  struct kernel_launch launch = {.entry = "work", .line = 12, .listed = true, .parameter_count = 2};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  spec.launches = &launch;
+  spec.parameters = parameters, spec.parameter_count = 2;
+  record.takes = 3;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "kernel 'work' (launch at line 12) takes 3 parameters but is passed 2 (n, A): its "
+                                   "parameter list and the config's pass must agree");
+  unbind(plan, call);
+  record.takes = 2, record.sizes[0] = 8, record.sizes[1] = 8;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message,
+                      "kernel 'work' (launch at line 12): its parameter for 'n' (number 1) has 8 bytes, the "
+                      "config's argument 4: their types must agree");
+  unbind(plan, call);
+  record.sizes[0] = 4;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_OK);
+  unbind(plan, call);
+  parameters[0].value = value_int(INT64_C(1) << 40);
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "scalar 'n': 1099511627776 is not a value of i32");
+  unbind(plan, call);
+}
 
 static void test_order(void **state) {
   (void)state;
@@ -650,6 +718,8 @@ int main(void) {
       cmocka_unit_test_setup(test_a_failed_open_owes_nothing, reset),
       cmocka_unit_test_setup(test_launching_stops_at_a_failure, reset),
       cmocka_unit_test_setup(test_order, reset),
+      cmocka_unit_test_setup(test_lists, reset),
+      cmocka_unit_test_setup(test_lists_that_do_not_agree, reset),
       cmocka_unit_test_setup(test_tensor_maps, reset),
       cmocka_unit_test_setup(test_scalars, reset),
       cmocka_unit_test_setup(test_scalars_that_do_not_fit, reset),

@@ -329,11 +329,36 @@ static void writing_into_the_padding_is_found(void **state) {
   assert_non_null(strstr(err.message, "row 1"));
 }
 
+/* A small output beside a large one is compared whole, one in between at its edges; what an output has not is not due. */
+static void samples_are_those_of_every_output(void **state) {
+  (void)state;
+  struct kernel_argument large = matrix("f32", 1000, 900, 900), middle = matrix("f32", 300, 400, 400),
+                         small = matrix("f32", 3, 7, 7);
+  const struct kernel_argument *outputs[] = {&small, &large, &middle, &large};
+  struct samples s;
+  bool seen[21] = {false}, corner = false;
+  int64_t due = 0;
+  assert_int_equal(samples_choose(outputs, 4, 2 * VERIFY_FULL_FLOPS, 1, &s, NULL), CUGEN_OK);
+  for (int64_t i = 0; i < s.count; i++) {
+    assert_true(s.flat[i] >= 0 && s.flat[i] < 900000);
+    if (s.flat[i] < 21) seen[s.flat[i]] = true;
+    corner |= s.flat[i] == 300 * 400 - 1;
+    due += samples_due(&s, i, &small);
+  }
+  for (int i = 0; i < 21; i++) assert_true(seen[i]);
+  assert_true(corner && due >= 21 && due < s.count && s.count < 3 * (1 << 15));
+  samples_free(&s);
+  assert_int_equal(samples_choose(outputs, 4, 1.0, 1, &s, NULL), CUGEN_OK);
+  assert_null(s.flat);
+  assert_int_equal(s.count, 900000);
+}
+
 static void samples_hold_every_edge(void **state) {
   (void)state;
   struct kernel_argument a = matrix("f32", 1000, 900, 900);
+  const struct kernel_argument *outputs[] = {&a};
   struct samples s;
-  assert_int_equal(samples_choose(&a, 2 * VERIFY_FULL_FLOPS, 1, &s, NULL), CUGEN_OK);
+  assert_int_equal(samples_choose(outputs, 1, 2 * VERIFY_FULL_FLOPS, 1, &s, NULL), CUGEN_OK);
   assert_non_null(s.flat);
   bool corner = false, last_row = false, last_column = false;
   for (int64_t i = 0; i < s.count; i++) {
@@ -344,7 +369,7 @@ static void samples_hold_every_edge(void **state) {
   }
   assert_true(corner && last_row && last_column);
   samples_free(&s);
-  assert_int_equal(samples_choose(&a, 1.0, 1, &s, NULL), CUGEN_OK);
+  assert_int_equal(samples_choose(outputs, 1, 1.0, 1, &s, NULL), CUGEN_OK);
   assert_null(s.flat);
   assert_int_equal(s.count, 900000);
 }
@@ -687,6 +712,7 @@ int main(void) {
       cmocka_unit_test(rows_of_every_half_are_right),
       cmocka_unit_test(writing_into_the_padding_is_found),
       cmocka_unit_test(samples_hold_every_edge),
+      cmocka_unit_test(samples_are_those_of_every_output),
       cmocka_unit_test(every_strategy_gives_each_variant_once),
       cmocka_unit_test(firsts_and_defaults_come_first_and_the_rest_is_seeded),
       cmocka_unit_test(local_search_goes_on_from_the_best),

@@ -14,7 +14,8 @@
 #include "base/hash.h"
 #include "runtime/wisdom.h"
 
-static const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a"};
+static const struct cache_key key = {
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME};
 static const struct cache_filter all = {0};
 
 static int set_up(void **state) {
@@ -80,6 +81,7 @@ static void everything_comes_back(void **state) {
   record.seconds_p80 = 1.7976931348623157e308;
   record.dynamic_shared = INT64_MAX;
   record.cluster_blocks = 2, record.active_clusters = 66;
+  record.verdict = CACHE_NOT_VERIFIABLE, strcpy(record.unverified, "no");
   record.threads = INT32_MAX;
   record.reason = (char *)(uintptr_t) "\xe2\x80\x94 'quoted' \"twice\"\n\tand \\ more";
   strcpy(record.throttle, "power cap");
@@ -105,6 +107,8 @@ static void everything_comes_back(void **state) {
   assert_int_equal(records[0].threads, INT32_MAX);
   assert_int_equal(records[0].cluster_blocks, 2);
   assert_int_equal(records[0].active_clusters, 66);
+  assert_int_equal(records[0].verdict, CACHE_NOT_VERIFIABLE);
+  assert_string_equal(records[0].unverified, "no");
   assert_string_equal(records[0].reason, record.reason);
   assert_string_equal(records[0].source_hash.hex, record.source_hash.hex);
   assert_string_equal(records[0].proof_hash.hex, "");
@@ -120,8 +124,33 @@ static void everything_comes_back(void **state) {
   text_free(&second);
 }
 
+/* Two config files call their kernels so: both records of the variant travel, and neither replaces the other, nor what is here. */
+static void config_files_stay_apart(void **state) {
+  struct cache_key a = key, b = key;
+  struct cache *other;
+  struct text wisdom = {0};
+  struct cache_record mine = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
+  struct cache_record another = record_of("v", "b", CUGEN_OUTCOME_OK, 2, 2);
+  a.origin = "/a/k.lua", b.origin = "/b/k.lua";
+  assert_int_equal(cache_store(*state, &a, &mine, NULL), CUGEN_OK);
+  assert_int_equal(cache_store(*state, &b, &another, NULL), CUGEN_OK);
+  export_all(*state, &wisdom);
+  assert_null(strstr(text_get(&wisdom), "k.lua")); /* it says nothing about the machine */
+  assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
+  store(other, record_of("v", "c", CUGEN_OUTCOME_OK, 3, 3));
+  assert_int_equal(import(other, &wisdom).added, 2);
+  assert_records(other, false, "v 1, v 2, v 3");
+  assert_int_equal(import(other, &wisdom).known, 2);
+  assert_int_equal(import(*state, &wisdom).known, 2);
+  another.seconds = 1.5; /* measured again by the file that it is of */
+  assert_int_equal(cache_store(other, &b, &another, NULL), CUGEN_OK);
+  assert_records(other, false, "v 1, v 1.5");
+  cache_close(other);
+  text_free(&wisdom);
+}
+
 static void only_what_is_meant_is_exported(void **state) {
-  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80"};
+  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, OBJECTIVE_TIME};
   struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   const struct cache_filter filter = {.config = "reduce"};
   struct text wisdom = {0};
@@ -215,7 +244,7 @@ static struct text seal(const char *const *lines, size_t count) {
   return text;
 }
 
-#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":2,\"cugen\":\"0.1.0\",\"records\":" n
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":3,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
@@ -227,7 +256,8 @@ static char *record_with(const char *from, const char *to) {
       "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":0.5,"
       "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
       "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":5,\"source_hash\":\"\",\"launches_hash\":\"\","
-      "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66";
+      "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
+      "\"unverified\":\"no\"";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -270,7 +300,7 @@ static void wrong_records_are_refused(void **state) {
       {HASH, "\"0123456789abcdef0123456789abcdef0\"", "'hash' is longer than 32 bytes"},
       {HASH, "\"\"", "'hash' must be 32 hexadecimal digits"},
       {"\"proof_hash\":\"\"", "\"proof_hash\":\"x\"", "'proof_hash' must be 32 hexadecimal digits"},
-      {"\"outcome\":0", "\"outcome\":7", "'outcome' is out of range"},
+      {"\"outcome\":0", "\"outcome\":8", "'outcome' is out of range"},
       {"\"outcome\":0", "\"outcome\":-1", "'outcome' is out of range"},
       {"\"outcome\":0", "\"outcome\":0.0", "'outcome' must be a whole number"},
       {"\"samples\":3", "\"samples\":3000000000", "'samples' is out of range"},
@@ -286,6 +316,7 @@ static void wrong_records_are_refused(void **state) {
       {"\"limiter\":\"threads\"", "\"limiter\":\"far more than there is place for\"",
        "'limiter' is longer than 23 bytes"},
       {",\"active_clusters\":66", "", "'active_clusters' is missing"},
+      {"\"verdict\":2", "\"verdict\":3", "'verdict' is out of range"},
       {"\"active_clusters\":66", "\"active_clusters\":-1", "'active_clusters' is out of range"},
       {"\"measured_at\":5", "\"measured_at\":-5", "'measured_at' is out of range"},
       {"\"measured_at\":5,", "\"measured_at\":5,\"colour\":1,", "'colour' is not known"},
@@ -306,19 +337,31 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters: such a file is taken, and may not have them. */
-static void an_older_version_is_read(void **state) {
-#define HEADER_1 "{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"0.1.0\",\"records\":1"
-  char *new = record_with(NULL, NULL), *old = record_with(",\"cluster_blocks\":2,\"active_clusters\":66", "");
-  const char *const wrong[] = {HEADER_1, new}, *const right[] = {HEADER_1, old};
-  struct text wisdom = seal(wrong, 2);
-  assert_refused(*state, &wisdom, 2, "'cluster_blocks' is not known");
-  text_free(&wisdom);
-  wisdom = seal(right, 2);
-  assert_int_equal(import(*state, &wisdom).added, 1);
-  text_free(&wisdom);
-  free(new);
-  free(old);
+/* Version 1 knew no clusters, 2 no verdicts: such a file is taken, and may not have them. */
+static void older_versions_are_read(void **state) {
+  static const struct {
+    const char *header, *unknown, *wrong;
+  } cases[] = {
+#define HEADER_OF(version) "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
+      {HEADER_OF("1"), ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"",
+       "'cluster_blocks' is not known"},
+      {HEADER_OF("2"), ",\"verdict\":2,\"unverified\":\"no\"", "'verdict' is not known"},
+  };
+  enum { CASES = sizeof cases / sizeof *cases };
+  for (size_t i = 0; i < 2 * CASES; i++) {
+    bool takes = i >= CASES;
+    char *record = takes ? record_with(cases[i % CASES].unknown, "") : record_with(NULL, NULL);
+    const char *const lines[] = {cases[i % CASES].header, record};
+    struct text wisdom = seal(lines, 2);
+    if (takes) {
+      struct cache_merged merged = import(*state, &wisdom);
+      assert_int_equal(merged.added + merged.worse, 1);
+    } else {
+      assert_refused(*state, &wisdom, 2, cases[i].wrong);
+    }
+    text_free(&wisdom);
+    free(record);
+  }
 }
 
 static void wrong_files_are_refused(void **state) {
@@ -332,14 +375,14 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":3"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":4"},
        1,
        1,
-       "wisdom of version 3; this cugen reads versions up to 2"},
+       "wisdom of version 4; this cugen reads versions up to 3"},
       {{"{\"format\":\"cugen wisdom\",\"version\":0"},
        1,
        1,
-       "wisdom of version 0; this cugen reads versions up to 2"},
+       "wisdom of version 0; this cugen reads versions up to 3"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
@@ -417,12 +460,13 @@ static void many_are_merged_at_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_CACHE(everything_comes_back),
+      WITH_CACHE(config_files_stay_apart),
       WITH_CACHE(only_what_is_meant_is_exported),
       WITH_CACHE(what_is_not_as_it_should_be_is_not_exported),
       cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
       WITH_CACHE(what_is_history_here_is_known),
       WITH_CACHE(wrong_records_are_refused),
-      WITH_CACHE(an_older_version_is_read),
+      WITH_CACHE(older_versions_are_read),
       WITH_CACHE(wrong_files_are_refused),
       WITH_CACHE(no_damage_passes),
       WITH_CACHE(a_line_too_long_is_refused),

@@ -36,8 +36,9 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
   extern "C" __attribute__((__visibility__("default"))) void cugen_entry_##number(void **cugen_parameters) {         \
     cugen_launch(&__VA_ARGS__, cugen_parameters);                                                                    \
   }                                                                                                                  \
-  extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *sizes, int capacity) { \
-    return cugen_describe(&__VA_ARGS__, sizes, capacity);                                                            \
+  extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *cugen_sizes,           \
+                                                                                         int cugen_capacity) {       \
+    return cugen_describe(&__VA_ARGS__, cugen_sizes, cugen_capacity);                                                \
   }
 /* CUGEN_CLUSTER(0, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). */
 #define CUGEN_CLUSTER(number, ...)                                                                                   \

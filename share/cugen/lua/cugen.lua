@@ -29,9 +29,11 @@
 ---@class cugen.constant: cugen.in_kernel
 ---@class cugen.formula: cugen.in_kernel
 ---@class cugen.reference: cugen.in_kernel
+---@class cugen.verify: cugen.in_kernel
 ---@class cugen.flops: cugen.in_kernel
 ---@class cugen.products: cugen.in_kernel
 ---@class cugen.bytes: cugen.in_kernel
+---@class cugen.objective: cugen.in_kernel
 ---@class cugen.implementation: cugen.in_kernel
 ---@class cugen.tunable: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
@@ -39,6 +41,8 @@
 ---@class cugen.requires: cugen.in_implementation
 ---@class cugen.try: cugen.in_implementation
 ---@class cugen.tensor: cugen.in_implementation
+---@class cugen.options: cugen.in_kernel, cugen.in_implementation
+---@class cugen.include_dirs: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.template: cugen.in_implementation
 ---@class cugen.launch: cugen.in_implementation
 ---@class cugen.grid: cugen.in_implementation, cugen.in_launch
@@ -47,6 +51,8 @@
 ---@class cugen.carveout: cugen.in_implementation, cugen.in_launch
 ---@class cugen.entry: cugen.in_implementation, cugen.in_launch
 ---@class cugen.overlap: cugen.in_implementation, cugen.in_launch
+---@class cugen.steps: cugen.in_implementation, cugen.in_launch
+---@class cugen.pass: cugen.in_implementation, cugen.in_launch
 
 -- ---- Values ----
 
@@ -54,7 +60,7 @@
 ---@alias cugen.value number|boolean|string
 
 ---An expression in quotes, such as `"ceil_div(N, tile)"`, or a plain number or boolean. It has the operators of Lua, the
----functions `ceil_div round_up min max abs is_pow2 log2 sqrt sizeof eps`, the names of the config, and `device.…`.
+---functions `ceil_div round_up pow ceil_log min max abs is_pow2 log2 sqrt exp log tanh erf sin cos floor f32 sizeof eps`, the names of the config, and `device.…`.
 ---@alias cugen.expression string|number|boolean
 
 ---A type of elements.
@@ -134,9 +140,13 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
+---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
+---@field file? string `.npy` or raw bytes, found like a template
+---@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.access|string `global` by default
 ---@field address? cugen.address|string of a texture; `clamp` by default
+---@field overwrite? cugen.expression whether the kernel may write to it; `false` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.output_attributes
@@ -154,6 +164,9 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
+---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
+---@field file? string `.npy` or raw bytes, found like a template
+---@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
 ---@field memory? cugen.memory|string `device` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
 ---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
@@ -173,6 +186,9 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field fill? cugen.fill|string `uniform` by default
+---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
+---@field file? string `.npy` or raw bytes, found like a template
+---@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
 ---@field access? cugen.constant_access|string `constant` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
@@ -180,6 +196,8 @@
 ---@field dtype? cugen.scalar_dtype|string `index` by default
 ---@field value? cugen.expression the problem or shared tunable of the same name by default
 ---@field specialize? cugen.expression whether the value is part of the source instead of a parameter; `false` by default
+---@field struct? string a struct passed by value: its name in the template, which defines it
+---@field fields? table[] of the struct, `{ "dt", dtype = "f32", value = "0.1" }`
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.nearest_attributes
@@ -190,6 +208,47 @@
 ---@field swizzle? cugen.expression 0, the default, 32, 64 or 128 bytes
 ---@field parts? cugen.expression equal parts along the outermost dimension, which become a dimension of their own; 1 by default
 
+---How the compiler is called. Values may be expressions over tunables.
+---@class cugen.options_attributes
+---@field fast_math? cugen.expression `--use_fast_math`
+---@field fmad? cugen.expression whether products and sums are contracted; the compiler does by default
+---@field ftz? cugen.expression whether denormal floats are flushed to zero
+---@field prec_div? cugen.expression whether divisions of floats are correctly rounded
+---@field prec_sqrt? cugen.expression whether square roots of floats are correctly rounded
+---@field restrict? cugen.expression all pointer parameters are `__restrict__`
+---@field vectorize? cugen.expression `--extra-device-vectorization`
+---@field maxrregcount? cugen.expression the most registers of a thread; 0: no limit
+---@field opt_level? cugen.expression of ptxas, 0 to 3
+---@field register_usage_level? cugen.expression of ptxas, 0 to 10
+---@field load_cache? cugen.load_cache|string
+---@field store_cache? cugen.store_cache|string
+---@field std? cugen.std|string the version of C++; `c++17` by default
+---@field define? string[] macros in front of the source, `"NAME"` or `"NAME=value"`
+
+---@alias cugen.load_cache
+---| "ca"
+---| "cg"
+---| "cs"
+---| "lu"
+---| "cv"
+
+---@alias cugen.store_cache
+---| "wb"
+---| "cg"
+---| "cs"
+---| "wt"
+
+---@alias cugen.std
+---| "c++11"
+---| "c++14"
+---| "c++17"
+---| "c++20"
+
+---A scalar that has a value of its own in a launch: `{ "n", value = "ceil_div(N, tile)" }`.
+---@class cugen.passed
+---@field [1] string the scalar's name, or an expression that gives it
+---@field value cugen.expression
+
 ---The parts of a launch; they may also stand as declarations.
 ---@class cugen.launch_attributes
 ---@field grid? cugen.expression[] 1 to 3 expressions
@@ -197,6 +256,8 @@
 ---@field shared? cugen.expression bytes of dynamic shared memory; 0 by default
 ---@field carveout? cugen.expression percent of what L1 and shared memory share; -1, the driver's choice, by default
 ---@field overlap? cugen.expression whether it may begin before the launch in front of it has ended; `false` by default
+---@field steps? cugen.expression how many launches it makes, which see `step` and `steps`; 1 by default, 0: none
+---@field pass? (string|cugen.passed)[] the kernel's parameters; every argument by default
 ---@field entry? string the `__global__` function, where the source has several
 
 -- ---- In the file ----
@@ -308,6 +369,15 @@ function formula(head) end
 ---@return cugen.reference
 function reference(template) end
 
+---A kernel that judges results that are right in many ways: in place of the reference, or beside it. Thread t < count stores in
+---`error[t]` how far element t of the largest output is off, in parts of what is allowed: right is at most 1.
+---```lua
+---verify "sort_verify.cu"
+---```
+---@param template string
+---@return cugen.verify
+function verify(template) end
+
 ---Floating-point operations of the problem.
 ---```lua
 ---flops "2 * M * N * K"
@@ -332,6 +402,14 @@ function products(expression) end
 ---@param expression cugen.expression
 ---@return cugen.bytes
 function bytes(expression) end
+
+---What variants are ranked by: the time, or the declared operations or bytes in a second, where a tunable changes the work.
+---```lua
+---objective "flops"
+---```
+---@param what "time"|"flops"|"bytes"
+---@return cugen.objective
+function objective(what) end
 
 ---One way to do it: a template, its tunables and its launch. Those that come first win ties.
 ---```lua
@@ -384,6 +462,22 @@ function requires(expression) end
 ---@return cugen.try
 function try(values) end
 
+---How the kernel is compiled, in a kernel for all its implementations.
+---```lua
+---options { fast_math = true, maxrregcount = 64 }
+---```
+---@param options cugen.options_attributes
+---@return cugen.options
+function options(options) end
+
+---Folders of headers, relative to the config and inside its folder. Headers beside the template need none.
+---```lua
+---include_dirs { "include" }
+---```
+---@param folders string[]
+---@return cugen.include_dirs
+function include_dirs(folders) end
+
 ---The .cu file that is expanded.
 ---```lua
 ---template "matmul_tiled.cu"
@@ -401,7 +495,8 @@ function template(file) end
 ---@return fun(attributes: cugen.tensor_attributes): cugen.tensor
 function tensor(name) end
 
----One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap` and `entry`.
+---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap`, `steps`, `pass` and
+---`entry`.
 ---```lua
 ---launch { entry = "pass_1", grid = { "M" }, block = { 256 } }
 ---```
@@ -451,7 +546,24 @@ function carveout(percent) end
 ---@return cugen.overlap
 function overlap(condition) end
 
----The `__global__` function to launch, where the source has several.
+---How many launches this one makes, one after the other; 0: none. Its other expressions see `step` (0, 1, ...) and `steps`.
+---```lua
+---steps "ceil_log(N, 2 * threads)"
+---```
+---@param count cugen.expression
+---@return cugen.steps
+function steps(count) end
+
+---What the kernel is passed, in order: names of arguments, expressions that give one, scalars with a value of their own.
+---```lua
+---pass { "x", "y", { "n", value = 32 } }
+---```
+---@param parameters (string|cugen.passed)[]
+---@return cugen.pass
+function pass(parameters) end
+
+---The `__global__` function to launch, where the source has several or it is a C++ template. Tunables and other names work as
+---in the template's text, `${expression}` puts in a value: `"reduce<${tile // 2}, half>"`.
 ---```lua
 ---entry "matmul"
 ---```

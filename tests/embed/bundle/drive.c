@@ -38,10 +38,36 @@ static void watch(const struct fake_launch *launch) {
   memcpy(&scale, launch->parameters[AFTER + 2], sizeof scale);
 }
 
+#ifdef BY_STEPS
+enum { LAUNCHES = 3 };
+/* Of each launch: input, output, M, scale, N. */
+static struct step {
+  unsigned grid, block;
+  void *in, *out;
+  int32_t m, n;
+  float scale;
+} steps[LAUNCHES];
+static size_t step_count;
+
+static void watch_step(const struct fake_launch *launch) {
+  struct step *s = &steps[step_count++ % LAUNCHES];
+  s->grid = launch->grid[0], s->block = launch->block[0];
+  memcpy(&s->in, launch->parameters[0], sizeof s->in);
+  memcpy(&s->out, launch->parameters[1], sizeof s->out);
+  memcpy(&s->m, launch->parameters[2], sizeof s->m);
+  memcpy(&s->scale, launch->parameters[3], sizeof s->scale);
+  memcpy(&s->n, launch->parameters[4], sizeof s->n);
+}
+#else
+enum { LAUNCHES = 1 };
+#endif
+
 _Alignas(16) static float x[16];
 static float y[16];
 static double factors[4] = {1, 2, 3, 4};
 static int stream;
+
+static long long rows_of_problem = 500;
 
 static int use(rows_error *error) {
   rows_problem problem = ROWS_PROBLEM_INIT;
@@ -49,13 +75,13 @@ static int use(rows_error *error) {
   rows_plan *plan = NULL;
   rows_call *call = NULL;
   void *arguments[] = {x, y, NULL, factors, NULL, NULL, NULL};
-  problem.M = 500, problem.N = 1000;
+  problem.M = rows_of_problem, problem.N = 1000;
   int status = rows_open(NULL, &library, error);
   if (!status) status = rows_pick(library, &problem, &plan, error);
   if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
   long before = fake->calls;
   if (!status) status = rows_launch(call, &stream, error);
-  if (!status && fake->calls != before + 1) status = 99;
+  if (!status && fake->calls != before + LAUNCHES) status = 99;
   rows_release(call);
   rows_drop(plan);
   rows_close(library);
@@ -97,12 +123,34 @@ static int drive_mapped(rows_error *error) {
 }
 #endif
 
+#ifdef BY_STEPS
+/* "stepped width=8": M rows become M / 8, M / 64 and one. */
+static int drive_steps(long long rows, rows_error *error) {
+  const unsigned first = (unsigned)(rows + 7) / 8, second = (unsigned)(rows + 63) / 64;
+  rows_of_problem = rows;
+  step_count = 0;
+  if (use(error)) return printf("%s\n", error->message), 1;
+  EXPECT(step_count == LAUNCHES);
+  EXPECT(steps[0].grid == first && steps[1].grid == second && steps[2].grid == 1);
+  EXPECT(steps[0].block == 32 && steps[1].block == 64 && steps[2].block == 96);
+  EXPECT(steps[0].in == x && steps[0].out == steps[1].in && steps[1].out == steps[2].in && steps[2].out == y);
+  EXPECT(steps[0].m == rows && steps[1].m == (int32_t)first && steps[2].m == (int32_t)second);
+  for (int i = 0; i < LAUNCHES; i++) EXPECT(steps[i].n == 1000 && steps[i].scale == (float)(1.0 / (1000 + i)));
+  EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  return 0;
+}
+#endif
+
 int main(void) {
   rows_error error = {0, ""};
   void *handle = dlopen("libcuda.so.1", RTLD_NOW);
   fake = handle ? dlsym(handle, "fake_cuda") : NULL;
   if (!fake) return printf("no fake driver\n"), 1;
   fake->run = watch;
+#ifdef BY_STEPS
+  fake->run = watch_step;
+  return drive_steps(500, &error) || drive_steps(300, &error);
+#endif
 #ifdef BY_MAP
   return drive_mapped(&error);
 #endif

@@ -1,0 +1,67 @@
+/* Where the worker program is. It is looked for beside libcugen itself, as it was installed or built, wherever that was moved
+   to, so that an application needs no word about it. The running program is never taken for it: one that does not know of
+   cugen's workers would run once more, as itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/system.h"
+
+static const char program[] = "cugen-worker";
+
+/* A program that links the static library is not beside it as a rule, but has read the installation's cugen.h, which leaves
+   its place behind in the program; see there. */
+#if defined(__GNUC__)
+extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
+#endif
+
+/* `below` folder, as found if it is there. */
+static void look_at(const char *folder, const char *below, struct text *found, struct text *places) {
+  struct text path = {0};
+  if (found->length) return;
+  text_addf(&path, "%s/%s%s%s", folder, below, *below ? "/" : "", program);
+  text_addf(places, "%s%s", places->length ? ", " : "", text_get(&path));
+  path_find_program(text_get(&path), found);
+  found->failed |= path.failed;
+  text_free(&path);
+}
+
+/* Beside libcugen.so, or beside the program that holds cugen. */
+static int look_beside_code(struct text *found, struct text *places, cugen_error *err) {
+  struct text file = {0}, folder = {0};
+  int status = path_of_code(program, &file, err);
+  path_folder(text_get(&file), &folder);
+  if (!status && folder.failed) status = error_memory(err);
+  if (!status) {
+    look_at(text_get(&folder), "", found, places);                  /* the build folder */
+    look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* PREFIX/lib */
+    if (strcmp(CUGEN_LIB_TO_WORKER, CUGEN_BIN_TO_WORKER) != 0)
+      look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* PREFIX/bin */
+    look_at(text_get(&folder), "..", found, places); /* a folder of the build folder, as the examples' */
+  }
+  text_free(&file);
+  text_free(&folder);
+  return status;
+}
+
+static void look_beside_header(struct text *found, struct text *places) {
+#if defined(__GNUC__)
+  struct text folder = {0};
+  if (!cugen_header_file || cugen_header_file[0] != '/') return;
+  path_folder(cugen_header_file, &folder);
+  look_at(text_get(&folder), CUGEN_INCLUDE_TO_WORKER, found, places);
+  found->failed |= folder.failed;
+  text_free(&folder);
+#endif
+}
+
+int api_find_worker(char **out, struct text *places, cugen_error *err) {
+  struct text found = {0};
+  int status = look_beside_code(&found, places, err);
+  if (!status) look_beside_header(&found, places);
+  if (!status && (found.failed || places->failed)) status = error_memory(err);
+  *out = status || !found.length ? NULL : text_take(&found);
+  if (!status && found.length && !*out) status = error_memory(err);
+  text_free(&found);
+  return status;
+}

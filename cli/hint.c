@@ -1,0 +1,88 @@
+/* Commands that messages advise: ready to be pasted into a shell, and about the same kernel, problem, device and cache as this
+   run. Every such command is printed here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Bare where the shell takes it as it stands, then in double quotes, since many messages put a command into single ones. What
+   keeps its meaning between double quotes ($ ` \ " and an interactive shell's !) is for single ones. */
+static void print_word(const char *word, FILE *out) {
+  static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
+  size_t length = strlen(word);
+  if (length && strspn(word, bare) == length) {
+    fputs(word, out);
+  } else if (strcspn(word, "$`\\\"!") == length) {
+    fprintf(out, "\"%s\"", word);
+  } else {
+    fputc('\'', out);
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, out);
+    fputc('\'', out);
+  }
+}
+
+static const struct cli_command *find_command(const char *name) {
+  const struct cli_command *command = cli_commands;
+  while (command->name && strcmp(command->name, name) != 0) command++;
+  return command;
+}
+
+static bool is_in(const enum cli_option *list, enum cli_option option) {
+  while (*list != OPTION_COUNT && *list != option) list++;
+  return *list == option;
+}
+
+static bool takes(const struct cli_command *command, enum cli_option option) {
+  return (command->common && is_in(cli_common, option)) || is_in(command->options, option);
+}
+
+/* "-x.lua" would be an option. */
+static void print_operand(const char *operand, FILE *out) {
+  char *path = NULL;
+  bool dash = operand[0] == '-' && operand[1];
+  fputc(' ', out);
+  if (dash && asprintf(&path, "./%s", operand) < 0) path = NULL;
+  print_word(path ? path : operand, out);
+  free(path);
+}
+
+static void print_option(enum cli_option option, const char *value, FILE *out) {
+  fprintf(out, " --%s ", cli_options[option].name);
+  print_word(value, out);
+}
+
+static void print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
+                          FILE *out) {
+  for (; *options != OPTION_COUNT; options++)
+    if (cli->values[*options] && cli_options[*options].argument && takes(command, *options))
+      print_option(*options, cli->values[*options], out);
+}
+
+void hint_print(const struct cli *cli, const char *name, FILE *out) {
+  static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_COUNT};
+  const struct cli_command *command = find_command(name);
+  fprintf(out, "cugen %s", name);
+  if (cli->operand && command->operand) print_operand(cli->operand, out);
+  print_options(cli, command, cli_common, out);
+  for (size_t i = 0; i < cli->setting_count && takes(command, OPTION_SET); i++)
+    print_option(OPTION_SET, cli->settings[i], out);
+  print_options(cli, command, filters, out);
+  for (size_t i = 0; i < cli->where_count && takes(command, OPTION_WHERE); i++)
+    print_option(OPTION_WHERE, cli->wheres[i], out);
+}
+
+char *hint_text(const struct cli *cli, const char *name) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  hint_print(cli, name, out);
+  fclose(out);
+  return text;
+}
+
+void hint_append(struct cli *cli, const struct cli *meant, const char *name) {
+  char *text = hint_text(meant, name);
+  cli_append(cli, "%s", text ? text : "");
+  free(text);
+}

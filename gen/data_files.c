@@ -1,0 +1,93 @@
+/* Files of data; see data_files.h. */
+#include "data_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct data_file {
+  struct data_file *next;
+  char *name, *from, *path;
+  struct stat info;
+  struct hash hash;
+};
+
+/* Of a file of data. */
+#define MOST_BYTES ((size_t)4 << 30)
+
+int data_file_read(const struct sources *sources, const char *name, const char *from, struct text *content,
+                   cugen_error *err) {
+  struct text path = {0};
+  int status = sources_data(sources, name, from, MOST_BYTES, &path, content, err);
+  text_free(&path);
+  return status;
+}
+
+static void forget(struct data_file *file) {
+  free(file->name);
+  free(file->from);
+  free(file->path);
+  free(file);
+}
+
+static struct data_file *find_known(const struct data_files *files, const char *name, const char *from) {
+  struct data_file *file = files->list;
+  while (file && (strcmp(file->name, name) != 0 || strcmp(file->from, from) != 0)) file = file->next;
+  return file;
+}
+
+/* A file in memory or one that ships has no place on the disk: it is hashed every time. */
+static bool unchanged(const struct data_file *file) {
+  struct stat now;
+  return file && stat(file->path, &now) == 0 && now.st_size == file->info.st_size &&
+         now.st_ino == file->info.st_ino && now.st_mtim.tv_sec == file->info.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == file->info.st_mtim.tv_nsec;
+}
+
+static void remember(struct data_files *files, const char *name, const char *from, const char *path,
+                     struct hash hash) {
+  struct data_file *file = find_known(files, name, from);
+  struct stat info;
+  if (stat(path, &info)) return;
+  if (!file) {
+    file = calloc(1, sizeof *file);
+    if (!file) return;
+    file->name = strdup(name);
+    file->from = strdup(from);
+    file->next = files->list;
+    if (!file->name || !file->from) {
+      forget(file);
+      return;
+    }
+    files->list = file;
+  }
+  free(file->path);
+  file->path = strdup(path);
+  file->info = info;
+  file->hash = hash;
+  if (!file->path) file->info.st_size = -1;
+}
+
+struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,
+                           const char *from) {
+  struct data_file *known = find_known(files, name, from);
+  struct text path = {0}, content = {0};
+  struct hash hash = {0};
+  cugen_error ignored;
+  if (known && known->path && unchanged(known)) return known->hash;
+  if (sources_data(sources, name, from, MOST_BYTES, &path, &content, &ignored) == CUGEN_OK) {
+    hash = hash_bytes(text_get(&content), content.length);
+    remember(files, name, from, text_get(&path), hash);
+  }
+  text_free(&path);
+  text_free(&content);
+  return hash;
+}
+
+void data_files_close(struct data_files *files) {
+  while (files->list) {
+    struct data_file *next = files->list->next;
+    forget(files->list);
+    files->list = next;
+  }
+}

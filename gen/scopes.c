@@ -1,0 +1,194 @@
+/* Names that a source declares itself; see scopes.h. */
+#include "scopes.h"
+
+#include <string.h>
+
+void scopes_open(struct scopes *scopes, const char *text) {
+  *scopes = (struct scopes){.statement = text};
+}
+
+static bool is_mark(struct source_token token, char mark) {
+  return token.kind == SOURCE_MARK && *token.at == mark;
+}
+
+static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count && token.kind == SOURCE_WORD; i++)
+    if (source_is(token, words[i])) return true;
+  return false;
+}
+
+/* ---- Declarations -------------------------------------------------------------------------------------------- */
+
+/* Keywords that end in a type. */
+static bool is_type(struct source_token token) {
+  static const char *const words[] = {"int",  "float",  "double", "unsigned", "signed", "long",
+                                      "char", "short",  "bool",   "auto",     "half",   "uint",
+                                      "void", "float4", "float2", "int2",     "int4",   "dim3"};
+  if (is_one_of(token, words, sizeof words / sizeof *words)) return true;
+  return token.kind == SOURCE_WORD && token.length > 2 && memcmp(token.at + token.length - 2, "_t", 2) == 0;
+}
+
+/* Between a type and what is declared. */
+static bool is_qualifier(struct source_token token) {
+  static const char *const words[] = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__shared__"};
+  return is_mark(token, '*') || is_mark(token, '&') || is_one_of(token, words, sizeof words / sizeof *words);
+}
+
+static bool is_prefix(struct source_token token) {
+  static const char *const words[] = {"static", "const", "constexpr", "volatile", "register", "__shared__", "extern"};
+  return is_one_of(token, words, sizeof words / sizeof *words);
+}
+
+/* What may stand in front of a name that is used. */
+static bool is_operator_word(struct source_token token) {
+  static const char *const words[] = {"return", "case",   "else", "do",       "goto", "throw",  "new",
+                                      "delete", "sizeof", "and",  "or",       "not",  "xor",    "bitand",
+                                      "bitor",  "compl",  "if",   "operator", "in",   "typeof", "decltype"};
+  return is_one_of(token, words, sizeof words / sizeof *words);
+}
+
+static bool ends_declarator(struct source_token token) {
+  return token.kind == SOURCE_MARK && strchr("=;,)[{(:", *token.at);
+}
+
+/* The statement, read again up to the name. */
+struct reading {
+  struct source_token before; /* the one in front */
+  bool typed;                 /* a type, and qualifiers at most behind it */
+  bool declares; /* it begins with a type, and no < came yet: what stands behind a comma is declared, too */
+  bool begun;    /* something other than a qualifier came */
+  int parentheses;
+  int angles; /* of `template <`, while it is open */
+  bool templated;
+};
+
+static void read_token(struct reading *r, struct source_token token) {
+  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") && is_mark(token, '<')) {
+    r->angles = 1;
+  } else if (r->angles) {
+    r->angles += is_mark(token, '<') - is_mark(token, '>');
+  }
+  r->parentheses += (is_mark(token, '(') || is_mark(token, '[')) - (is_mark(token, ')') || is_mark(token, ']'));
+  r->typed = is_type(token) || (r->typed && is_qualifier(token));
+  r->declares = (r->declares || (!r->begun && r->typed)) && !is_mark(token, '<');
+  r->begun |= !is_prefix(token);
+  r->before = token;
+}
+
+static struct reading read_statement(const char *statement, const char *name) {
+  struct source_reader reader = {statement, name};
+  struct reading r = {.before = {SOURCE_END, statement, 0}};
+  for (;;) {
+    struct source_token token = source_next_solid(&reader);
+    if (token.kind == SOURCE_END) return r;
+    read_token(&r, token);
+  }
+}
+
+/* Whether the name is declared there. after: the token behind it. */
+static bool declares(const struct reading *r, struct source_token after) {
+  if (r->angles)
+    return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
+           (is_mark(after, ',') || is_mark(after, '>') || is_mark(after, '='));
+  if (r->typed) return ends_declarator(after);
+  if (r->declares && !r->parentheses && is_mark(r->before, ','))
+    return after.kind == SOURCE_MARK && strchr("=;,[", *after.at);
+  return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) && after.kind == SOURCE_MARK &&
+         strchr("=;,)[", *after.at);
+}
+
+/* ---- Scopes -------------------------------------------------------------------------------------------------- */
+
+static bool is_hidden(const struct scopes *s, const struct name *name) {
+  for (size_t i = 0; i < s->hidden_count; i++)
+    if (s->hidden[i].name == name) return true;
+  return false;
+}
+
+/* `threads.x`, `p->x`; of `ns::x` nothing is known. */
+static bool is_member(const struct scopes *s) {
+  return is_mark(s->before[0], '.') || (is_mark(s->before[0], '>') && is_mark(s->before[1], '-'));
+}
+
+static enum scope_sight see_name(struct scopes *s, struct source_token token, struct source_reader ahead,
+                                 const struct name *name) {
+  if (is_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
+  const struct reading r = read_statement(s->statement, token.at);
+  if (!declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST) return SCOPE_MENTION;
+  const bool parameter = s->parentheses || r.angles;
+  if (!parameter && !s->depth) return SCOPE_GLOBAL;
+  s->hidden[s->hidden_count++] = (struct hidden){name, s->depth, parameter};
+  return parameter ? SCOPE_PARAMETER : SCOPE_VARIABLE;
+}
+
+static void end_scopes(struct scopes *s, bool brace) {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->hidden_count; i++) {
+    const struct hidden h = s->hidden[i];
+    const bool over = h.parameter ? s->depth <= h.depth : brace && s->depth < h.depth;
+    if (!over) s->hidden[kept++] = h;
+  }
+  s->hidden_count = kept;
+}
+
+static bool opens_namespace(const struct scopes *s, const char *brace) {
+  struct source_reader reader = {s->statement, brace};
+  struct source_token token = source_next_solid(&reader);
+  if (token.kind == SOURCE_WORD && source_is(token, "inline")) token = source_next_solid(&reader);
+  if (token.kind != SOURCE_WORD) return false;
+  if (source_is(token, "namespace")) return true;
+  return source_is(token, "extern") && source_next_solid(&reader).kind == SOURCE_LITERAL &&
+         source_next_solid(&reader).kind == SOURCE_END;
+}
+
+static void see_brace(struct scopes *s, struct source_token token) {
+  if (*token.at == '{') {
+    const bool transparent = opens_namespace(s, token.at);
+    s->transparent = s->transparent << 1 | transparent;
+    s->depth += !transparent;
+  } else {
+    s->depth -= s->depth > 0 && !(s->transparent & 1);
+    s->transparent >>= 1;
+    end_scopes(s, true);
+  }
+}
+
+static void see_mark(struct scopes *s, struct source_token token) {
+  const char mark = *token.at;
+  if (mark == '{' || mark == '}') see_brace(s, token);
+  s->parentheses += (mark == '(') - (mark == ')' && s->parentheses);
+  if (mark == ';' && !s->parentheses) end_scopes(s, false);
+  const bool loop = mark == '(' && s->before[0].kind == SOURCE_WORD && source_is(s->before[0], "for");
+  if (loop || mark == ';' || mark == '{' || mark == '}') s->statement = token.at + 1;
+}
+
+enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct source_reader ahead,
+                            const struct name *name) {
+  enum scope_sight sight = name ? see_name(s, token, ahead, name) : SCOPE_MENTION;
+  if (token.kind == SOURCE_MARK) see_mark(s, token);
+  s->before[1] = s->before[0];
+  s->before[0] = token;
+  return sight;
+}
+
+/* ---- Branches ------------------------------------------------------------------------------------------------ */
+
+/* Those past the most are not followed. */
+void scopes_if(struct scopes *s) {
+  if (s->branch_count < BRANCHES_MOST)
+    s->branches[s->branch_count] = (struct branch){s->parentheses, s->depth, s->transparent, s->hidden_count};
+  s->branch_count++;
+}
+
+void scopes_else(struct scopes *s) {
+  if (s->branch_count < 1 || s->branch_count > BRANCHES_MOST) return;
+  const struct branch *b = &s->branches[s->branch_count - 1];
+  s->parentheses = b->parentheses;
+  s->depth = b->depth;
+  s->transparent = b->transparent;
+  if (s->hidden_count > b->hidden_count) s->hidden_count = b->hidden_count;
+}
+
+void scopes_endif(struct scopes *s) {
+  s->branch_count -= s->branch_count > 0;
+}

@@ -1,0 +1,14 @@
+struct Params {
+  signed char k;
+  double scale;
+  float dt;
+  unsigned short step;
+  int n;
+  unsigned char last;
+};
+// The bytes of 0.1 as a float: kernel and reference see the rounded value.
+__global__ void f(${params}) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const bool right = p.k == -3 && p.scale == 0.5 * p.n && p.step == 7 && p.last == 255 && p.dt == 0.1f;
+  if (i < p.n) y[i] = right ? x[i] * p.dt : -1000;
+}

@@ -1,0 +1,156 @@
+/* What a bench keeps: reference results within a limit, the least recently used given up and computed again; buffers that
+   only the reference tells apart are not filled again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/candidate.h"
+
+/* Four values of a tunable that the reference and the kernel see, and no shape. */
+static const char config_text[] =
+    "kernel 'scaled' {\n"
+    "  problem 'n' (1000), tunable 's' { 1, 2, 3, 4 },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
+    "  output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 1e-6 },\n"
+    "  inout 'z' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
+    "  reference 'scaled_reference.cu',\n"
+    "  implementation 'a' { template 'scaled.cu', grid { 'ceil_div(n, 128)' }, block { 128 } },\n"
+    "}\n";
+static const char template_text[] = "__global__ void scaled(${params}) {\n"
+                                    "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
+                                    "  if (i < n) y[i] = s * x[i], z[i] = 2 * z[i];\n}\n";
+static const char reference_text[] = "__global__ void scaled_reference(${params}) {\n"
+                                     "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+                                     "  if (t < sample_count) y[t] = double(s) * x[t], z[t] = 2 * z[t];\n}\n";
+
+struct fixture {
+  struct source_file *files;
+  struct sources sources;
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct toolkit *toolkit;
+  struct device_description device;
+  struct cache *cache;
+  struct tune_target target;
+  struct bench bench;
+};
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static void add(struct fixture *f, const char *name, const char *text) {
+  cugen_error err = {0};
+  check(sources_add(&f->files, name, text, strlen(text), &err), &err);
+}
+
+static int set_up(void **state) {
+  static const struct toolkit_options places;
+  static const struct bench_options options = {.seed = 1, .threads = 1, .timeout = 60};
+  static struct fixture fixture;
+  struct fixture *f = &fixture;
+  cugen_error err = {0};
+  *f = (struct fixture){.device = {.id = "cpu"}};
+  add(f, "scaled.lua", config_text);
+  add(f, "scaled.cu", template_text);
+  add(f, "scaled_reference.cu", reference_text);
+  f->sources.files = f->files;
+  check(toolkit_open(&places, &f->toolkit, &err), &err);
+  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
+  check(config_open(&f->sources, "scaled.lua", &f->config, &err), &err);
+  check(cache_open("none", &f->cache, NULL, &err), &err);
+  check(problem_set(f->config, NULL, 0, false, &f->problem, &err), &err);
+  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
+  f->target = (struct tune_target){.config = f->config,
+                                   .problem = &f->problem,
+                                   .space = f->space,
+                                   .sources = &f->sources,
+                                   .ops = &cpu_device_ops,
+                                   .device = &f->device,
+                                   .arch = "cpu",
+                                   .cache = f->cache,
+                                   .key.options = "",
+                                   .toolkit = f->toolkit,
+                                   .worker = getenv("CUGEN_WORKER"),
+                                   .problem_is_check = true};
+  check(bench_open(&f->target, &options, &f->bench, &err), &err);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *f = *state;
+  bench_close(&f->bench);
+  space_close(f->space);
+  problem_free(&f->problem);
+  config_close(f->config);
+  toolkit_close(f->toolkit);
+  cache_close(f->cache);
+  sources_forget(f->files);
+  return 0;
+}
+
+/* The id of the dataset that the variant is given. */
+static int64_t dataset_of(struct fixture *f, uint64_t index) {
+  const struct dataset_request *request;
+  struct kernel_spec spec;
+  struct value values[8];
+  struct variant variant;
+  cugen_error err = {0};
+  space_variant(f->space, index, &variant, values);
+  check(expand_variant(f->bench.expander, f->config, &f->problem, &f->device.facts, &variant, &spec, &err), &err);
+  check(bench_dataset(&f->bench, &spec, &f->problem, true, &variant, &request, &err), &err);
+  kernel_spec_free(&spec);
+  return request->id;
+}
+
+static void results_are_shared_within_the_limit(void **state) {
+  struct fixture *f = *state;
+  int64_t first = dataset_of(f, 0), second = dataset_of(f, 1), third = dataset_of(f, 2);
+  assert_true(first != second && second != third);
+  assert_true(dataset_of(f, 0) == first && dataset_of(f, 1) == second && dataset_of(f, 2) == third);
+  f->bench.data_most = 0;
+  int64_t fourth = dataset_of(f, 3); /* leaves the two asked for last */
+  assert_true(dataset_of(f, 2) == third && dataset_of(f, 3) == fourth);
+  assert_true(dataset_of(f, 0) != first);
+}
+
+static void run(struct fixture *f, uint64_t index) {
+  const struct measure_options measure = {.seconds = 0.001, .samples = 1};
+  struct candidate *c;
+  struct cache_record record;
+  double busy;
+  cugen_error err = {0};
+  check(candidate_open(&f->bench, index, &c, &err), &err);
+  check(candidate_build(&f->bench, c, &err), &err);
+  while (!candidate_ready(&f->bench, c)) builds_wait(f->bench.builds, 0.05);
+  check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
+  if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s: %s", record.variant, record.reason);
+  cache_record_free(&record);
+  candidate_close(&f->bench, c);
+}
+
+/* To and fro between references, on the same buffers, one of which every run changes in place. */
+static void results_that_were_given_up_are_computed_again(void **state) {
+  struct fixture *f = *state;
+  static const size_t limits[] = {0, 1 << 20};
+  for (size_t l = 0; l < 2; l++) {
+    f->bench.data_most = limits[l];
+    for (int round = 0; round < 2; round++)
+      for (uint64_t i = 0; i < 4; i++) run(f, i);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_shared_within_the_limit),
+      cmocka_unit_test(results_that_were_given_up_are_computed_again),
+  };
+  return cmocka_run_group_tests_name("benches", tests, set_up, tear_down);
+}

@@ -1,0 +1,175 @@
+/* What a result is held against: outputs of different sizes under one reference, and a reference that forgets some. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "kernels.h"
+
+static void add(cugen *lib, const char *name, const char *content) {
+  cugen_error error;
+  if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
+}
+
+/* The variant's outcome, and its reason begins so. */
+static void runs(cugen *lib, const char *config, const char *setting, const char *variant, cugen_outcome outcome,
+                 const char *reason) {
+  cugen_error error = {0};
+  cugen_record record;
+  cugen_kernel *kernel = open_kernel(lib, config, &setting, 1);
+  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (record.outcome != outcome || strncmp(record.reason, reason, strlen(reason)) != 0)
+    fail_msg("%s: %s: %s", variant, cugen_outcome_text((int)record.outcome), record.reason);
+  cugen_kernel_close(kernel);
+}
+
+/* ---- Outputs of different sizes ---- */
+
+/* flops: above 10^12 outputs are sampled. last is -1, which is also what a reference's outputs are poisoned with. */
+static const char sizes_config[] =
+    "kernel 'sizes' {\n"
+    "  problem 'n' (20000), problem 'work' { 'small', 'large' },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
+    "  output 'few' { dtype = 'f32', shape = { 5 } }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+    "  output 'z' { dtype = 'f32', shape = { '2 * n' } }, output 'last' { dtype = 'i32', shape = { 1 } },\n"
+    "  inout 'w' { dtype = 'f32', shape = { 7 } }, scalar 'n' { dtype = 'i32' },\n"
+    "  flops \"work == 'small' and 1 or 2000000000000\", reference 'sizes_reference.cu',\n"
+    "  implementation 'a' { template 'sizes.cu', tunable 'wrong' { 'no', 'few', 'y', 'z', 'last', 'w' },\n"
+    "    grid { 'ceil_div(n, 128)' }, block { 128 } },\n"
+    "}\n";
+static const char sizes_template[] = "__global__ void sizes(${params}) {\n"
+                                     "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
+                                     "  if (i < n) y[i] = z[i] = z[i + n] = x[i];\n"
+                                     "  if (i < 5) few[i] = x[i];\n"
+                                     "  if (i < 7) w[i] += 2;\n"
+                                     "  if (i == 0) *last = -1;\n"
+                                     "//@ local places = { few = 4, y = n - 1, z = 2 * n - 1, last = 0, w = 6 }\n"
+                                     "//@ if wrong ~= 'no' then\n"
+                                     "  if (i == ${places[wrong]} % n) ${wrong}[${places[wrong]}] += 3;\n"
+                                     "//@ end\n"
+                                     "}\n";
+static const char sizes_reference[] = "__global__ void sizes_reference(${params}) {\n"
+                                      "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+                                      "  if (t >= sample_count) return;\n"
+                                      "  const long long e = samples ? samples[t] : t;\n"
+                                      "  if (e < n) y[t] = x[e];\n"
+                                      "  if (e < 2 * n) z[t] = x[e % n];\n"
+                                      "  if (e < 5) few[t] = x[e];\n"
+                                      "  if (e < 7 && w[e] < 1) w[e] += 2;\n"
+                                      "  if (e < 1) last[t] = -1;\n"
+                                      "}\n";
+
+static void outputs_differ_in_size(void **state) {
+  static const char *const settings[] = {"work=small", "work=large"};
+  cugen *lib = *state;
+  add(lib, "sizes.lua", sizes_config);
+  add(lib, "sizes.cu", sizes_template);
+  add(lib, "sizes_reference.cu", sizes_reference);
+  for (size_t s = 0; s < 2; s++) {
+    runs(lib, "sizes.lua", settings[s], "a wrong=no", CUGEN_OUTCOME_OK, "");
+    runs(lib, "sizes.lua", settings[s], "a wrong=few", CUGEN_OUTCOME_WRONG, "few[4] is ");
+    runs(lib, "sizes.lua", settings[s], "a wrong=y", CUGEN_OUTCOME_WRONG, "y[19999] is ");
+    runs(lib, "sizes.lua", settings[s], "a wrong=z", CUGEN_OUTCOME_WRONG, "z[39999] is ");
+    runs(lib, "sizes.lua", settings[s], "a wrong=last", CUGEN_OUTCOME_WRONG, "last[0] is 2, should be -1; 1 of 1 ");
+  }
+  runs(lib, "sizes.lua", settings[0], "a wrong=w", CUGEN_OUTCOME_WRONG, "w[6] is ");
+}
+
+/* An element that is due and that the reference does not write is its mistake, not the kernel's, and never right. */
+static void a_reference_forgets_an_output(void **state) {
+  static const struct {
+    const char *from, *to, *named;
+  } cases[] = {
+      {"if (e < 2 * n) z[t] = x[e % n];", "", "z[0]"},
+      {"if (e < 2 * n)", "if (e < n)", "z[20000]"},
+      {"if (e < 5) few[t]", "if (e < 4) few[t]", "few[4]"},
+      {"if (e < 1) last[t] = -1;", "", "last[0]"},
+      {"if (t >= sample_count) return;", "if (t >= sample_count || t >= n) return;", "z[20000]"},
+  };
+  cugen *lib = *state;
+  add(lib, "sizes.lua", sizes_config);
+  add(lib, "sizes.cu", sizes_template);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text reference = {0};
+    const char *setting = "work=small";
+    cugen_error error = {0};
+    cugen_record record;
+    text_add(&reference, sizes_reference);
+    replace(&reference, "", cases[i].from, cases[i].to);
+    add_text(lib, "sizes_reference.cu", &reference);
+    text_free(&reference);
+    cugen_kernel *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
+    assert_int_equal(cugen_kernel_run(kernel, "a wrong=no", 60, &record, &error), CUGEN_ERROR_CONFIG);
+    if (!strstr(error.message, "the reference sizes_reference.cu: it does not write ") ||
+        !strstr(error.message, cases[i].named))
+      fail_msg("%s", error.message);
+    cugen_kernel_close(kernel);
+  }
+}
+
+/* ---- Inputs that may be overwritten ---- */
+
+static const char spare_config[] =
+    "kernel 'spare' {\n"
+    "  problem 'n' (1000), problem 'may' { true, false },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' }, overwrite = 'may' },\n"
+    "  output 'y' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
+    "  reference 'spare_reference.cu',\n"
+    "  implementation 'a' { template 'spare.cu', tunable 'shift' { 0, 1 }, tunable 'threads' { 64, 128 },\n"
+    "    grid { 'ceil_div(n, threads)' }, block { 'threads' } },\n"
+    "}\n";
+static const char spare_template[] = "__global__ void spare(${params}) {\n"
+                                     "  const int i = blockIdx.x * threads + threadIdx.x;\n"
+                                     "  if (i >= n) return;\n"
+                                     "//@ if may then\n"
+                                     "  x[i] *= 2;\n"
+                                     "  y[i] = x[i] + shift;\n"
+                                     "//@ else\n"
+                                     "  const_cast<float *>(x)[i] *= 2;\n"
+                                     "  y[i] = x[i];\n"
+                                     "//@ end\n"
+                                     "}\n";
+static const char spare_reference[] = "__global__ void spare_reference(${params}) {\n"
+                                      "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+                                      "  const x_t *given = x;\n"
+                                      "  if (t < sample_count) y[t] = 2 * given[samples ? samples[t] : t];\n"
+                                      "}\n";
+
+static void an_input_may_be_overwritten(void **state) {
+  cugen *lib = *state;
+  const char *const settings[] = {"may=true"};
+  add(lib, "spare.lua", spare_config);
+  add(lib, "spare.cu", spare_template);
+  add(lib, "spare_reference.cu", spare_reference);
+  runs(lib, "spare.lua", "may=true", "a shift=0 threads=64", CUGEN_OUTCOME_OK, "");
+  runs(lib, "spare.lua", "may=true", "a shift=1 threads=64", CUGEN_OUTCOME_WRONG, "y[0] is ");
+  runs(lib, "spare.lua", "may=false", "a shift=0 threads=64", CUGEN_OUTCOME_WRONG, "wrote to input x: ");
+  /* One after the other in one worker: each finds it filled. */
+  cugen_kernel *kernel = open_kernel(lib, "spare.lua", settings, 1);
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_argument_info argument;
+  cugen_check_options check_options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check check;
+  cugen_error error = {0};
+  options.strategy = "exhaustive";
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_true(result.tried == 4 && result.failed == 2);
+  assert_int_equal(cugen_kernel_argument(kernel, 0, &argument, &error), CUGEN_OK);
+  assert_true(argument.overwrite);
+  check_options.variant = "a shift=0 threads=128";
+  if (cugen_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(outputs_differ_in_size),
+      cmocka_unit_test(a_reference_forgets_an_output),
+      cmocka_unit_test(an_input_may_be_overwritten),
+  };
+  return cmocka_run_group_tests_name("results", tests, open_library, close_library);
+}

@@ -1,0 +1,171 @@
+/* Variants that leave something behind in the process that runs them, on the cpu device: in whatever order they run, each gets
+   the verdict that it gets alone, and those that only look find nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/candidate.h"
+
+enum { ROUNDS = 6, MOST = 64 };
+
+/* Of the others, which take something from themselves, the first verdict counts. */
+static const struct {
+  const char *variant;
+  cugen_outcome outcome;
+} known[] = {
+    {"nothing", CUGEN_OUTCOME_OK},          {"looks", CUGEN_OUTCOME_OK},
+    {"before", CUGEN_OUTCOME_BOUNDS},       {"after", CUGEN_OUTCOME_BOUNDS},
+    {"far", CUGEN_OUTCOME_BOUNDS},          {"input", CUGEN_OUTCOME_WRONG},
+    {"wrong", CUGEN_OUTCOME_WRONG},         {"trap", CUGEN_OUTCOME_TRAP},
+    {"exits", CUGEN_OUTCOME_TRAP},          {"is_killed", CUGEN_OUTCOME_TRAP},
+    {"before_later", CUGEN_OUTCOME_BOUNDS}, {"input_later", CUGEN_OUTCOME_WRONG},
+};
+
+enum { NOT_KNOWN = -1 };
+
+struct fixture {
+  struct sources sources;
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct toolkit *toolkit;
+  struct device_description device;
+  struct cache *cache;
+  struct tune_target target;
+  struct bench bench;
+  struct candidate *candidates[MOST];
+  int wanted[MOST];
+  size_t count;
+};
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static void open_bench(struct fixture *f) {
+  static const struct toolkit_options places;
+  static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
+  cugen_error err = {0};
+  check(toolkit_open(&places, &f->toolkit, &err), &err);
+  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
+  check(config_open(&f->sources, "tests/configs/state.lua", &f->config, &err), &err);
+  check(problem_set(f->config, NULL, 0, false, &f->problem, &err), &err);
+  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
+  check(cache_open("none", &f->cache, NULL, &err), &err);
+  f->target = (struct tune_target){.config = f->config,
+                                   .cache = f->cache,
+                                   .problem = &f->problem,
+                                   .space = f->space,
+                                   .sources = &f->sources,
+                                   .ops = &cpu_device_ops,
+                                   .device = &f->device,
+                                   .arch = "cpu",
+                                   .toolkit = f->toolkit,
+                                   .worker = getenv("CUGEN_WORKER")};
+  check(bench_open(&f->target, &options, &f->bench, &err), &err);
+}
+
+static int wanted(const char *variant) {
+  static const char name[] = "does=";
+  const char *does = strstr(variant, name) + sizeof name - 1;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(does, known[i].variant) == 0) return (int)known[i].outcome;
+  return NOT_KNOWN;
+}
+
+static void build_all(struct fixture *f) {
+  cugen_error err = {0};
+  f->count = (size_t)space_valid(f->space);
+  assert_in_range(f->count, 1, MOST);
+  for (size_t i = 0; i < f->count; i++) {
+    check(candidate_open(&f->bench, i, &f->candidates[i], &err), &err);
+    check(candidate_build(&f->bench, f->candidates[i], &err), &err);
+  }
+  for (size_t i = 0; i < f->count; i++) f->wanted[i] = wanted(f->candidates[i]->real.variant);
+  for (size_t i = 0; i < f->count; i++)
+    while (!candidate_ready(&f->bench, f->candidates[i])) builds_wait(f->bench.builds, 0.05);
+}
+
+static int open_fixture(void **state) {
+  struct fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  *state = f;
+  open_bench(f);
+  build_all(f);
+  return 0;
+}
+
+static int close_fixture(void **state) {
+  struct fixture *f = *state;
+  for (size_t i = 0; i < f->count; i++) candidate_close(&f->bench, f->candidates[i]);
+  bench_close(&f->bench);
+  cache_close(f->cache);
+  space_close(f->space);
+  problem_free(&f->problem);
+  config_close(f->config);
+  toolkit_close(f->toolkit);
+  free(f);
+  return 0;
+}
+
+static void run(struct fixture *f, size_t number, const char *before) {
+  static const struct measure_options measure = {.seconds = 0.01, .samples = 3};
+  struct candidate *c = f->candidates[number];
+  struct cache_record record = {0};
+  cugen_error err = {0};
+  double busy;
+  check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
+  /* A thread that outlives its kernel's code may end the process or not: that is no one's verdict but its own. */
+  bool its_own = strstr(c->real.variant, "does=thread") != NULL;
+  if (f->wanted[number] == NOT_KNOWN) f->wanted[number] = (int)record.outcome;
+  if (!its_own && (int)record.outcome != f->wanted[number])
+    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome, f->wanted[number],
+             record.reason);
+  cache_record_free(&record);
+}
+
+static void shuffle(size_t *order, size_t count, unsigned *seed) {
+  for (size_t i = count; i > 1; i--) {
+    *seed = *seed * 1103515245 + 12345; /* of the C standard's example */
+    const size_t other = (*seed >> 16) % i, was = order[i - 1];
+    order[i - 1] = order[other];
+    order[other] = was;
+  }
+}
+
+static void every_order_gives_one_verdict(void **state) {
+  struct fixture *f = *state;
+  size_t order[MOST];
+  unsigned seed = 1;
+  const char *before = "nothing";
+  for (size_t i = 0; i < f->count; i++) order[i] = i;
+  for (int round = 0; round < ROUNDS; round++) {
+    shuffle(order, f->count, &seed);
+    for (size_t i = 0; i < f->count; i++) {
+      run(f, order[i], before);
+      before = f->candidates[order[i]]->real.variant;
+    }
+  }
+}
+
+/* What looks comes behind each. */
+static void nothing_is_left_to_be_found(void **state) {
+  struct fixture *f = *state;
+  size_t looks = 0;
+  while (!strstr(f->candidates[looks]->real.variant, "looks")) looks++;
+  for (size_t i = 0; i < f->count; i++) {
+    run(f, i, "another");
+    run(f, looks, f->candidates[i]->real.variant);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_order_gives_one_verdict),
+                                     cmocka_unit_test(nothing_is_left_to_be_found)};
+  return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}

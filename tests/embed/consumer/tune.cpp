@@ -1,0 +1,1 @@
+#include "tune.c" // the same from C++

@@ -1,0 +1,196 @@
+/* Test data that a config gives: its declarations, what they make of each element, what is refused, what the hashes cover. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expanding.h"
+#include "tune/data.h"
+#include "tune/dataset.h"
+#include "tune/element.h"
+
+#define REST                                                                                                         \
+  "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                                  \
+  "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }"
+
+struct made {
+  struct expanding *bench;
+  struct kernel_spec spec;
+  char *shared;
+};
+
+static int make(const char *body, struct made *out, cugen_error *err) {
+  size_t bytes;
+  out->bench = expanding_open(body, NULL, 0);
+  expanding_add(out->bench, "t.cu", "__global__ void f(${params}) {}\n");
+  out->spec = expanding_one(out->bench, 0);
+  struct value *slots = calloc(config_slot_count(out->bench->config, NULL) + 1, sizeof *slots);
+  config_slots(out->bench->config, &out->bench->problem, &expanding_facts, slots);
+  assert_int_equal(dataset_shared_size(&out->spec, false, 7, &bytes, err), CUGEN_OK);
+  out->shared = malloc(bytes + 1);
+  const struct data_request request = {out->bench->config, &out->bench->sources, slots, &out->spec, 7};
+  int status = data_make(&request, out->shared, err);
+  free(slots);
+  return status;
+}
+
+static void unmake(struct made *m) {
+  kernel_spec_free(&m->spec);
+  expanding_close(m->bench);
+  free(m->shared);
+}
+
+static double element(const struct made *m, size_t i, int64_t flat) {
+  const struct kernel_argument *a = &m->spec.arguments[i];
+  return element_load(a->dtype, m->shared + dataset_data_offset(&m->spec, i), element_offset(a, flat));
+}
+
+static void expect_error(const char *body, const char *want) {
+  struct made m;
+  cugen_error err = {0};
+  assert_int_not_equal(make(body, &m, &err), CUGEN_OK);
+  if (!strstr(err.message, want)) fail_msg("%s\n  want %s", err.message, want);
+  unmake(&m);
+}
+
+static void expressions_make_elements(void **state) {
+  (void)state;
+  struct made m;
+  cugen_error err = {0};
+  const char *body =
+      "problem 'n' (7), derive 'twice' '2 * n',"
+      "input 'a' { dtype = 'f32', shape = { 'n', 4 }, values = '10 * i0 + i1', layout = 'col', pitch = 9 },"
+      "input 'x' { dtype = 'f64', shape = { 'n' }, values = 'a[index, 2] + a[(i0 + 1) % n, 0] / 4' },"
+      "input 'k' { dtype = 'i16', shape = { 'n', 2 }, values = 'i1 == 0 and index or -twice' },"
+      "input 'c' { dtype = 'f32', shape = { 'n' }, values = 'k[i0, 0] * cos(pi * k[i0, 0])' }," REST;
+  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  for (int i = 0; i < 7; i++) {
+    assert_true(element(&m, 0, 4 * i + 3) == 10 * i + 3);
+    assert_true(element(&m, 1, i) == 10 * i + 2 + (i + 1) % 7 * 10 / 4.0);
+    assert_true(element(&m, 2, 2 * i) == 2 * i && element(&m, 2, 2 * i + 1) == -14);
+    assert_true(element(&m, 3, i) == 2 * i); /* the number is even, its cosine 1 */
+  }
+  /* between the rows: NaN, as with any fill */
+  assert_true(memcmp(m.shared + dataset_data_offset(&m.spec, 0) + 4 * 7, "\xff\xff\xff\xff\xff\xff\xff\xff", 8) == 0);
+  unmake(&m);
+}
+
+/* More than one thread's, and a fill that is read as the data set has it. */
+static void large_inputs_agree(void **state) {
+  (void)state;
+  struct made m;
+  cugen_error err = {0};
+  enum { N = 1 << 20 };
+  const char *body = "problem 'n' (1048576), input 'a' { dtype = 'f32', shape = { 'n', 2 } },"
+                     "input 'x' { dtype = 'f32', shape = { 'n' }, values = 'a[index, 1]' }," REST;
+  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  float *a = malloc((size_t)2 * N * sizeof *a), *x = (float *)(void *)(m.shared + dataset_data_offset(&m.spec, 1));
+  assert_non_null(a);
+  element_fill(&m.spec.arguments[0], 7, 0, a);
+  for (int i = 0; i < N; i++) assert_true(a[2 * i + 1] == x[i]);
+  free(a);
+  unmake(&m);
+}
+
+static void lists_make_elements(void **state) {
+  (void)state;
+  struct made m;
+  cugen_error err = {0};
+  const char *body = "problem 'n' (7), constant 'w' { dtype = 'f16', shape = { 2, 2 }, layout = 'col',"
+                     " values = { 1, 2.5, -1, 0 } }," REST;
+  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  static const double want[] = {1, 2.5, -1, 0};
+  for (int i = 0; i < 4; i++) assert_true(element(&m, 0, i) == want[i]);
+  unmake(&m);
+}
+
+static void mistakes_have_their_line(void **state) {
+  (void)state;
+#define X(attributes) "problem 'n' (7), input 'x' { dtype = 'i8', shape = { 'n' }, " attributes " }," REST
+  expect_error(X("values = '100 * i0'"), "values of \"x\": element [2]: the value 200 is no number of dtype i8");
+  expect_error(X("values = 'i0 / 2.0'"), "element [1]: the value 0.5 is no number of dtype i8");
+  expect_error(X("values = '7 // i0'"), "element [0]: in \"7 // i0\": 7 // i0 is 7 // 0, which divides by zero");
+  expect_error(X("values = 'i0 > 3'"), "element [0]: the value false is no number of dtype i8");
+  expect_error(X("values = { 1, 2 }"), "the list has 2 numbers, and the shape of this problem, 7, has 7");
+  expect_error(X("values = { 1, 2, 3, 4, 5, 6, 300 }"), "element [6]: the value 300.0 is no number of dtype i8");
+  expect_error(X("file = 'none.npy'"), "file of \"x\": no data file 'none.npy': looked for ");
+#undef X
+}
+
+static void expect_refusal(const char *arguments, const char *want) {
+  struct text text = {0};
+  struct config *config;
+  cugen_error err = {0};
+  text_addf(&text, "kernel 'k' { problem 'n' (7), problem 'i1' (3),\n%s\n" REST " }", arguments);
+  if (!config_parse("c.lua", text_get(&text), text.length, &config, &err)) fail_msg("no error: %s", arguments);
+  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%s\n  want %s", err.message, want);
+  text_free(&text);
+}
+
+static void declarations_are_checked(void **state) {
+  (void)state;
+#define X(attributes) "input 'x' { dtype = 'i32', shape = { 'n' }, " attributes " },"
+#define Y(attributes) "input 'y2' { dtype = 'i32', shape = { 'n', 2 }, " attributes " },"
+  expect_refusal(X("fill = 'ones', values = '1'"), "c.lua:2: \"x\" has both fill and values: its data comes from");
+  expect_refusal(X("values = '1', file = 'a.npy'"), "c.lua:2: \"x\" has both values and file: its data comes from");
+  expect_refusal(X("values = { 1, 'a' }"), "c.lua:2: values of \"x\": number 2 of the list is a string");
+  expect_refusal(X("values = { { 1 } }"), "c.lua:2: values of \"x\" has a list inside");
+  expect_refusal(X("values = { a = 1 }"), "c.lua:2: values of \"x\" is an expression in quotes or a list");
+  expect_refusal(X("values = { 1 << 60 }"), "c.lua:2: values of \"x\": number 1 of the list has more than 53 bits");
+  expect_refusal(X("values = 'i2'"), "c.lua:2: values of \"x\": unknown name \"i2\"");
+  expect_refusal(X("values = 'x[0]'"), "c.lua:2: values of \"x\": \"x\" is no input, inout or constant that is");
+  expect_refusal(X("values = 'y[0]'"), "c.lua:2: values of \"x\": \"y\" is no input, inout or constant that is");
+  expect_refusal(X("values = '1'") Y("values = 'x[0, 1]'"),
+                 "c.lua:2: values of \"y2\": \"x\" has 1 dimension, not 2, at column 1");
+  expect_refusal(X("values = '1'") Y("values = 'x'"), "c.lua:2: values of \"y2\": a buffer stands with its indices");
+  expect_refusal(Y("values = 'i0 + i1'"),
+                 "c.lua:2: values of \"y2\": 'i1' has a meaning of its own there and is also declared at line 1");
+  expect_refusal(X("generator = 'g.cu'") Y("values = 'x[0]'"),
+                 "c.lua:2: values of \"y2\": \"x\" comes from a generator");
+  expect_refusal(X("generator = ':f'"), "c.lua:2: generator of \"x\" ':f' is no \"file.cu\"");
+  expect_refusal(X("values = 'gelu(i0)'"), "c.lua:2: values of \"x\": unknown function \"gelu\"");
+#undef X
+#undef Y
+}
+
+static struct hash proof_of(const char *body) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
+  expanding_add(bench, "g.cu", "__global__ void g(${params}) {}\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  struct hash hash = spec.proof_hash;
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+  return hash;
+}
+
+static void expect_proof(bool same, const char *a, const char *b) {
+  struct hash x = proof_of(a), y = proof_of(b);
+  if ((strcmp(x.hex, y.hex) == 0) != same) fail_msg("%s\n%s", a, b);
+}
+
+static void data_is_part_of_the_proof(void **state) {
+  (void)state;
+#define A(x, y)                                                                                                      \
+  "problem 'n' (7), derive 'm' 'n + 1', input 'x' { dtype = 'i32', shape = { 'n' }, " x " },"                        \
+  "input 'z' { dtype = 'i32', shape = { 'n' }, " y " }," REST
+  expect_proof(true, A("values = 'm'", "values = 'x[i0]'"), A("values = 'm'", "values = 'x[i0]'"));
+  expect_proof(false, A("values = 'm'", "fill = 'ones'"), A("values = 'n'", "fill = 'ones'"));
+  expect_proof(false, A("fill = 'ones'", "values = 'x[i0]'"), A("fill = 'zero'", "values = 'x[i0]'"));
+  expect_proof(false, A("values = { 1 }", "fill = 'ones'"), A("values = { 2 }", "fill = 'ones'"));
+  expect_proof(false, A("fill = 'ones'", "generator = 'g.cu'"), A("fill = 'ones'", "generator = 't.cu'"));
+#undef A
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(expressions_make_elements), cmocka_unit_test(large_inputs_agree),
+      cmocka_unit_test(lists_make_elements),       cmocka_unit_test(mistakes_have_their_line),
+      cmocka_unit_test(declarations_are_checked),  cmocka_unit_test(data_is_part_of_the_proof),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

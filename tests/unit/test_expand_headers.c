@@ -1,0 +1,267 @@
+/* Headers that a plain .cu includes, and how it is compiled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "expanding.h"
+
+#define KERNEL "__global__ void k() {}\n"
+
+struct file {
+  const char *name, *content;
+};
+
+static struct expanding *open_with(const char *body, const char *template, const struct file *files) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", template);
+  for (; files && files->name; files++) expanding_add(bench, files->name, files->content);
+  return bench;
+}
+
+static void assert_source(const char *body, const char *template, const struct file *files, const char *expected) {
+  struct expanding *bench = open_with(body, template, files);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  const char *source = spec.source;
+  while (strncmp(source, "// ", 3) == 0) source = strchr(source, '\n') + 1;
+  expanding_text(bench, source, expected);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+static void assert_refused(const char *template, const struct file *files, const char *expected) {
+  struct expanding *bench = open_with(TUNED(""), template, files);
+  struct kernel_spec spec;
+  cugen_error err = {0};
+  assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
+  expanding_text(bench, err.message, expected);
+  expanding_close(bench);
+}
+
+/* ---- Where headers go ---- */
+
+static void test_nested(void **state) {
+  static const struct file files[] = {{"a.h", "#include \"sub/b.h\"\nint a = n;\n"},
+                                      {"sub/b.h", "#include \"c.h\"\n"},
+                                      {"sub/c.h", "int c;"},
+                                      {NULL, NULL}};
+  (void)state;
+  assert_source(TUNED(""), "// first\n#include \"a.h\" // why\n" KERNEL, files,
+                "#define n 1000\n\n#line 1 \"T/t.cu\"\n// first\n#line 1 \"T/a.h\"\n#line 1 \"T/sub/b.h\"\n"
+                "#line 1 \"T/sub/c.h\"\nint c;\n#line 2 \"T/sub/b.h\"\n#line 2 \"T/a.h\"\nint a = n;\n"
+                "#line 3 \"T/t.cu\"\n" KERNEL);
+}
+
+/* What is the toolkit's is looked for there only, and comes before all macros. */
+static void test_toolkit(void **state) {
+  static const struct file files[] = {{"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"},
+                                      {NULL, NULL}};
+  (void)state;
+  assert_source(TUNED(""), "#include \"cuda_fp16.h\"\n#include \"a.h\"\n" KERNEL, files,
+                "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 3 \"T/a.h\"\n#include <cuda_bf16.h>\n"
+                "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n#line 1 \"T/a.h\"\n\n#define A_H\n\n\n"
+                "#line 3 \"T/t.cu\"\n" KERNEL);
+}
+
+static void test_once(void **state) {
+  static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"}, {NULL, NULL}};
+  (void)state;
+  assert_source(TUNED(""), "#include \"a.h\"\n#include \"a.h\"\n" KERNEL, files,
+                "#line 1 \"T/t.cu\"\n#line 1 \"T/a.h\"\n            \n#line 3 \"T/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n"
+                "#line 3 \"T/t.cu\"\n" KERNEL);
+  /* The compiler decides where a branch does. */
+  assert_source(
+      TUNED(""), "#if 0\n#include \"a.h\"\n#endif\n#include \"a.h\"\n" KERNEL, files,
+      "#line 1 \"T/t.cu\"\n#if 0\n#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 \"T/a.h\"\n            \n"
+      "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 3 \"T/t.cu\"\n#endif\n"
+      "#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 \"T/a.h\"\n            \n"
+      "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 5 \"T/t.cu\"\n" KERNEL);
+}
+
+static void test_folders(void **state) {
+  static const struct file files[] = {{"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
+  (void)state;
+  assert_source(
+      "include_dirs { 'third' }," TUNED("include_dirs { 'inc' },"), "#include <a.h>\n#include \"b.h\"\n" KERNEL,
+      files,
+      "#line 1 \"T/t.cu\"\n#line 1 \"T/inc/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n#line 1 \"T/third/b.h\"\nint b;\n"
+      "#line 3 \"T/t.cu\"\n" KERNEL);
+}
+
+static void test_memory(void **state) {
+  struct expanding *bench = open_with(TUNED("include_dirs { 'inc' },"), "", NULL);
+  struct source_file *files = NULL;
+  (void)state;
+  static const char template[] = "#include \"a.h\"\n#include <b.h>\n" KERNEL;
+  expanding_check(sources_add(&files, "t.cu", template, strlen(template), NULL), NULL);
+  expanding_check(sources_add(&files, "a.h", "int a;\n", 7, NULL), NULL);
+  expanding_check(sources_add(&files, "inc/b.h", "int b;\n", 7, NULL), NULL);
+  bench->sources.files = files;
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_non_null(strstr(spec.source, "#line 1 \"a.h\"\nint a;\n"));
+  assert_non_null(strstr(spec.source, "#line 1 \"inc/b.h\"\nint b;\n"));
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+  sources_forget(files);
+}
+
+static void test_hash(void **state) {
+  static const struct file one[] = {{"a.h", "int a; // comment\n"}, {NULL, NULL}},
+                           same[] = {{"a.h", "int a;\n"}, {NULL, NULL}},
+                           other[] = {{"a.h", "int b;\n"}, {NULL, NULL}};
+  const struct file *all[] = {one, same, other};
+  struct hash hashes[3];
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    struct expanding *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, all[i]);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    hashes[i] = spec.source_hash;
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+  assert_string_equal(hashes[0].hex, hashes[1].hex);
+  assert_string_not_equal(hashes[0].hex, hashes[2].hex);
+}
+
+/* ---- What may not be read ---- */
+
+#define OUTSIDE                                                                                                      \
+  "is refused: a header is named relative to the file that mentions it or to a folder of include_dirs, without '..'" \
+  "\n  in variant 'a'"
+
+static void test_outside(void **state) {
+  static const struct file files[] = {{"a.h", "\n#include <../x.h>\n"}, {NULL, NULL}};
+  (void)state;
+  assert_refused("#include \"/etc/passwd\"\n" KERNEL, NULL, "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
+  assert_refused("#  inc\\\nlude <//etc/passwd>\n" KERNEL, NULL, "T/t.cu:1: #include of '//etc/passwd' " OUTSIDE);
+  assert_refused("/**/%:/**/include \"/etc/passwd\"\n" KERNEL, NULL, "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
+  assert_refused("#include \"a.h\"\n" KERNEL, files, "T/a.h:2: #include of '../x.h' " OUTSIDE);
+#define ONLY "only #include of a name in quotes or angle brackets is read here\n  in variant 'a'"
+  assert_refused("\n#include NAME\n" KERNEL, NULL, "T/t.cu:2: " ONLY);
+  assert_refused("#include_next <a.h>\n" KERNEL, NULL, "T/t.cu:1: " ONLY);
+  assert_refused("#import \"a.h\"\n" KERNEL, NULL, "T/t.cu:1: " ONLY);
+#undef ONLY
+}
+
+/* A branch that is never compiled may say anything. */
+static void test_outside_branch(void **state) {
+  (void)state;
+  assert_source(
+      TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
+      "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: a header is named relative to the "
+      "file that mentions it or to a folder of include_dirs, without '..'\n#endif\n" KERNEL);
+}
+
+static void test_links(void **state) {
+  struct expanding *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, NULL);
+  struct text link = {0};
+  struct kernel_spec spec;
+  cugen_error err = {0};
+  (void)state;
+  text_addf(&link, "%s/a.h", text_get(&bench->folder));
+  assert_int_equal(symlink("/etc/passwd", text_get(&link)), 0);
+  assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
+  expanding_text(bench, err.message, "T/t.cu:1: T/a.h leads out of the config's folder by a link\n  in variant 'a'");
+  assert_int_equal(unlink(text_get(&link)), 0);
+  assert_int_equal(mkfifo(text_get(&link), 0600), 0);
+  assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
+  expanding_text(bench, err.message, "T/t.cu:1: T/a.h is no regular file\n  in variant 'a'");
+  text_free(&link);
+  expanding_close(bench);
+}
+
+static void test_endless(void **state) {
+  static const struct file files[] = {{"a.h", "#include \"a.h\"\n"}, {NULL, NULL}};
+  (void)state;
+  assert_refused("#include \"a.h\"\n" KERNEL, files,
+                 "T/a.h:1: headers are nested more than 32 deep: does one include itself?\n  in variant 'a'");
+}
+
+/* ---- Options ---- */
+
+static void assert_options(const char *body, uint64_t index, const char *options) {
+  struct expanding *bench = open_with(body, KERNEL, NULL);
+  struct kernel_spec spec = expanding_one(bench, index);
+  assert_string_equal(spec.options, options);
+  assert_int_equal(strstr(spec.source, "// options: ") != NULL, *options != '\0');
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+static void test_options(void **state) {
+  (void)state;
+  assert_options(TUNED(""), 0, "");
+  assert_options(TUNED("options { fast_math = true, fmad = false, maxrregcount = 0 },"), 0,
+                 "--use_fast_math --fmad=false");
+  assert_options("options { std = 'c++20', opt_level = 2 }," TUNED("options { std = 'c++14' },"), 0,
+                 "--ptxas-options=-O2 --std=c++14");
+#define BODY                                                                                                         \
+  TUNED("tunable 'r' { 0, 32 }, tunable 'c' { 'ca', 'cg' }, options { maxrregcount = 'r', load_cache = 'c' },")
+  assert_options(BODY, 0, "--ptxas-options=-dlcm=ca");
+  assert_options(BODY, 3, "--maxrregcount=32 --ptxas-options=-dlcm=cg");
+  struct expanding *bench = open_with(BODY, KERNEL, NULL);
+#undef BODY
+  struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
+  assert_string_not_equal(a.source_hash.hex, b.source_hash.hex);
+  kernel_spec_free(&a);
+  kernel_spec_free(&b);
+  expanding_close(bench);
+}
+
+static void test_defines(void **state) {
+  (void)state;
+  assert_source(
+      "options { define = { 'A', 'B=2' } }," TUNED("tunable 't' { 8 }, options { define = { 'C=${t * 2}' } },"),
+      "#include <cuda_fp16.h>\n" KERNEL, NULL,
+      "#define A 1\n#define B 2\n#define C 16\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
+      "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
+}
+
+/* Only what its language needs: a reference is to be exact. */
+static void test_reference(void **state) {
+  static const char body[] =
+      "problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '0' }, reference 'r.cu',"
+      "options { fast_math = true, std = 'c++20', define = { 'A' } },"
+      "implementation 'a' { options { define = { 'B' }, std = 'c++14' }, " ONE_LAUNCH " }";
+  struct expanding *bench = open_with(body, KERNEL, NULL);
+  expanding_add(bench, "r.cu", "__global__ void r(${params}) {}\n");
+  struct kernel_spec spec, reference;
+  struct variant variant = {.implementation = bench->config->implementations};
+  cugen_error err;
+  (void)state;
+  expanding_check(expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, 0,
+                                   &reference, &err),
+                  &err);
+  assert_string_equal(reference.options, "--std=c++20");
+  assert_non_null(strstr(reference.source, "#define A 1\n"));
+  assert_null(strstr(reference.source, "#define B 1\n"));
+  spec = expanding_one(bench, 0);
+  assert_string_equal(spec.options, "--use_fast_math --std=c++14");
+  kernel_spec_free(&spec);
+  kernel_spec_free(&reference);
+  expanding_close(bench);
+}
+
+static void test_bad_values(void **state) {
+  (void)state;
+  expanding_error(TUNED("tunable 'r' { 300 },\noptions { maxrregcount = 'r' },"), KERNEL, CUGEN_ERROR_CONFIG,
+                  "k.lua:3: option maxrregcount is 300: it must be 0 to 255\n  in variant 'a r=300'");
+  expanding_error(TUNED("tunable 'c' { 'cx' },\noptions { load_cache = 'c' },"), KERNEL, CUGEN_ERROR_CONFIG,
+                  "k.lua:3: option load_cache is cx: it must be one of ca cg cs lu cv\n  in variant 'a c=cx'");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nested),    cmocka_unit_test(test_toolkit),        cmocka_unit_test(test_once),
+      cmocka_unit_test(test_folders),   cmocka_unit_test(test_memory),         cmocka_unit_test(test_hash),
+      cmocka_unit_test(test_outside),   cmocka_unit_test(test_outside_branch), cmocka_unit_test(test_links),
+      cmocka_unit_test(test_endless),   cmocka_unit_test(test_options),        cmocka_unit_test(test_defines),
+      cmocka_unit_test(test_reference), cmocka_unit_test(test_bad_values),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

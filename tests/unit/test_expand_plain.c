@@ -1,0 +1,141 @@
+/* Plain .cu files as others publish them: what of the config's names is theirs, which kernel is launched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "expanding.h"
+
+#define BS "tunable 'bs' { 64, 128 },\n"
+
+static void assert_hash(const char *body, uint64_t one, uint64_t other, bool same) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", "template <int b> __global__ void k() {}\n");
+  struct kernel_spec a = expanding_one(bench, one), b = expanding_one(bench, other);
+  assert_int_equal(strcmp(a.source_hash.hex, b.source_hash.hex) == 0, same);
+  kernel_spec_free(&a);
+  kernel_spec_free(&b);
+  expanding_close(bench);
+}
+
+/* ---- entry ---- */
+
+static void test_entry_mentions(void **state) {
+  (void)state;
+  expanding_source(TUNED(BS "entry 'k<bs, y_t>',"), "template <int b, typename T> __global__ void k() {}\n",
+                   "#define bs 64\nusing y_t = float;\n\n#line 1 \"T/t.cu\"\n"
+                   "template <int b, typename T> __global__ void k() {}\n");
+  expanding_source(TUNED("entry 'k<dtype>',"), "template <typename T> __global__ void k() {}\n",
+                   "using dtype = float;\n\n#line 1 \"T/t.cu\"\ntemplate <typename T> __global__ void k() {}\n");
+}
+
+static void assert_entry(const char *body, const char *entry) {
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", "template <int b> __global__ void k() {}\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_string_equal(spec.launches[0].entry, entry);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+static void test_entry_values(void **state) {
+  (void)state;
+  assert_entry(TUNED(BS "entry 'k<${bs // 2}, ${bs > 2}, ${dtype}>',"), "k<32, 1, float>");
+  assert_entry(TUNED(BS "entry 'k<${bs}>',"), "k<64>");
+  assert_hash(TUNED(BS "entry 'k<${bs}>',"), 0, 1, false); /* one text, two instances: two images */
+  assert_hash(TUNED(BS "entry 'k<4>',"), 0, 1, true);
+}
+
+static void test_entry_errors(void **state) {
+  (void)state;
+  expanding_error(TUNED("tunable 'w' { 'xor' },\nentry 'k<w>',"), "template <int b> __global__ void k() {}\n",
+                  CUGEN_ERROR_CONFIG,
+                  "k.lua:3: entry \"k<w>\": w is a word: put its value in with ${}\n  in variant 'a w=xor'");
+  expanding_error("problem 'm' (8), scalar 'm' {}," TUNED("\nentry 'k<m>',"),
+                  "template <int b> __global__ void k() {}\n", CUGEN_ERROR_CONFIG,
+                  "k.lua:3: entry \"k<m>\": m is passed at launch: put its value in with ${}, or specialize it\n"
+                  "  in variant 'a'");
+}
+
+/* ---- Names that the source declares, too ---- */
+
+static void unchanged(const char *body, const char *prologue, const char *template) {
+  struct text expected = {0};
+  text_addf(&expected, "%s%s#line 1 \"T/t.cu\"\n%s", prologue, *prologue ? "\n" : "", template);
+  expanding_source(body, template, text_get(&expected));
+  text_free(&expected);
+}
+
+static void test_template_parameters(void **state) {
+  (void)state;
+  unchanged(TUNED(BS "entry 'k<bs>',"), "constexpr auto bs = 64;\n",
+            "template <int bs, typename T = float>\n__global__ void k() { int x = bs; }\n");
+  unchanged(TUNED(BS "entry 'k<${bs}>',"), "", "template <int bs>\n__global__ void k() { int x = bs; }\n");
+  unchanged(TUNED(BS), "constexpr auto bs = 64;\n",
+            "template <int bs> __device__ int f() { return bs; }\n__global__ void k() { int x = f<bs>(); }\n");
+  unchanged(TUNED(BS), "#define bs 64\n", "template <int b> void f();\n__global__ void k() { f<bs>(); }\n");
+}
+
+static void test_parameters_and_variables(void **state) {
+  (void)state;
+  unchanged(TUNED(""), "", "__global__ void k(float *y, const int n, int b) {\n  if (b < n) y[b] = n;\n}\n");
+  unchanged(TUNED(""), "constexpr auto n = 1000;\n",
+            "__device__ int f(float *n) { return *n; }\n__global__ void k() { int x = n; }\n");
+  unchanged(TUNED(""), "", "__global__ void k() {\n  for (int i = 0, n = 4; i < n; i++) { }\n}\n");
+  unchanged(TUNED(""), "constexpr auto n = 1000;\n",
+            "__global__ void k() {\n  { unsigned n = 2; n++; }\n  int m = n;\n}\n");
+  unchanged(TUNED(""), "", "struct p { int n; };\n__global__ void k(p q) { q.n = 3; }\n");
+  unchanged(TUNED(""), "#define n 1000\n",
+            "__global__ void k(float *y) {\n  y[2 * n] = f(y, n);\n  if (n) return n;\n}\n");
+  unchanged("problem 'x_size' (8), scalar 'x_size' {}," TUNED(""), "",
+            "__global__ void k(int x_size) { int y = x_size; }\n");
+}
+
+static void test_branches(void **state) {
+  (void)state;
+  unchanged(TUNED(BS), "#define bs 64\n",
+            "#ifndef bs\nconstexpr int bs = 4;\n#endif\n__global__ void k() { f(bs); }\n");
+  unchanged(TUNED(""), "constexpr auto n = 1000;\n",
+            "#ifdef A\n__global__ void k(int n) {\n#else\n__global__ void k(int m) {\n#endif\n  f(1);\n}\n"
+            "void g() { f(n); }\n");
+}
+
+/* The file's own number makes way, with lines as they were. */
+static void test_defaults(void **state) {
+  (void)state;
+  expanding_source(TUNED(BS), "#define bs (32) // usual\n#define M -1\n__global__ void k() { f(bs); }\n",
+                   "#define bs 64\n\n#line 1 \"T/t.cu\"\n\n#define M -1\n__global__ void k() { f(bs); }\n");
+  expanding_error(TUNED(BS), "\n#define bs (2 * M)\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: bs comes from the config: put #ifndef and #endif around its #define\n"
+                  "  in variant 'a bs=64'");
+  expanding_error(TUNED(BS), "#define bs(x) 4\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:1: bs comes from the config: put #ifndef and #endif around its #define\n"
+                  "  in variant 'a bs=64'");
+}
+
+static void test_clashes(void **state) {
+  (void)state;
+  expanding_error(TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: bs comes from the config, whose value this declaration would hide: remove the "
+                  "declaration\n  in variant 'a bs=64'");
+  expanding_error(TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: bs is a tunable of the config, which this variable hides: remove its declaration\n"
+                  "  in variant 'a bs=64'");
+  expanding_error(TUNED(BS "entry 'k<bs>',"), "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
+                  CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive tests: rename one\n"
+                  "  in variant 'a bs=64'");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_entry_mentions), cmocka_unit_test(test_entry_values),
+      cmocka_unit_test(test_entry_errors),   cmocka_unit_test(test_template_parameters),
+      cmocka_unit_test(test_branches),       cmocka_unit_test(test_parameters_and_variables),
+      cmocka_unit_test(test_clashes),        cmocka_unit_test(test_defaults),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* What of a space is left out though no restriction of its config does: the limits of a launch, and filters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "gen/space.h"
+
+static const struct device_facts facts = {.is_gpu = 1,
+                                          .warp_size = 32,
+                                          .max_threads_per_block = 512,
+                                          .shared_per_block_optin = 50000,
+                                          .pitch_alignment = 512};
+
+struct fixture {
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  cugen_error err;
+};
+
+/* implementations: from line 3 on. Gives the status of opening. */
+static int open_space(struct fixture *f, const char *implementations, const struct space_filter *filter) {
+  struct text text = {0};
+  *f = (struct fixture){0};
+  text_addf(&text,
+            "kernel \"k\" { problem \"n\" (1000), output \"out\" { dtype = \"f32\", shape = { 8 } },\n"
+            "reference \"none\",\n%s}\n",
+            implementations);
+  if (config_parse("k.lua", text_get(&text), text.length, &f->config, &f->err)) fail_msg("%s", f->err.message);
+  text_free(&text);
+  if (problem_set(f->config, NULL, 0, false, &f->problem, &f->err)) fail_msg("%s", f->err.message);
+  return space_open_within(f->config, &f->problem, &facts, filter, &f->space, &f->err);
+}
+
+static void close_space(struct fixture *f) {
+  space_close(f->space);
+  problem_free(&f->problem);
+  config_close(f->config);
+}
+
+/* The sum of what the rules removed is what is not valid, and each is as it should be. */
+static void expect_rules(const struct fixture *f, const char *want) {
+  struct text got = {0};
+  size_t count;
+  const struct space_implementation *all = space_implementations(f->space, &count);
+  for (size_t i = 0; i < count; i++) {
+    uint64_t sum = all[i].valid;
+    for (size_t r = 0; r < all[i].rule_count; r++) {
+      sum += all[i].rules[r].removed;
+      if (!all[i].rules[r].removed) continue;
+      space_rule_print(f->space, &all[i].rules[r], &got);
+      text_addf(&got, " %d\n", (int)all[i].rules[r].removed);
+    }
+    assert_int_equal(sum, all[i].cartesian);
+  }
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+static void check_limits(const char *launch, uint64_t valid, const char *rules) {
+  struct fixture f;
+  struct text text = {0};
+  text_addf(&text,
+            "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" { 1, 64 },\n%s }",
+            launch);
+  if (open_space(&f, text_get(&text), NULL)) fail_msg("%s", f.err.message);
+  assert_int_equal(space_valid(f.space), valid);
+  expect_rules(&f, rules);
+  close_space(&f);
+  text_free(&text);
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  check_limits("grid { 1 }, block { 'a * 256' }", 4,
+               "k.lua:4: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  check_limits("grid { 1 }, block { 'a', 'b', 'b' }", 4,
+               "k.lua:4: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  check_limits("grid { 1 }, block { 1, 1, 'b + 1' }", 4, "k.lua:4: block z: 1 to 64 4\n");
+  check_limits("grid { 'a - 2', 'b * 1024' }, block { 32 }", 2,
+               "k.lua:4: grid x: 1 to 2147483647 4\nk.lua:4: grid y: 1 to 65535 2\n");
+  /* The limits of a launch that is left out are none. */
+  check_limits("steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' }", 4,
+               "k.lua:4: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  check_limits("steps 'b + 1', grid { 1 }, block { 32 }", 4, "k.lua:4: steps: 0 to 64 4\n");
+  check_limits("grid { 1, 1, 66000 }, block { 32 }", 0, "k.lua:4: grid z: 1 to 65535 8\n");
+  check_limits("grid { 1 }, block { 32 }, shared 'b * 1000'", 4,
+               "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
+  check_limits("grid { 1 }, block { 32 }, shared 'a - 2'", 6,
+               "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 2\n");
+  check_limits("launch { grid { 1 }, block { 'a * 64' } },\nlaunch { grid { 1 }, block { 'a * 256' } }", 4,
+               "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  /* What the config says itself is said by it. */
+  check_limits("where 'a < 3', grid { 1 }, block { 'a * 256' }", 4, "k.lua:4: where \"a < 3\" 4\n");
+  /* What cannot be evaluated is not removed: the expansion says why. */
+  check_limits("grid { 'n / (3 * a)' }, block { 32 }", 8, "");
+  check_limits("grid { 1 }, block { 'a * 4000000000', '4000000000', 64 }", 0, "k.lua:4: block y: 1 to 1024 8\n");
+}
+
+static void test_limits_of_the_unknown(void **state) {
+  (void)state;
+  struct fixture f;
+  struct device_facts none = {0};
+  assert_int_equal(
+      open_space(&f, "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32, 4 }, shared '60000' }", NULL),
+      CUGEN_OK);
+  assert_int_equal(space_valid(f.space), 0);
+  space_close(f.space);
+  assert_int_equal(space_open(f.config, &f.problem, &none, &f.space, &f.err), CUGEN_OK);
+  assert_int_equal(space_valid(f.space), 1);
+  close_space(&f);
+}
+
+static void test_refused_by_a_limit(void **state) {
+  (void)state;
+  struct fixture f;
+  uint64_t index;
+  open_space(
+      &f, "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, grid { 1 }, block { 'a * 256' } }",
+      NULL);
+  assert_int_equal(space_find(f.space, "i a=3", &index, &f.err), CUGEN_ERROR_USAGE);
+  assert_string_equal(f.err.message, "\"i a=3\" is ruled out by k.lua:3: block: at most 512 threads "
+                                     "(device.max_threads_per_block)");
+  close_space(&f);
+}
+
+/* Billions of combinations, of which a limit leaves a few: it is tried as soon as its names are bound. */
+static void test_limits_are_early(void **state) {
+  (void)state;
+  struct fixture f;
+  struct text text = {0};
+  text_add(&text,
+           "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, 4096 }, tunable \"down\" "
+           "{ 1, 2, 4, 8 },");
+  for (int i = 0; i < 6; i++) text_addf(&text, "tunable \"t%d\" { 1, 2, 3, 4, 5, 6, 7, 8 },", i);
+  text_add(&text, "where 't0 + t1 + t2 + t3 + t4 + t5 == 6', grid { 1 }, block { 'across', 'down' } }");
+  assert_int_equal(open_space(&f, text_get(&text), NULL), CUGEN_OK);
+  assert_int_equal(space_valid(f.space), 1);
+  assert_int_equal(space_cartesian(f.space), 16 * 262144);
+  size_t count;
+  const struct space_implementation *one = space_implementations(f.space, &count);
+  assert_int_equal(one->rules[1].removed, 7 * 262144);
+  close_space(&f);
+  text_free(&text);
+}
+
+/* ---- Filters ---- */
+
+static const char two[] =
+    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { 32 } },\n"
+    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" { 1, 2 },\n"
+    "  tunable \"order\" { 'row', 'col' }, derive \"area\" \"tile * vec\", where \"area < 64\",\n"
+    "  grid { 1 }, block { 32 } }";
+
+static void check_filter(struct space_filter filter, const char *where, uint64_t valid, const char *rules) {
+  struct fixture f;
+  filter.where = &where;
+  filter.where_count = where != NULL;
+  if (open_space(&f, two, &filter)) fail_msg("%s", f.err.message);
+  assert_int_equal(space_valid(f.space), valid);
+  assert_int_equal(space_cartesian(f.space), 14);
+  expect_rules(&f, rules);
+  close_space(&f);
+}
+
+#define AREA "k.lua:5: where \"area < 64\" 2\n"
+
+static void test_filters(void **state) {
+  (void)state;
+  check_filter((struct space_filter){0}, NULL, 12, AREA);
+  check_filter((struct space_filter){0}, "tile >= 16 and n == 1000", 7,
+               "--where \"tile >= 16 and n == 1000\" 1\n" AREA "--where \"tile >= 16 and n == 1000\" 4\n");
+  /* What has no such name has no such variant; a derived name is one. */
+  check_filter((struct space_filter){0}, "area == 32", 4,
+               "--where \"area == 32\" 2\n" AREA "--where \"area == 32\" 6\n");
+  check_filter((struct space_filter){.implementation = "tiled"}, NULL, 10, "--implementation \"tiled\" 2\n" AREA);
+  check_filter((struct space_filter){.implementation = "tiled,plain"}, NULL, 12, AREA);
+  check_filter((struct space_filter){.implementation = "*l*n"}, NULL, 2, "--implementation \"*l*n\" 12\n");
+  check_filter((struct space_filter){.variant = "tile=8"}, NULL, 5,
+               "--variant \"tile=8\" 1\n--variant \"tile=8\" 8\n");
+  check_filter((struct space_filter){.variant = " t*  vec=* tile=*6 "}, NULL, 4,
+               "--variant \" t*  vec=* tile=*6 \" 2\n--variant \" t*  vec=* tile=*6 \" 8\n");
+  check_filter((struct space_filter){.variant = "order=col vec=2"}, NULL, 2,
+               "--variant \"order=col vec=2\" 2\n" AREA "--variant \"order=col vec=2\" 2\n"
+               "--variant \"order=col vec=2\" 6\n");
+}
+
+static void check_refused(struct space_filter filter, const char *where, const char *message) {
+  struct fixture f;
+  filter.where = &where;
+  filter.where_count = where != NULL;
+  assert_int_equal(open_space(&f, two, &filter), CUGEN_ERROR_USAGE);
+  assert_int_equal(f.err.status, CUGEN_ERROR_USAGE);
+  assert_null(f.space);
+  assert_string_equal(f.err.message, message);
+  close_space(&f);
+}
+
+static void test_wrong_filters(void **state) {
+  (void)state;
+  check_refused((struct space_filter){0}, "tiel > 8",
+                "--where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of \"tiel > 8\"");
+  check_refused((struct space_filter){0}, "tile >",
+                "--where: expected a value, found the end, at column 7 of \"tile >\"");
+  check_refused((struct space_filter){0}, "tile",
+                "--where: \"tile\" gives 8, but true or false is needed: compare it with "
+                "something (plain tile=8)");
+  check_refused(
+      (struct space_filter){0}, "n % (tile - 8) == 0",
+      "--where: in \"n % (tile - 8) == 0\": n % (tile - 8) is 1000 % 0, which divides by zero (plain tile=8)");
+  check_refused((struct space_filter){.implementation = "tield"}, NULL,
+                "no implementation is called 'tield' (nearest 'tiled'); there are 'plain', 'tiled'");
+  check_refused((struct space_filter){.implementation = "tiled,"}, NULL,
+                "no implementation is called ''; there are 'plain', 'tiled'");
+  check_refused((struct space_filter){.variant = "plain vec=1"}, NULL,
+                "--variant \"plain vec=1\": unknown tunable \"vec\"; there is: tile");
+  check_refused((struct space_filter){.variant = "plain tile=32"}, NULL,
+                "--variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
+}
+
+static void test_emptied(void **state) {
+  (void)state;
+  struct fixture f;
+  const char *where = "tile > 16 and vec == 2";
+  const struct space_filter filter = {.where = &where, .where_count = 1};
+  assert_int_equal(open_space(&f, two, &filter), CUGEN_OK);
+  assert_int_equal(space_valid(f.space), 0);
+  space_explain_empty(f.space, &f.err);
+  assert_string_equal(
+      f.err.message,
+      "k.lua: no variant is left for this problem on this device within --where \"tile > 16 and vec == 2\"\n"
+      "  plain: of 2 combinations\n"
+      "    --where \"tile > 16 and vec == 2\" rules out 2\n"
+      "  tiled: of 12 combinations\n"
+      "    k.lua:5: where \"area < 64\" rules out 2\n"
+      "    --where \"tile > 16 and vec == 2\" rules out 10");
+  close_space(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_limits_of_the_unknown),
+      cmocka_unit_test(test_refused_by_a_limit),
+      cmocka_unit_test(test_limits_are_early),
+      cmocka_unit_test(test_filters),
+      cmocka_unit_test(test_wrong_filters),
+      cmocka_unit_test(test_emptied),
+  };
+  return cmocka_run_group_tests_name("spaces: limits and filters", tests, NULL, NULL);
+}

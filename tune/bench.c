@@ -1,0 +1,276 @@
+/* What the candidates of one run share; see bench.h. */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "data.h"
+#include "results.h"
+
+/* What is kept of reference results and inputs' data, in main memory, and of datasets at all: a reference that depends on shared tunables
+   has results for each of their values. */
+enum { DATA_BYTES = 1 << 29, DATA_ENTRIES = 128, DATA_IN_USE = 2 };
+
+/* One dataset and what it owns. */
+struct bench_data {
+  struct dataset_request request;
+  struct hash key;
+  struct kernel_spec spec, reference, verify;
+  struct build *build, *verify_build;
+  struct bench_generator *generators;
+  size_t shared_bytes;
+  struct bench_data *next;
+};
+
+/* The kernel that makes the data of one input. */
+struct bench_generator {
+  struct kernel_spec spec;
+  struct build *build;
+};
+
+/* ---- The bench ---- */
+
+int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
+               cugen_error *err) {
+  *out = (struct bench){.target = target, .seed = options->seed, .data_most = DATA_BYTES};
+  const struct builds_options builds = {.ops = target->ops,
+                                        .toolkit = target->toolkit,
+                                        .arch = target->arch,
+                                        .timeout = options->timeout,
+                                        .keep_ptx = target->predicted,
+                                        .threads = options->threads,
+                                        .until = options->until};
+  const struct worker_options worker = {.program = target->worker,
+                                        .places = target->worker_places,
+                                        .device = target->device->id,
+                                        .toolkit = target->toolkit_options,
+                                        .in_process = target->in_process,
+                                        .cuda_context = target->cuda_context,
+                                        .interrupted = options->interrupted,
+                                        .context = options->context};
+  int status = expander_open(target->sources, &out->expander, err);
+  if (!status) status = builds_open(&builds, &out->builds, err);
+  if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
+  if (!status) status = problem_check(target->config, target->problem, &out->check, err);
+  if (status) bench_close(out);
+  return status;
+}
+
+static void data_free(struct bench *bench, struct bench_data *data) {
+  build_release(bench->builds, data->build);
+  build_release(bench->builds, data->verify_build);
+  kernel_spec_free(&data->reference);
+  kernel_spec_free(&data->verify);
+  for (size_t i = 0; i < data->request.generator_count; i++) {
+    build_release(bench->builds, data->generators[i].build);
+    kernel_spec_free(&data->generators[i].spec);
+  }
+  free(data->generators);
+  free(data->request.generators);
+  free(data->spec.arguments);
+  if (data->request.shared >= 0) close(data->request.shared);
+  free(data);
+}
+
+void bench_close(struct bench *bench) {
+  worker_close(bench->worker);
+  while (bench->data) {
+    struct bench_data *next = bench->data->next;
+    data_free(bench, bench->data);
+    bench->data = next;
+  }
+  builds_close(bench->builds);
+  expander_close(bench->expander);
+  problem_free(&bench->check);
+  *bench = (struct bench){0};
+}
+
+/* ---- Datasets ---- */
+
+/* What data is made for. variant NULL: there are no shared tunables. */
+struct situation {
+  const struct problem *problem;
+  const struct variant *variant;
+};
+
+/* What the arguments see. */
+static struct value *shared_slots(const struct bench *bench, const struct situation *in) {
+  const struct tune_target *t = bench->target;
+  struct value *slots = calloc(config_slot_count(t->config, NULL) + 1, sizeof *slots);
+  if (!slots) return NULL;
+  config_slots(t->config, in->problem, &t->device->facts, slots);
+  if (in->variant && t->config->shared_tunable_count)
+    memcpy(slots + t->config->first_tunable, in->variant->values, t->config->shared_tunable_count * sizeof *slots);
+  return slots;
+}
+
+/* The inputs' data that this process makes. */
+static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  char *shared = mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
+  if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+  struct value *slots = shared_slots(bench, in);
+  const struct data_request request = {t->config, t->sources, slots, &data->spec, data->request.seed};
+  int status = slots ? data_make(&request, shared, err) : error_memory(err);
+  free(slots);
+  munmap(shared, data->shared_bytes);
+  return status;
+}
+
+static int make_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+  size_t bytes;
+  int status =
+      dataset_shared_size(&data->spec, bench->target->config->reference != NULL, data->request.seed, &bytes, err);
+  if (status || !bytes) return status;
+  data->request.shared = memfd_create("cugen-data", MFD_CLOEXEC);
+  if (data->request.shared < 0 || ftruncate(data->request.shared, (off_t)bytes) != 0)
+    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes of shared memory for data and reference: %s", bytes,
+                     strerror(errno));
+  data->shared_bytes = bytes;
+  return fill_shared(bench, data, in, err);
+}
+
+/* Waits for it; nothing can be run without `what`. */
+static int finish_build(struct bench *bench, struct build *build, const char *what, cugen_error *err) {
+  builds_finish(bench->builds, build);
+  if (!build->status) return CUGEN_OK;
+  *err = build->error;
+  return error_prefix(err, "%s does not compile", what);
+}
+
+static int make_generator(struct bench *bench, struct bench_data *data, size_t argument, const struct situation *in,
+                          cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  size_t place = data->request.generator_count;
+  struct bench_generator *generator = &data->generators[place];
+  struct text what = {0};
+  int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts, in->variant, argument,
+                                &generator->spec, err);
+  if (status) return status;
+  data->request.generator_count++;
+  data->request.generators[place] = (struct dataset_generator){.argument = argument, .spec = &generator->spec};
+  status = builds_request(bench->builds, &generator->spec, &generator->build, err);
+  text_addf(&what, "the generator of '%s'", data->spec.arguments[argument].name);
+  if (!status) status = finish_build(bench, generator->build, text_get(&what), err);
+  text_free(&what);
+  if (!status) data->request.generators[place].compiled = &generator->build->compiled;
+  return status;
+}
+
+static int make_generators(struct bench *bench, struct bench_data *data, const struct situation *in,
+                           cugen_error *err) {
+  size_t count = data->spec.argument_count;
+  int status = CUGEN_OK;
+  data->generators = calloc(count + 1, sizeof *data->generators);
+  data->request.generators = calloc(count + 1, sizeof *data->request.generators);
+  if (!data->generators || !data->request.generators) return error_memory(err);
+  for (size_t i = 0; i < count && !status; i++)
+    if (data->spec.arguments[i].data == DATA_GENERATOR) status = make_generator(bench, data, i, in, err);
+  return status;
+}
+
+static int make_reference(struct bench *bench, struct bench_data *data, const struct situation *in,
+                          cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  struct samples samples;
+  size_t bytes;
+  int status = results_layout(&data->spec, data->request.seed, &samples, &bytes, err);
+  if (!status)
+    status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts, in->variant,
+                              samples.flat ? samples.count : 0, &data->reference, err);
+  samples_free(&samples);
+  if (!status) status = builds_request(bench->builds, &data->reference, &data->build, err);
+  if (!status) status = finish_build(bench, data->build, "the reference", err);
+  if (status) return status;
+  data->request.reference_name = t->config->reference;
+  data->request.reference = &data->reference;
+  data->request.reference_compiled = &data->build->compiled;
+  return CUGEN_OK;
+}
+
+static int make_verify(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  int status =
+      expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
+  if (!status) status = builds_request(bench->builds, &data->verify, &data->verify_build, err);
+  if (!status) status = finish_build(bench, data->verify_build, "the verify kernel", err);
+  if (status) return status;
+  data->request.verify_name = t->config->verify;
+  data->request.verify = &data->verify;
+  data->request.verify_compiled = &data->verify_build->compiled;
+  return CUGEN_OK;
+}
+
+/* Only the plain part of the arguments is kept; their names live in the config. */
+static int copy_arguments(const struct kernel_spec *from, const struct config *config, struct kernel_spec *to,
+                          cugen_error *err) {
+  *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",
+                             .flops = from->flops,
+                             .buffers_hash = from->buffers_hash,
+                             .argument_count = from->argument_count};
+  to->arguments = calloc(from->argument_count + 1, sizeof *to->arguments);
+  if (!to->arguments) return error_memory(err);
+  memcpy(to->arguments, from->arguments, from->argument_count * sizeof *to->arguments);
+  for (size_t i = 0; i < to->argument_count; i++) to->arguments[i].name = config->arguments[i].name;
+  return CUGEN_OK;
+}
+
+/* The link to the dataset of that key, or to the end. */
+static struct bench_data **find_data(struct bench *bench, const struct hash *key, bool timed) {
+  struct bench_data **at = &bench->data;
+  while (*at && ((*at)->request.timed != timed || strcmp((*at)->key.hex, key->hex) != 0)) at = &(*at)->next;
+  return at;
+}
+
+/* Gives up what was not asked for in a long time; never what a job that is being put together may have asked for. */
+static void evict(struct bench *bench) {
+  size_t count = 0, bytes = 0;
+  struct bench_data **at = &bench->data;
+  for (; *at; at = &(*at)->next) {
+    bytes += (*at)->shared_bytes;
+    if (++count > DATA_IN_USE && (count > DATA_ENTRIES || bytes > bench->data_most)) break;
+  }
+  while (*at) {
+    struct bench_data *old = *at;
+    *at = old->next;
+    data_free(bench, old);
+  }
+}
+
+static int make_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
+                     struct bench_data **out, cugen_error *err) {
+  struct bench_data *d = calloc(1, sizeof *d);
+  if (!d) return error_memory(err);
+  d->key = spec->data_hash;
+  d->request = (struct dataset_request){
+      .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .shared = -1};
+  int status = copy_arguments(spec, bench->target->config, &d->spec, err);
+  if (!status) status = make_generators(bench, d, in, err);
+  if (!status && bench->target->config->reference) status = make_reference(bench, d, in, err);
+  if (!status && bench->target->config->verify) status = make_verify(bench, d, in, err);
+  if (!status) status = make_shared(bench, d, in, err);
+  if (status)
+    data_free(bench, d);
+  else
+    *out = d;
+  return status;
+}
+
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                  const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
+  struct bench_data **at = find_data(bench, &spec->data_hash, timed), *d = *at;
+  if (d) {
+    *at = d->next;
+  } else {
+    int status = make_data(bench, spec, &(struct situation){problem, variant}, timed, &d, err);
+    if (status) return status;
+  }
+  d->next = bench->data;
+  bench->data = d;
+  evict(bench);
+  *out = &d->request;
+  return CUGEN_OK;
+}

@@ -1,0 +1,40 @@
+/* A bench is what all candidates of one run share: the expander, the compile pool, the worker, and the data that variants
+   run on and are compared with. */
+#ifndef TUNE_BENCH_H
+#define TUNE_BENCH_H
+
+#include "builds.h"
+#include "tuner.h"
+#include "worker.h"
+
+struct bench {
+  const struct tune_target *target;
+  struct expander *expander;
+  struct builds *builds;
+  struct worker *worker;
+  struct problem check; /* the check problem, for this dtype and layout */
+  uint64_t seed;
+  struct bench_data *data; /* datasets, the one asked for last first */
+  size_t data_most;        /* results beyond so many bytes are given up, and computed again when they are needed */
+  int64_t next_id;
+};
+
+struct bench_options {
+  uint64_t seed;
+  int threads;
+  double timeout; /* of one compile */
+  double until;   /* as in builds_options */
+  bool (*interrupted)(void *context);
+  void *context;
+};
+
+int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
+               cugen_error *err);
+void bench_close(struct bench *bench);
+
+/* The dataset for a spec: that of its data_hash, made, with its reference and verify kernel, when it is the first of its kind. problem and
+   variant are those that the spec was expanded of. *out lives until two others were asked for. */
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                  const struct variant *variant, const struct dataset_request **out, cugen_error *err);
+
+#endif

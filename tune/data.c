@@ -1,0 +1,340 @@
+/* Data of inputs; see data.h. Each kind of data is one function that gives the elements of a part of the logical indices, in
+   their order; they are stored where layout and pitch have them, by several threads. */
+#include "data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/npy.h"
+#include "dataset.h"
+#include "element.h"
+#include "gen/data_files.h"
+#include "parts.h"
+
+struct making {
+  const struct data_request *request;
+  size_t i;
+  const struct kernel_argument *argument;
+  const struct config_data *data;
+  char *to;
+  struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS]; /* of the arguments that it reads */
+  void *made[KERNEL_MAX_ARGUMENTS];                 /* of these, what was made for this alone */
+  struct expr *bound;
+  int slot_count;
+  cugen_error *err;
+};
+
+static int prefix(const struct making *m, int status) {
+  static const char *const names[] = {
+      [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
+  if (status)
+    error_prefix(m->err, "%s:%d: %s of \"%s\"", m->request->config->path, m->request->config->arguments[m->i].line,
+                 names[m->data->kind], m->argument->name);
+  return status;
+}
+
+static void print_shape(const struct kernel_argument *a, struct text *out) {
+  for (int i = 0; i < a->rank; i++) text_addf(out, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
+}
+
+/* ---- Walking over a part of the elements ---- */
+
+struct walk {
+  const struct kernel_argument *argument;
+  int64_t flat, at[KERNEL_MAX_RANK], offset;
+};
+
+static void walk_begin(struct walk *w, const struct kernel_argument *a, int64_t flat) {
+  *w = (struct walk){.argument = a, .flat = flat, .offset = element_offset(a, flat)};
+  for (int i = a->rank - 1; i >= 0; i--) {
+    w->at[i] = flat % a->shape[i];
+    flat /= a->shape[i];
+  }
+}
+
+static void walk_next(struct walk *w) {
+  const struct kernel_argument *a = w->argument;
+  w->flat++;
+  for (int i = a->rank - 1; i >= 0; i--) {
+    w->offset += a->stride[i];
+    if (++w->at[i] < a->shape[i]) return;
+    w->offset -= a->shape[i] * a->stride[i];
+    w->at[i] = 0;
+  }
+}
+
+/* ---- values = "expression" ---- */
+
+struct part {
+  const struct making *making;
+  int64_t first, last;
+  int status;
+  cugen_error error;
+};
+
+static int refuse_element(struct part *part, const struct walk *w, int status) {
+  struct text text = {0};
+  for (int i = 0; i < w->argument->rank; i++) text_addf(&text, "%s%lld", i ? ", " : "", (long long)w->at[i]);
+  error_prefix(&part->error, "element [%s]", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* What an integer type cannot hold is no data: it would be another number. */
+static int store_value(struct part *part, struct walk *w, element_storer *store, element_loader *load,
+                       const struct value *value) {
+  const struct dtype *dtype = w->argument->dtype;
+  void *to = part->making->to;
+  double number = value->type == VALUE_INT ? (double)value->integer : value->real;
+  struct text text = {0};
+  bool right = value->type == VALUE_INT || value->type == VALUE_FLOAT;
+  if (right) store(to, w->offset, number);
+  if (right && (dtype->floating || load(to, w->offset) == number)) return CUGEN_OK;
+  value_print(*value, &text);
+  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text), dtype->name);
+  text_free(&text);
+  return refuse_element(part, w, CUGEN_ERROR_CONFIG);
+}
+
+static int evaluate_range(struct part *part, struct value *slots) {
+  const struct making *m = part->making;
+  struct value *own = slots + config_data_slot(m->request->config);
+  element_storer *store = element_store_of(m->argument->dtype);
+  element_loader *load = element_load_of(m->argument->dtype);
+  struct walk w;
+  walk_begin(&w, m->argument, part->first);
+  for (; w.flat < part->last; walk_next(&w)) {
+    struct value value;
+    own[0].integer = w.flat;
+    for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
+    int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
+    if (status) return refuse_element(part, &w, status);
+    status = store_value(part, &w, store, load, &value);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+static void evaluate_part(void *context) {
+  struct part *part = context;
+  const struct making *m = part->making;
+  struct value *slots = malloc((size_t)m->slot_count * sizeof *slots);
+  if (!slots) {
+    part->status = error_memory(&part->error);
+    return;
+  }
+  for (int i = 0; i < m->slot_count; i++) slots[i] = value_int(0); /* the others are in the program */
+  part->status = evaluate_range(part, slots);
+  free(slots);
+}
+
+static int evaluate_all(struct making *m) {
+  int64_t elements = element_count(m->argument);
+  struct part parts[PARTS_MOST];
+  int count = parts_count(elements);
+  for (int i = 0; i < count; i++)
+    parts[i] = (struct part){
+        .making = m, .first = parts_begin(elements, i, count), .last = parts_begin(elements, i + 1, count)};
+  parts_run(evaluate_part, parts, sizeof *parts, count);
+  for (int i = 0; i < count; i++)
+    if (parts[i].status) return *m->err = parts[i].error, parts[i].status;
+  return CUGEN_OK;
+}
+
+/* ---- The arguments that values read ---- */
+
+static int refuse_absent(struct making *m, const struct kernel_argument *a) {
+  return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
+}
+
+static int open_buffer(struct making *m, size_t k, const char *shared) {
+  const struct kernel_argument *a = &m->request->spec->arguments[k];
+  struct expr_buffer *buffer = &m->buffers[k];
+  if (a->absent) return refuse_absent(m, a);
+  buffer->data = shared + dataset_data_offset(m->request->spec, k);
+  if (!a->data) {
+    m->made[k] = malloc((size_t)kernel_argument_bytes(a));
+    if (!m->made[k]) return error_memory(m->err);
+    element_fill(a, m->request->seed, k, m->made[k]);
+    buffer->data = m->made[k];
+  }
+  buffer->load = element_load_of(a->dtype);
+  buffer->whole = !a->dtype->floating;
+  memcpy(buffer->shape, a->shape, sizeof buffer->shape);
+  memcpy(buffer->stride, a->stride, sizeof buffer->stride);
+  return CUGEN_OK;
+}
+
+/* With all but the element's own slots put in. */
+static int bind_values(struct making *m) {
+  int first = config_data_slot(m->request->config);
+  m->slot_count = first + 1 + KERNEL_MAX_RANK;
+  bool *known = malloc((size_t)m->slot_count * sizeof *known);
+  if (!known) return error_memory(m->err);
+  for (int i = 0; i < m->slot_count; i++) known[i] = i < first;
+  int status = expr_bind(m->data->values, m->request->slots, known, (size_t)m->slot_count, &m->bound, m->err);
+  free(known);
+  return status;
+}
+
+static int make_values(struct making *m, const char *shared) {
+  int status = bind_values(m);
+  for (size_t k = 0; k < m->i && !status; k++)
+    if (m->data->reads >> k & 1) status = open_buffer(m, k, shared);
+  if (!status) status = evaluate_all(m);
+  for (size_t k = 0; k < m->i; k++) free(m->made[k]);
+  expr_free(m->bound);
+  return status;
+}
+
+/* ---- values = { ... } ---- */
+
+static int make_list(struct making *m) {
+  const struct kernel_argument *a = m->argument;
+  int64_t elements = element_count(a);
+  struct part part = {.making = m};
+  struct walk w;
+  if ((uint64_t)elements != m->data->list_count) {
+    struct text shape = {0};
+    print_shape(a, &shape);
+    error_set(m->err, CUGEN_ERROR_CONFIG, "the list has %zu numbers, and the shape of this problem, %s, has %lld",
+              m->data->list_count, text_get(&shape), (long long)elements);
+    text_free(&shape);
+    return CUGEN_ERROR_CONFIG;
+  }
+  element_storer *store = element_store_of(a->dtype);
+  element_loader *load = element_load_of(a->dtype);
+  int status = CUGEN_OK;
+  for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w)) {
+    const struct value value = value_float(m->data->list[w.flat]);
+    status = store_value(&part, &w, store, load, &value);
+  }
+  if (status) *m->err = part.error;
+  return status;
+}
+
+/* ---- file = "points.npy" ---- */
+
+/* As NumPy names the type; types that it has not are saved as bytes without a meaning. */
+static bool same_type(const struct dtype *dtype, const struct npy *npy) {
+  char kind = npy->type[0];
+  const char *name = dtype->name;
+  if (npy->bytes != dtype->bytes) return false;
+  if (kind == 'b') return strcmp(name, "u8") == 0;
+  if (kind == 'V') return strcmp(name, "bf16") == 0 || name[0] == 'e';
+  if (!dtype->floating) return kind == name[0];
+  return kind == 'f' && name[0] == 'f';
+}
+
+static int refuse_file(struct making *m, const char *has, const struct npy *npy) {
+  struct text text = {0}, shape = {0};
+  print_shape(m->argument, &shape);
+  for (int i = 0; i < npy->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
+  error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %s %s %s, and \"%s\" is %s of %s", m->data->file, text_get(&text),
+            has, npy->type, m->argument->name, text_get(&shape), m->argument->dtype->name);
+  text_free(&text);
+  text_free(&shape);
+  return CUGEN_ERROR_CONFIG;
+}
+
+static int check_npy(struct making *m, const struct npy *npy) {
+  const struct kernel_argument *a = m->argument;
+  bool large = npy->rank == a->rank;
+  for (int i = 0; i < a->rank && large; i++) large = npy->shape[i] >= a->shape[i];
+  if (!same_type(a->dtype, npy)) return refuse_file(m, "elements of type", npy);
+  if (large) return CUGEN_OK;
+  refuse_file(m, "elements of type", npy);
+  return error_append(m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
+}
+
+/* A buffer that lies as the file does. */
+static struct kernel_argument file_layout(const struct kernel_argument *a, const struct npy *npy) {
+  struct kernel_argument out = {.rank = npy->rank, .dtype = a->dtype};
+  int64_t stride = 1;
+  for (int i = 0; i < npy->rank; i++) {
+    int at = npy->fortran ? i : npy->rank - 1 - i;
+    out.stride[at] = stride;
+    stride *= npy->shape[at];
+  }
+  return out;
+}
+
+static void copy_elements(struct making *m, const char *from, const struct kernel_argument *layout) {
+  const struct kernel_argument *a = m->argument;
+  size_t bytes = (size_t)a->dtype->bytes;
+  int64_t elements = element_count(a);
+  struct walk w;
+  for (walk_begin(&w, a, 0); w.flat < elements; walk_next(&w)) {
+    int64_t offset = 0;
+    for (int i = 0; i < a->rank; i++) offset += w.at[i] * layout->stride[i];
+    memcpy(m->to + (size_t)w.offset * bytes, from + (size_t)offset * bytes, bytes);
+  }
+}
+
+static int copy_npy(struct making *m, const struct text *content) {
+  struct npy npy;
+  int status = npy_parse(text_get(content), content->length, &npy, m->err);
+  if (status) return error_prefix(m->err, "'%s'", m->data->file), status;
+  status = check_npy(m, &npy);
+  if (status) return status;
+  struct kernel_argument layout = file_layout(m->argument, &npy);
+  copy_elements(m, text_get(content) + npy.offset, &layout);
+  return CUGEN_OK;
+}
+
+/* The elements in row-major order, nothing around them. */
+static int copy_raw(struct making *m, const struct text *content) {
+  const struct kernel_argument *a = m->argument;
+  struct npy npy = {.rank = a->rank};
+  int64_t bytes = element_count(a) * a->dtype->bytes;
+  memcpy(npy.shape, a->shape, sizeof npy.shape);
+  if ((uint64_t)bytes > content->length)
+    return error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %zu bytes, and this problem needs %lld", m->data->file,
+                     content->length, (long long)bytes);
+  struct kernel_argument layout = file_layout(a, &npy);
+  copy_elements(m, text_get(content), &layout);
+  return CUGEN_OK;
+}
+
+static bool is_npy(const char *name) {
+  size_t length = strlen(name);
+  return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
+}
+
+static int make_file(struct making *m) {
+  struct text content = {0};
+  int status = data_file_read(m->request->sources, m->data->file, m->request->config->path, &content, m->err);
+  if (!status) status = is_npy(m->data->file) ? copy_npy(m, &content) : copy_raw(m, &content);
+  text_free(&content);
+  return status;
+}
+
+/* ---- All ---- */
+
+static int make_one(struct making *m, const char *shared) {
+  memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
+  switch (m->argument->data) {
+  case DATA_VALUES: return make_values(m, shared);
+  case DATA_LIST: return make_list(m);
+  case DATA_FILE: return make_file(m);
+  case DATA_FILL:
+  case DATA_GENERATOR: break;
+  }
+  return CUGEN_OK;
+}
+
+int data_make(const struct data_request *request, char *shared, cugen_error *err) {
+  const struct kernel_spec *spec = request->spec;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (spec->arguments[i].data == DATA_FILL || spec->arguments[i].data == DATA_GENERATOR) continue;
+    struct making m = {.request = request,
+                       .i = i,
+                       .argument = &spec->arguments[i],
+                       .data = &request->config->arguments[i].data,
+                       .to = shared + dataset_data_offset(spec, i),
+                       .err = err};
+    int status = prefix(&m, make_one(&m, shared));
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}

@@ -1,0 +1,269 @@
+/* Reference results, one array an output; see results.h. */
+#include "results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+
+enum { ALIGNMENT = 64 };
+
+bool results_has_output(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
+}
+
+/* ---- Layout ---- */
+
+static size_t wide_bytes(const struct kernel_argument *a) {
+  return (size_t)dtype_find(a->dtype->wide)->bytes;
+}
+
+/* Entries of an output's array: of a sampled one as many as there are samples, also where it has not got them all. */
+static int64_t entry_count(const struct kernel_argument *a, const struct samples *samples) {
+  return samples->flat ? samples->count : element_count(a);
+}
+
+size_t results_bytes(const struct kernel_argument *a, const struct samples *samples) {
+  size_t bytes = (size_t)entry_count(a, samples) * wide_bytes(a);
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples *samples, size_t *bytes,
+                   cugen_error *err) {
+  const struct kernel_argument *outputs[KERNEL_MAX_ARGUMENTS];
+  size_t count = 0;
+  *samples = (struct samples){0};
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (results_has_output(&spec->arguments[i])) outputs[count++] = &spec->arguments[i];
+  if (!count) return error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
+  int status = samples_choose(outputs, count, spec->flops, seed, samples, err);
+  *bytes = 0;
+  for (size_t i = 0; i < count; i++) *bytes += results_bytes(outputs[i], samples);
+  return status;
+}
+
+/* ---- Computing ---- */
+
+/* A reference about to be launched. */
+struct computation {
+  struct device *device;
+  struct dataset *dataset;
+  struct memory memory[KERNEL_MAX_ARGUMENTS]; /* the dataset's inputs, and wide outputs of its own */
+  struct memory list;                         /* the samples */
+  struct plan *plan;
+  struct call *call;
+};
+
+static int alloc_outputs(struct computation *c, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->rank == 0) continue;
+    /* As many entries as there are samples in each, so that a reference that does not look at sizes breaks nothing. */
+    if (a->kind == CUGEN_ARGUMENT_OUTPUT)
+      status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a), false,
+                                     &c->memory[i], err);
+    else
+      c->memory[i] = d->sets[0][i];
+  }
+  return status;
+}
+
+static int upload_samples(struct computation *c, cugen_error *err) {
+  const struct samples *samples = &c->dataset->samples;
+  size_t bytes = (size_t)samples->count * sizeof *samples->flat;
+  if (!samples->flat) return CUGEN_OK;
+  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
+  return status ? status : c->device->ops->upload(c->device, c->list.device, samples->flat, bytes, err);
+}
+
+static void computation_free(struct computation *c) {
+  call_free(c->call);
+  plan_close(c->plan);
+  for (size_t i = 0; i < c->dataset->spec.argument_count; i++)
+    if (c->dataset->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && c->memory[i].device)
+      c->device->ops->free(c->device, &c->memory[i]);
+  if (c->list.device) c->device->ops->free(c->device, &c->list);
+}
+
+/* An argument changed in place keeps its dtype and layout in the reference; its samples are picked out here. */
+static int gather_inout(struct computation *c, size_t argument, void *to, cugen_error *err) {
+  const struct kernel_argument *a = &c->dataset->spec.arguments[argument];
+  const struct samples *samples = &c->dataset->samples;
+  size_t bytes = (size_t)kernel_argument_bytes(a);
+  void *host = malloc(bytes);
+  if (!host) return error_memory(err);
+  int status = c->device->ops->download(c->device, host, c->memory[argument].device, bytes, err);
+  for (int64_t i = 0; i < entry_count(a, samples) && !status; i++)
+    if (samples_due(samples, i, a))
+      element_store(dtype_find(a->dtype->wide), to, i,
+                    element_load(a->dtype, host, element_offset(a, samples_flat(samples, i))));
+  free(host);
+  return status;
+}
+
+static int download_outputs(struct computation *c, char *to, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!results_has_output(a)) continue;
+    size_t bytes = (size_t)entry_count(a, &d->samples) * wide_bytes(a);
+    status = a->kind == CUGEN_ARGUMENT_INOUT
+                 ? gather_inout(c, i, to, err)
+                 : c->device->ops->download(c->device, to, c->memory[i].device, bytes, err);
+    to += results_bytes(a, &d->samples);
+  }
+  return status;
+}
+
+/* One launch, whose outputs hold nothing but that byte before. */
+static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  int status = dataset_prepare(c->device, c->dataset, err); /* what is changed in place is as it was */
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
+      status = c->device->ops->fill(c->device, c->memory[i].device, poison,
+                                    (size_t)d->samples.count * wide_bytes(&d->spec.arguments[i]), err);
+  if (!status) status = call_launch(c->call, err);
+  if (!status) status = c->device->ops->sync(c->device, err);
+  return status ? status : download_outputs(c, to, err);
+}
+
+/* ---- What it left unwritten ---- */
+
+static bool all_bytes_are(const char *at, size_t size, unsigned char byte) {
+  for (size_t i = 0; i < size; i++)
+    if ((unsigned char)at[i] != byte) return false;
+  return true;
+}
+
+static const unsigned char poisons[] = {0xff, 0x5a};
+
+/* The first entry that is due and holds its run's poison in all runs; -1: none. */
+static int64_t find_unwritten(const struct kernel_argument *a, const struct samples *samples, const char *const *runs,
+                              size_t run_count) {
+  const size_t size = wide_bytes(a);
+  for (int64_t i = 0; i < entry_count(a, samples); i++) {
+    size_t r = 0;
+    while (r < run_count && all_bytes_are(runs[r] + (size_t)i * size, size, poisons[r])) r++;
+    if (r == run_count && samples_due(samples, i, a)) return i;
+  }
+  return -1;
+}
+
+/* The output with such an entry, or NULL. Elements that a reference leaves of what it changes in place stay as they are. */
+static const struct kernel_argument *output_unwritten(const struct dataset *d, const char *first, const char *second,
+                                                      int64_t *entry) {
+  size_t at = 0;
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!results_has_output(a)) continue;
+    const char *const runs[] = {first + at, second ? second + at : NULL};
+    *entry = a->kind == CUGEN_ARGUMENT_OUTPUT ? find_unwritten(a, &d->samples, runs, second ? 2 : 1) : -1;
+    if (*entry >= 0) return a;
+    at += results_bytes(a, &d->samples);
+  }
+  return NULL;
+}
+
+static int refuse_unwritten(const struct dataset *d, const struct kernel_argument *a, int64_t entry,
+                            cugen_error *err) {
+  struct text place = {0};
+  verify_place(a, samples_flat(&d->samples, entry), &place);
+  int status =
+      error_set(err, CUGEN_ERROR_CONFIG,
+                "it does not write %s: thread t < sample_count stores element samples[t] (t where samples is "
+                "null) of every output that has such an element",
+                text_get(&place));
+  text_free(&place);
+  return status;
+}
+
+/* What looks like poison may be a result: it is none when another poison stays, too. */
+static int check_written(struct computation *c, const char *results, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  int64_t entry;
+  if (!output_unwritten(d, results, NULL, &entry)) return CUGEN_OK;
+  char *again = malloc(d->results_bytes);
+  int status = again ? run_once(c, poisons[1], again, err) : error_memory(err);
+  const struct kernel_argument *a = status ? NULL : output_unwritten(d, results, again, &entry);
+  if (a) status = refuse_unwritten(d, a, entry, err);
+  free(again);
+  return status;
+}
+
+/* ---- What depends on the order of its threads ---- */
+
+static bool changes_in_place(const struct dataset *d) {
+  for (size_t i = 0; i < d->spec.argument_count; i++)
+    if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_INOUT) return true;
+  return false;
+}
+
+/* The elements in reverse: thread t computes what thread count - 1 - t did. */
+static int reverse_samples(struct computation *c, cugen_error *err) {
+  const struct samples *samples = &c->dataset->samples;
+  const int64_t count = samples->count;
+  size_t bytes = (size_t)count * sizeof *samples->flat;
+  int64_t *list = malloc(bytes + 1);
+  if (!list) return error_memory(err);
+  for (int64_t i = 0; i < count; i++) list[i] = samples_flat(samples, count - 1 - i);
+  int status =
+      c->list.device ? CUGEN_OK : c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
+  if (!status) status = c->device->ops->upload(c->device, c->list.device, list, bytes, err);
+  free(list);
+  return status;
+}
+
+/* The argument changed in place that came out otherwise, or NULL. */
+static const struct kernel_argument *differs_in_place(const struct dataset *d, const char *first,
+                                                      const char *second) {
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!results_has_output(a)) continue;
+    if (a->kind == CUGEN_ARGUMENT_INOUT &&
+        memcmp(first, second, (size_t)entry_count(a, &d->samples) * wide_bytes(a)) != 0)
+      return a;
+    size_t bytes = results_bytes(a, &d->samples);
+    first += bytes, second += bytes;
+  }
+  return NULL;
+}
+
+/* A thread that reads what another one changes in place gets the old value or the new one, as it happens. */
+static int check_order(struct computation *c, const char *results, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  if (!changes_in_place(d)) return CUGEN_OK;
+  char *again = calloc(1, d->results_bytes);
+  int status = again ? reverse_samples(c, err) : error_memory(err);
+  if (!status) status = run_once(c, poisons[0], again, err);
+  const struct kernel_argument *a = status ? NULL : differs_in_place(d, results, again);
+  free(again);
+  if (!a) return status;
+  return error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "its result for '%s' depends on the order of its threads: of an inout a thread may read and write its "
+      "own element alone, %s[e] with e = samples ? samples[t] : t. Where others are needed, make '%s' an "
+      "output and what it begins with an input",
+      a->name, a->name, a->name);
+}
+
+int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
+                    cugen_error *err) {
+  struct computation c = {.device = device, .dataset = d};
+  long long count = d->samples.count;
+  int status = alloc_outputs(&c, err);
+  if (!status) status = upload_samples(&c, err);
+  void *extra[] = {&c.list.device, &count};
+  if (!status) status = plan_open(device, request->reference, request->reference_compiled, &c.plan, err);
+  if (!status) status = call_bind(c.plan, c.memory, extra, 2, &c.call, err);
+  if (!status) status = run_once(&c, poisons[0], d->results, err);
+  if (!status) status = check_written(&c, d->results, err);
+  if (!status) status = check_order(&c, d->results, err);
+  if (!status) status = dataset_restore(device, d, err);
+  computation_free(&c);
+  if (status) error_prefix(err, "the reference %s", request->reference_name);
+  return status;
+}

@@ -1,0 +1,66 @@
+/* Single variants; see trial.h. */
+#include "trial.h"
+
+#include <stdlib.h>
+
+#include "candidate.h"
+
+static const double usual_compile = 60, usual_run = 10;
+
+struct trial {
+  struct bench bench;
+  struct trial_options options;
+};
+
+int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
+               cugen_error *err) {
+  *out = NULL;
+  struct trial *trial = calloc(1, sizeof *trial);
+  if (!trial) return error_memory(err);
+  trial->options = *options;
+  const struct bench_options bench = {.seed = options->seed,
+                                      .threads = 2,
+                                      .timeout =
+                                          options->compile_timeout > 0 ? options->compile_timeout : usual_compile,
+                                      .interrupted = options->interrupted,
+                                      .context = options->context};
+  int status = bench_open(target, &bench, &trial->bench, err);
+  if (status)
+    free(trial);
+  else
+    *out = trial;
+  return status;
+}
+
+void trial_close(struct trial *trial) {
+  if (!trial) return;
+  bench_close(&trial->bench);
+  free(trial);
+}
+
+static bool is_stopped(const struct trial *trial) {
+  return trial->options.interrupted && trial->options.interrupted(trial->options.context);
+}
+
+static int await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
+  while (!candidate_ready(&trial->bench, candidate)) {
+    if (is_stopped(trial)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    builds_wait(trial->bench.builds, 0.05);
+  }
+  return CUGEN_OK;
+}
+
+int trial_run(struct trial *trial, uint64_t index, double timeout, const struct measure_options *measure,
+              struct cache_record *out, cugen_error *err) {
+  struct candidate *c = NULL;
+  double busy;
+  *out = (struct cache_record){0};
+  int status = candidate_open(&trial->bench, index, &c, err);
+  if (!status) status = candidate_build(&trial->bench, c, err);
+  if (!status) status = await(trial, c, err);
+  if (!status)
+    status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);
+  candidate_close(&trial->bench, c);
+  if (status) cache_record_free(out);
+  return status;
+}

@@ -1,0 +1,145 @@
+/* Running the verify kernel and reading its errors; see verifier.h. */
+#include "verifier.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+#include "results.h"
+
+struct verifier {
+  const char *name;                     /* its file */
+  const struct kernel_argument *output; /* the largest, whose elements it counts */
+  struct plan *plan;
+  struct call *call;
+  struct memory errors;
+  struct memory before[KERNEL_MAX_ARGUMENTS]; /* of what is changed in place: as it was given */
+  long long count;
+  void *extra[KERNEL_MAX_ARGUMENTS + 2]; /* behind the arguments: each one's place */
+  size_t extra_count;
+};
+
+static void find_output(struct verifier *v, const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (!results_has_output(a) || element_count(a) <= v->count) continue;
+    v->output = a;
+    v->count = element_count(a);
+  }
+}
+
+/* What the kernel under test changes in place is also there as it was. */
+static int give_before(struct device *device, struct verifier *v, const struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->kind != CUGEN_ARGUMENT_INOUT || a->absent) continue;
+    status = device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false, &v->before[i], err);
+    if (!status) status = dataset_write_input(device, d, i, &v->before[i], err);
+    v->extra[v->extra_count++] = &v->before[i].device;
+  }
+  return status;
+}
+
+static int prepare(struct device *device, struct verifier *v, const struct dataset *d,
+                   const struct dataset_request *request, cugen_error *err) {
+  find_output(v, &d->spec);
+  int status = v->output ? give_before(device, v, d, err)
+                         : error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
+  if (!status) status = device->ops->alloc(device, MEMORY_DEVICE, verifier_bytes(v), true, &v->errors, err);
+  v->extra[v->extra_count++] = &v->errors.device;
+  v->extra[v->extra_count++] = &v->count;
+  if (!status) status = plan_open(device, request->verify, request->verify_compiled, &v->plan, err);
+  if (!status) status = call_bind(v->plan, d->sets[0], v->extra, v->extra_count, &v->call, err);
+  return status;
+}
+
+int verifier_open(struct device *device, const struct dataset *d, const struct dataset_request *request,
+                  struct verifier **out, cugen_error *err) {
+  struct verifier *v = calloc(1, sizeof *v);
+  *out = NULL;
+  if (!v) return error_memory(err);
+  v->name = request->verify_name;
+  int status = prepare(device, v, d, request, err);
+  if (status) {
+    error_prefix(err, "the verify kernel %s", v->name);
+    verifier_close(device, v);
+    return status;
+  }
+  *out = v;
+  return CUGEN_OK;
+}
+
+void verifier_close(struct device *device, struct verifier *v) {
+  if (!v) return;
+  call_free(v->call);
+  plan_close(v->plan);
+  for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
+    if (v->before[i].device) device->ops->free(device, &v->before[i]);
+  if (v->errors.device) device->ops->free(device, &v->errors);
+  free(v);
+}
+
+size_t verifier_bytes(const struct verifier *v) {
+  return (size_t)v->count * sizeof(double);
+}
+
+/* Written so that NaN is wrong. */
+static bool is_right(double error) {
+  return fabs(error) <= 1;
+}
+
+/* The poison, ones in every bit, is a NaN that no arithmetic makes. */
+static bool is_unwritten(const double *error) {
+  uint64_t bits;
+  memcpy(&bits, error, sizeof bits);
+  return bits == UINT64_MAX;
+}
+
+static int describe(const struct verifier *v, const double *errors, long long first, long long wrong,
+                    cugen_error *err) {
+  struct text text = {0};
+  verify_place(v->output, first, &text);
+  int status =
+      text.failed ? error_memory(err)
+      : is_unwritten(&errors[first])
+          ? error_set(err, CUGEN_ERROR_WRONG,
+                      "the verify kernel %s does not write the error of %s: thread t < count writes error[t]",
+                      v->name, text_get(&text))
+          : error_set(err, CUGEN_ERROR_WRONG, "%s: %s is off by %.9g, allowed is 1; %lld of %lld elements are wrong",
+                      v->name, text_get(&text), errors[first], wrong, v->count);
+  text_free(&text);
+  return status;
+}
+
+static int read_errors(const struct verifier *v, const double *errors, double *error, cugen_error *err) {
+  long long first = -1, wrong = 0;
+  for (long long i = 0; i < v->count; i++) {
+    const double size = isnan(errors[i]) ? (double)INFINITY : fabs(errors[i]);
+    if (size > *error) *error = size;
+    if (is_right(errors[i])) continue;
+    if (first < 0) first = i;
+    wrong++;
+  }
+  return wrong ? describe(v, errors, first, wrong, err) : CUGEN_OK;
+}
+
+static int launch(struct device *device, struct verifier *v, char *doing, cugen_error *err) {
+  if (doing) snprintf(doing, DATASET_DOING_BYTES, "the verify kernel %s", v->name);
+  int status = call_launch(v->call, err);
+  if (!status) status = device->ops->sync(device, err);
+  if (doing) *doing = '\0';
+  return status;
+}
+
+int verifier_run(struct device *device, struct verifier *v, double *staging, char *doing, double *error,
+                 cugen_error *err) {
+  int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
+  if (!status) status = launch(device, v, doing, err);
+  if (!status) status = device->ops->memory_check(device, &v->errors, err);
+  if (!status) status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
+  if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
+  return read_errors(v, staging, error, err);
+}
