@@ -83,11 +83,12 @@ static void keep(const char *path, const struct compiled *compiled) {
 
 static int get_compiled(const struct work *w, const struct kernel_spec *spec, struct compiled *out,
                         cugen_error *err) {
-  const char *entries[KERNEL_MAX_LAUNCHES];
+  const char *entries[KERNEL_MAX_ENTRIES];
   struct text path = {0};
   const struct compile_request request = {.toolkit = w->kernel->lib->toolkit,
                                           .name = spec->variant,
                                           .source = spec->source,
+                                          .options = spec->options,
                                           .arch = w->kernel->arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(spec, entries),
@@ -486,7 +487,7 @@ static struct verdicts look_at(const char *database, const struct cache_space *s
   struct verdicts out = {0};
   struct text tree = {0};
   cugen_error err;
-  const struct cache_key key = {space->device, space->config, space->problem, space->options};
+  const struct cache_key key = {space->device, space->config, space->problem, space->options, NULL, OBJECTIVE_TIME};
   require(cache_load(cache, &key, &r.records, &r.count, &err), &err);
   r.rows = require_memory(calloc(r.count + 1, sizeof *r.rows));
   r.taken = require_memory(calloc(r.count + 1, sizeof *r.taken));
