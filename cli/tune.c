@@ -82,11 +82,12 @@ static int on_progress(const cugen_progress *state, void *context) {
   return stop_asked();
 }
 
-static void print_numbers(const cugen_tune_result *result) {
+/* With --again what is remembered is tried like the rest. */
+static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   printf("\nTried %s", print_count(result->tried).text);
   if (result->failed) printf(" (%s failed)", print_count(result->failed).text);
   if (result->unpredicted) printf(" (%s without a prediction)", print_count(result->unpredicted).text);
-  printf(", %s remembered before", print_count(result->remembered).text);
+  if (!options_given(cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(result->remembered).text);
   printf(", %s left; ", print_count(result->left).text);
   printf("%s compiled", print_count(result->compiled).text);
   printf(" in %s", print_seconds(result->seconds).text);
@@ -119,7 +120,7 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   int length;
   const char *cache;
   bool remembered = is_remembered(cli, &cache, &length);
-  print_numbers(result);
+  print_numbers(cli, result);
   if (!result->tried && !right) return; /* what follows says why */
   if (!remembered) {
     puts("Nothing of this is remembered: there is no cache that can be written.");

@@ -543,7 +543,7 @@ typedef struct cugen_tune_options {
 /* What a run of cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
   uint64_t valid;     /* variants in the space */
-  size_t remembered;  /* of them known before this run */
+  size_t remembered;  /* of them known before this run, and not tried again */
   size_t tried;       /* in this run */
   size_t failed;      /* in this run, for whatever reason */
   size_t unpredicted; /* in this run: the model has no time for them, nothing is wrong with them */

@@ -536,6 +536,36 @@ static void tuner_close(struct tuner *t) {
   free(t->last);
 }
 
+static bool is_in_wanted(const struct tuner *t, uint64_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (index >= all[i].first && index - all[i].first < all[i].valid) return is_wanted(t, &all[i]);
+  return false;
+}
+
+static bool is_still_known(struct tuner *t, const char *variant) {
+  uint64_t index;
+  struct candidate *c;
+  cugen_error ignored;
+  if (!space_look_up(t->target->space, variant, &index) || !is_in_wanted(t, index)) return false;
+  if (candidate_open(&t->bench, index, &c, &ignored)) return false;
+  bool known = find_known(t, &c->real) != NULL;
+  candidate_close(&t->bench, c);
+  return known;
+}
+
+/* A run that ended early has not met all that is remembered. */
+static void count_remembered(struct tuner *t) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < t->known_count; i++) {
+    bool seen = i > 0 && strcmp(t->known[i].variant, t->known[i - 1].variant) == 0;
+    if (!seen) count += is_still_known(t, t->known[i].variant);
+  }
+  t->skipped = count;
+  t->result->remembered = (size_t)count;
+}
+
 /* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
 static uint64_t count_left(const struct tuner *t) {
   uint64_t met = t->skipped + t->result->tried;
@@ -593,6 +623,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (t.bench.builds) builds_stop(t.bench.builds);
   if (!status) status = use_compiled(&t, err);
   cache_sync(target->cache);
+  if (!status && !t.complete && !options->again) count_remembered(&t);
   if (!status) status = verdict(&t, err);
   result->left = count_left(&t);
   result->interrupted = t.interrupted;
