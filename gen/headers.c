@@ -2,7 +2,7 @@
 
    A header that guards itself, by #pragma once or by #ifndef around all of it, appears once where nothing makes its first
    appearance conditional; its guard then goes, so that what it includes itself is not conditional either. Elsewhere it keeps
-   a guard and the compiler decides. */
+   a guard and the compiler decides. The body's own guard goes likewise. */
 #include "headers.h"
 
 #include <stdlib.h>
@@ -12,15 +12,20 @@
 
 enum { DEEPEST_HEADER = 32, LARGEST_SOURCE = 16 << 20, MOST_HEADERS = 1024 };
 
+/* `#ifndef X` around all of a text: where that begins, and its #endif. */
+struct guard {
+  bool found;
+  size_t begin, end;
+};
+
 struct header {
   char *from, *name; /* as somebody included it */
   const struct config_compile *compile;
   char *path; /* NULL: nothing of the user's */
   struct text text;
-  bool pragma;  /* #pragma once */
-  size_t guard; /* where its #ifndef begins and its #endif; 0, 0: none */
-  size_t guard_end;
-  bool quoted, guarded;
+  bool pragma; /* #pragma once */
+  struct guard guard;
+  bool quoted;
 };
 
 struct headers {
@@ -99,23 +104,33 @@ static const char *closing_endif(struct source_reader *reader, struct text *word
   return NULL;
 }
 
+/* The next directive but for cugen's own #line; its word in *word. */
+static const char *written_directive(struct source_reader *reader, bool *other, struct text *word) {
+  bool line_start = true;
+  for (const char *at; (at = next_directive(reader, &line_start, other)); line_start = false) {
+    directive_word(reader, word);
+    if (strcmp(text_get(word), "line") != 0) return at;
+    source_skip_line(reader);
+  }
+  return NULL;
+}
+
 /* `#ifndef X`, `#define X`, ..., `#endif` and nothing outside of them. */
-static void find_guard(struct header *h, struct text *word) {
-  struct source_reader reader = {text_get(&h->text), text_get(&h->text) + h->text.length};
-  bool line_start = true, other = false;
-  const char *open = next_directive(&reader, &line_start, &other);
-  if (!open || other || (directive_word(&reader, word), strcmp(text_get(word), "ifndef") != 0)) return;
+static struct guard find_guard(const struct text *text, struct text *word) {
+  const struct guard none = {.found = false};
+  struct source_reader reader = {text_get(text), text_get(text) + text->length};
+  bool other = false;
+  const char *open = written_directive(&reader, &other, word);
+  if (!open || other || strcmp(text_get(word), "ifndef") != 0) return none;
   const struct source_token name = source_next_in_line(&reader);
-  const char *define = next_directive(&reader, &line_start, &other);
-  if (!define || other || (directive_word(&reader, word), strcmp(text_get(word), "define") != 0)) return;
-  if (!same_word(name, source_next_in_line(&reader))) return;
+  const char *define = written_directive(&reader, &other, word);
+  if (!define || other || strcmp(text_get(word), "define") != 0) return none;
+  if (!same_word(name, source_next_in_line(&reader))) return none;
   const char *close = closing_endif(&reader, word);
-  if (!close) return;
+  if (!close) return none;
   source_skip_line(&reader);
-  if (source_next_solid(&reader).kind != SOURCE_END) return;
-  h->guard = (size_t)(open - h->text.data);
-  h->guard_end = (size_t)(close - h->text.data);
-  h->guarded = true;
+  if (source_next_solid(&reader).kind != SOURCE_END) return none;
+  return (struct guard){true, (size_t)(open - text->data), (size_t)(close - text->data)};
 }
 
 /* Its line stays, empty: the compiler would take it for the whole source's. */
@@ -138,7 +153,7 @@ static int study(struct header *h, cugen_error *err) {
     return error_set(err, CUGEN_ERROR_TEMPLATE, "%s has a NUL byte: not a text file", h->path);
   if (!h->text.length || h->text.data[h->text.length - 1] != '\n') text_add_char(&h->text, '\n');
   if (!h->text.failed) take_pragma_once(h, &word);
-  if (!h->text.failed && !h->pragma) find_guard(h, &word);
+  if (!h->text.failed && !h->pragma) h->guard = find_guard(&h->text, &word);
   int status = h->text.failed || word.failed ? error_memory(err) : CUGEN_OK;
   text_free(&word);
   return status;
@@ -213,6 +228,7 @@ struct inliner {
   const struct headers_request *request;
   struct text *out;
   struct text word;
+  struct text guarded; /* the path of the body whose guard is left out */
   const struct layer *top;
   int conditions, depth;
   struct {
@@ -229,7 +245,7 @@ struct layer {
   const struct header *header; /* NULL: the template's body */
   const char *text;
   size_t length;
-  bool bare; /* its guard is left out */
+  struct guard guard; /* left out */
   size_t written;
 };
 
@@ -264,7 +280,8 @@ static void write_until(struct inliner *in, struct layer *layer, const char *at)
 
 /* Whether the header is to appear; *bare: without its guard. */
 static bool appears(struct inliner *in, const struct header *h, bool *bare, size_t *number) {
-  const bool once = h->pragma || h->guarded;
+  const bool once = h->pragma || h->guard.found;
+  if (once && in->guarded.length && !strcmp(text_get(&in->guarded), h->path)) return false;
   *bare = once && !in->conditions;
   *number = in->seen_count;
   for (const struct layer *l = in->top; l && once; l = l->below)
@@ -289,8 +306,8 @@ static int put_header(struct inliner *in, const struct header *h) {
   size_t number;
   if (!appears(in, h, &bare, &number)) return CUGEN_OK;
   const bool guard = h->pragma && !bare;
-  struct layer layer = {
-      .below = in->top, .header = h, .text = h->text.data, .length = h->text.length, .bare = bare && h->guarded};
+  struct layer layer = {.below = in->top, .header = h, .text = h->text.data, .length = h->text.length};
+  if (bare) layer.guard = h->guard;
   if (guard) text_addf(in->out, "#ifndef cugen_once_%zu\n#define cugen_once_%zu\n", number, number);
   in->conditions += guard;
   source_add_line(in->out, 1, h->path);
@@ -389,10 +406,9 @@ static int include_line(struct inliner *in, struct layer *layer, const char *at,
   return status;
 }
 
-/* A guard that is left out. */
 static bool guard_line(const struct layer *layer, const char *at) {
   const size_t place = (size_t)(at - layer->text);
-  return layer->bare && (place == layer->header->guard || place == layer->header->guard_end);
+  return layer->guard.found && (place == layer->guard.begin || place == layer->guard.end);
 }
 
 static int see_directive(struct inliner *in, struct layer *layer, const char *at, struct source_reader *reader) {
@@ -435,9 +451,13 @@ int headers_inline(struct headers *headers, const struct headers_request *reques
   if (!in) return error_memory(err);
   *in = (struct inliner){.headers = headers, .request = request, .out = out, .err = err ? err : &error};
   struct layer layer = {.text = text_get(request->body), .length = request->body->length};
+  int line;
+  layer.guard = find_guard(request->body, &in->word);
+  if (layer.guard.found) locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
   int status = inline_layer(in, &layer);
-  if (!status && (out->failed || in->word.failed)) status = error_memory(err);
+  if (!status && (out->failed || in->word.failed || in->guarded.failed)) status = error_memory(err);
   text_free(&in->word);
+  text_free(&in->guarded);
   free(in);
   return status;
 }

@@ -68,6 +68,25 @@ static void test_toolkit(void **state) {
                 "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
+/* A file in an include guard of its own is as one without: its headers come before all macros. */
+static void test_guarded_file(void **state) {
+  static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"}, {NULL, NULL}};
+  (void)state;
+  assert_source(
+      TUNED(""),
+      "// by us\n#ifndef T_CU // once\n#define T_CU\n#include <cuda_fp16.h>\n#include \"a.h\"\nint a = n;\n" KERNEL
+      "#endif // T_CU\n",
+      files,
+      "#line 4 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#include <cuda_bf16.h>\n"
+      "#line 1 \"prologue\"\n\n#define n 1000\n\n#line 1 \"T/t.cu\"\n// by us\n\n#define T_CU\n\n"
+      "#line 1 \"T/a.h\"\n#line 2 \"T/a.h\"\n\n#line 6 \"T/t.cu\"\nint a = n;\n" KERNEL "\n");
+  /* With a branch, or something behind it, it is no guard. */
+  assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n", NULL,
+                "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n");
+  assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#endif\n" KERNEL, NULL,
+                "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#endif\n" KERNEL);
+}
+
 static void test_once(void **state) {
   static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"}, {NULL, NULL}};
   (void)state;
@@ -257,11 +276,11 @@ static void test_bad_values(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nested),    cmocka_unit_test(test_toolkit),        cmocka_unit_test(test_once),
-      cmocka_unit_test(test_folders),   cmocka_unit_test(test_memory),         cmocka_unit_test(test_hash),
-      cmocka_unit_test(test_outside),   cmocka_unit_test(test_outside_branch), cmocka_unit_test(test_links),
-      cmocka_unit_test(test_endless),   cmocka_unit_test(test_options),        cmocka_unit_test(test_defines),
-      cmocka_unit_test(test_reference), cmocka_unit_test(test_bad_values),
+      cmocka_unit_test(test_nested),       cmocka_unit_test(test_toolkit),   cmocka_unit_test(test_once),
+      cmocka_unit_test(test_guarded_file), cmocka_unit_test(test_folders),   cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_hash),         cmocka_unit_test(test_outside),   cmocka_unit_test(test_outside_branch),
+      cmocka_unit_test(test_links),        cmocka_unit_test(test_endless),   cmocka_unit_test(test_options),
+      cmocka_unit_test(test_defines),      cmocka_unit_test(test_reference), cmocka_unit_test(test_bad_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
