@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common_types.h"
 #include "scopes.h"
 #include "source_text.h"
 
@@ -491,6 +492,14 @@ static int add_checks(struct walk *walk, struct text *out) {
   return CUGEN_OK;
 }
 
+static void add_common_types(const struct walk *walk, const struct assembly *in, struct text *out) {
+  struct common_types types = {.list = {{.used = false}}};
+  common_types_see(&types, text_get(walk->body), walk->body->length);
+  for (size_t i = 0; i < in->entry_count; i++)
+    common_types_see(&types, in->entries[i].text, strlen(in->entries[i].text));
+  common_types_write(&types, in->defines, out);
+}
+
 static int build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
   const struct names_input *in = &prologue->names->in;
   int status = walk_body(walk);
@@ -507,6 +516,7 @@ static int build(struct walk *walk, struct prologue *prologue, const struct asse
   text_add(out, assembly->defines);
   if (*assembly->defines) text_add_char(out, '\n');
   add_includes(walk, prologue, out);
+  add_common_types(walk, assembly, out);
   add_definitions(prologue, out);
   add_body(walk, out);
   status = add_checks(walk, out);

@@ -21,9 +21,9 @@ static bool is_one_of(struct source_token token, const char *const *words, size_
 
 /* Keywords that end in a type. */
 static bool is_type(struct source_token token) {
-  static const char *const words[] = {"int",  "float",  "double", "unsigned", "signed", "long",
-                                      "char", "short",  "bool",   "auto",     "half",   "uint",
-                                      "void", "float4", "float2", "int2",     "int4",   "dim3"};
+  static const char *const words[] = {"int",   "float",  "double", "unsigned", "signed", "long", "char",
+                                      "uchar", "ushort", "ulong",  "short",    "bool",   "auto", "half",
+                                      "uint",  "void",   "float4", "float2",   "int2",   "int4", "dim3"};
   if (is_one_of(token, words, sizeof words / sizeof *words)) return true;
   return token.kind == SOURCE_WORD && token.length > 2 && memcmp(token.at + token.length - 2, "_t", 2) == 0;
 }

@@ -36,15 +36,22 @@ static const char cub[] =
 /* clang-format on */
 #undef PART
 
+/* What kernels take from it: short names of types. Its names of C's own types are those of <stdint.h>. */
+static const char types[] =
+    "#pragma once\n#include <stdint.h>\n#include <stddef.h>\n"
+    "using uint = unsigned int;\nusing ushort = unsigned short;\nusing ulong = unsigned long;\n";
+
 int standard_list(const char **texts, const char **names) {
   int count = 0;
-  for (const struct standard_header *h = standard_headers; h->name && count + 1 < STANDARD_MOST; h++, count++) {
+  for (const struct standard_header *h = standard_headers; h->name && count + 2 < STANDARD_MOST; h++, count++) {
     texts[count] = h->text;
     names[count] = h->name;
   }
   texts[count] = cub;
-  names[count] = "cub/cub.cuh";
-  return count + 1;
+  names[count++] = "cub/cub.cuh";
+  texts[count] = types;
+  names[count++] = "sys/types.h";
+  return count;
 }
 
 const char *standard_text(const char *name) {

@@ -381,6 +381,7 @@ static void test_standard_headers(void **state) {
   text_free(&source);
   compile_text("#include <cstdint>\n#include <cuda/std/cstdint>\n__global__ void k(cuda::std::uint64_t *a, uint8_t) "
                "{ *a = INT8_MAX; }\n");
+  compile_text("#include <sys/types.h>\n__global__ void k(ulong *a, ushort b) { *a = (uint)b + (uint32_t)b; }\n");
   compile_text("#include <cuda/std/cstdint>\n#include <cstdint>\n__global__ void k(std::uint64_t *a, uint8_t) "
                "{ *a = INT8_MAX; }\n");
 }

@@ -130,12 +130,33 @@ static void test_clashes(void **state) {
                   "  in variant 'a bs=64'");
 }
 
+/* nvcc knows these from <sys/types.h>. */
+static void test_common_types(void **state) {
+  (void)state;
+  unchanged(TUNED(BS), "using uint = unsigned int;\nusing uchar = unsigned char;\n\n#define bs 64\n",
+            "__device__ uint f(uchar x) { return x + bs; }\n__global__ void k() {}\n");
+  unchanged(TUNED("entry 'k<ushort>',"), "using ushort = unsigned short;\n",
+            "template <class T> __global__ void k() {}\n");
+  unchanged(TUNED(""), "using uint = unsigned int;\n", "#define word uint\n__global__ void k() { word x; }\n");
+  /* The compiler decides where a branch does: twice the same type is none too many. */
+  unchanged(TUNED(""), "using ulong = unsigned long;\n",
+            "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x) {}\n");
+  /* Whatever the source declares itself, or an option of the config. */
+  unchanged(TUNED(""), "", "typedef unsigned long long ulong;\n__global__ void k(ulong x) {}\n");
+  unchanged(TUNED(""), "", "struct uchar { char x; };\nusing uint = int;\n__global__ void k(uint x, uchar y) {}\n");
+  unchanged(TUNED(""), "", "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y) {}\n");
+  unchanged(TUNED(""), "", "// uint\n__global__ void k() { unsigned uints, uint8_t; f(\"uint\"); }\n");
+  expanding_source(TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x) {}\n",
+                   "#define uint unsigned\n\n#line 1 \"T/t.cu\"\n__global__ void k(uint x) {}\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_entry_mentions), cmocka_unit_test(test_entry_values),
       cmocka_unit_test(test_entry_errors),   cmocka_unit_test(test_template_parameters),
       cmocka_unit_test(test_branches),       cmocka_unit_test(test_parameters_and_variables),
-      cmocka_unit_test(test_clashes),        cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_clashes),        cmocka_unit_test(test_common_types),
+      cmocka_unit_test(test_defaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
