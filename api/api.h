@@ -106,6 +106,8 @@ int api_nvrtc_version(const cugen *lib);
 
 /* ---- kernel.c ---- */
 int api_space(cugen_kernel *kernel, cugen_error *err);
+/* What cache_key.origin says of the config at this path. */
+int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err);
 int api_expander(cugen_kernel *kernel, cugen_error *err);
 /* Fills ops, device, described, fallback and nvrtc_version. device NULL: the first GPU, else the cpu device. */
 int api_choose_device(cugen_kernel *kernel, const char *device, cugen_error *err);

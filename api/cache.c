@@ -40,9 +40,14 @@ static int open_listing(cugen *lib, struct cache **cache, cugen_error *err) {
 /* A filter with the names in it found out. */
 struct meant {
   struct cache_filter filter;
-  struct text config;
+  struct text config, origin;
   struct device_description device;
 };
+
+static void meant_free(struct meant *meant) {
+  text_free(&meant->config);
+  text_free(&meant->origin);
+}
 
 static bool is_remembered(const char *config, const struct cache_space *spaces, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -60,20 +65,22 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
   return err ? err->status : CUGEN_ERROR_MISSING;
 }
 
-/* A kernel that is remembered, else the one that this config describes. */
-static int find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count, struct text *out,
-                       cugen_error *err) {
+/* A kernel that is remembered, else the one that this config describes: then *out knows its file, too. */
+static int find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count,
+                       struct meant *out, cugen_error *err) {
   struct config *config;
+  int status = CUGEN_OK;
   if (is_remembered(name, spaces, count)) {
-    text_add(out, name);
+    text_add(&out->config, name);
   } else {
-    int status = config_open(&lib->sources, name, &config, err);
+    status = config_open(&lib->sources, name, &config, err);
     if (status == CUGEN_ERROR_MISSING) return name_nearest(name, spaces, count, err);
     if (status) return status;
-    text_add(out, config->name);
+    text_add(&out->config, config->name);
+    status = api_origin(&lib->sources, config->path, &out->origin, err);
     config_close(config);
   }
-  return out->failed ? error_memory(err) : CUGEN_OK;
+  return out->config.failed ? error_memory(err) : status;
 }
 
 static int find_device(cugen *lib, const char *id, struct device_description *out, cugen_error *err) {
@@ -114,7 +121,8 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (!from) from = &all;
   int status = check_filter(from, err);
   if (status) return status;
-  out->filter = (struct cache_filter){NULL, from->device, from->problem, from->before, from->failed != 0};
+  out->filter = (struct cache_filter){
+      .device = from->device, .problem = from->problem, .before = from->before, .failed = from->failed != 0};
   if (from->device && strncmp(from->device, "cuda:", 5) == 0) {
     status = find_device(lib, from->device, &out->device, err);
     if (status) return status;
@@ -122,7 +130,7 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   }
   if (!from->config) return CUGEN_OK;
   status = cache_spaces(cache, &spaces, &count, err);
-  if (!status) status = find_config(lib, from->config, spaces, count, &out->config, err);
+  if (!status) status = find_config(lib, from->config, spaces, count, out, err);
   cache_spaces_free(spaces, count);
   out->filter.config = text_get(&out->config);
   return status;
@@ -161,7 +169,7 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
   for (size_t i = 0; !status && i < listing->count; i++)
     if (cache_filter_takes(&meant.filter, &listing->spaces[i]))
       describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
-  text_free(&meant.config);
+  meant_free(&meant);
   if (!status) *out = listing->sets;
   return status;
 }
@@ -170,6 +178,49 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
 static int check_writable(const cugen *lib, const char *what, cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written: nothing was %s", lib->cache_path, what);
+}
+
+/* The path that a config file had which is not there any more, in a folder that is. */
+static int name_gone(const char *name, struct text *out, cugen_error *err) {
+  struct text folder = {0};
+  path_folder(name, &folder);
+  char *real = folder.failed ? NULL : realpath(text_get(&folder), NULL);
+  const char *slash = strrchr(name, '/');
+  if (real) text_addf(out, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : name);
+  bool failed = folder.failed || out->failed;
+  free(real);
+  text_free(&folder);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* With a config that cannot be read any more, what was measured from its file is meant; *gone: there is some. */
+static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out, bool *gone,
+                     cugen_error *err) {
+  cugen_cache_filter rest = *from;
+  rest.config = NULL;
+  *gone = false;
+  meant_free(out);
+  int status = take_filter(lib, cache, &rest, out, err);
+  if (!status) status = name_gone(from->config, &out->origin, err);
+  if (!status && out->origin.length) status = cache_has_origin(cache, text_get(&out->origin), gone, err);
+  return status;
+}
+
+/* Of a config, what was measured from its file, and what is of no file that is known. */
+static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
+                        cugen_error *err) {
+  cugen_error why = {0};
+  bool gone = false;
+  int status = take_filter(lib, cache, from, out, &why);
+  bool unread = status == CUGEN_ERROR_MISSING || status == CUGEN_ERROR_CONFIG;
+  if (unread && from && from->config) {
+    int other = take_gone(lib, cache, from, out, &gone, err);
+    if (other) return other;
+  }
+  if (status && !gone) return error_set(err, status, "%s", why.message);
+  out->filter.unknown = !gone;
+  if (out->origin.length) out->filter.origin = text_get(&out->origin);
+  return CUGEN_OK;
 }
 
 /* ---- Removing and checking ------------------------------------------------------------------------------------- */
@@ -182,10 +233,10 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   int status = api_cache_to_read(lib, &cache, error);
-  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) status = take_removal(lib, cache, filter, &meant, error);
   if (!status) status = check_writable(lib, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
-  text_free(&meant.config);
+  meant_free(&meant);
   *out = (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes};
   return status;
 }
@@ -226,7 +277,7 @@ int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char 
     text_free(&lib->listing->wisdom);
     status = wisdom_export(cache, &meant.filter, &lib->listing->wisdom, records, error);
   }
-  text_free(&meant.config);
+  meant_free(&meant);
   if (status) return status;
   if (text) *text = text_get(&lib->listing->wisdom);
   return path ? file_write(path, text_get(&lib->listing->wisdom), lib->listing->wisdom.length, error) : CUGEN_OK;

@@ -80,20 +80,19 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
 }
 
 /* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
-static int name_origin(cugen_kernel *k, cugen_error *err) {
-  const char *path = k->config ? k->config->path : "";
-  bool memory = sources_holds(k->sources.files, path);
+int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err) {
+  bool memory = sources_holds(sources->files, path);
   char *real = memory ? NULL : realpath(path, NULL);
-  if (!real) text_add(&k->origin, memory ? "memory:" : "shipped:");
-  text_add(&k->origin, real ? real : path);
+  if (!real) text_add(out, memory ? "memory:" : "shipped:");
+  text_add(out, real ? real : path);
   free(real);
-  return k->origin.failed ? error_memory(err) : CUGEN_OK;
+  return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
 static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
                       cugen_error *err) {
   int status = config_open(&k->sources, config, &k->config, err);
-  if (!status) status = name_origin(k, err);
+  if (!status) status = api_origin(&k->sources, k->config ? k->config->path : "", &k->origin, err);
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
   if (!status) status = api_choose_device(k, k->lib->device, err);

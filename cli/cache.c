@@ -237,6 +237,20 @@ static int check_meaning(struct cli *cli) {
                   "say what to remove: a CONFIG, --problem, --device, --older-than, --failed, or --all");
 }
 
+/* A config's file stands for its own records; those of others with the kernel's name are left. */
+static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
+  const cugen_cache_set *sets;
+  size_t count;
+  cugen_error ignored;
+  if (!filter->config || filter->before || filter->failed || options_given(cli, OPTION_JSON)) return;
+  if (cugen_cache_list(cli->lib, filter, &sets, &count, &ignored) || !count) return;
+  if (strcmp(sets[0].config, filter->config) != 0)
+    cli_remark(cli,
+               "other config files call their kernel '%s', too: what was measured from them stays; "
+               "'cugen cache rm %s' means all of it",
+               sets[0].config, sets[0].config);
+}
+
 static int remove_records(struct cli *cli, const cugen_cache_filter *filter, const cugen_cache_counts *planned) {
   cugen_cache_counts counts;
   bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON), terminal = isatty(STDIN_FILENO);
@@ -256,6 +270,8 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter, con
   printf("Removed ");
   print_counts(&counts);
   puts(".");
+  fflush(stdout);
+  remark_others(cli, filter);
   return CUGEN_OK;
 }
 
@@ -270,7 +286,8 @@ int command_cache_rm(struct cli *cli) {
   if (counts.records || counts.history || counts.images) return remove_records(cli, &filter, &counts);
   if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
-  cli_remark_no_cache(cli);
+  fflush(stdout);
+  if (!cli_remark_no_cache(cli)) remark_others(cli, &filter);
   return CUGEN_OK;
 }
 

@@ -142,7 +142,8 @@ const struct cli_command cli_commands[] = {
     {"cache rm", "[CONFIG]", "remove records, and compiled kernels that nothing needs any more",
      "Removes the records that all the given options mean, with their history, and each compiled\n"
      "kernel that no remaining record can want. On a terminal it says what would go, and asks;\n"
-     "otherwise --yes is needed. CONFIG and --device are as in 'cugen cache ls'.",
+     "otherwise --yes is needed. CONFIG is a kernel's name or a config: then records that were\n"
+     "measured from another config file stay. --device is as in 'cugen cache ls'.",
      cache_rm_options, false, command_cache_rm},
     {"cache export", "[CONFIG]", "write what is remembered as text, to be imported elsewhere",
      "Writes the records that the options mean as wisdom: one line of JSON each, which stands for\n"

@@ -686,7 +686,8 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
                      cugen_error *error);
 
 /* Removes the records meant, and each image that no remaining record can want, in one transaction; whoever reads
-   meanwhile is not disturbed. really 0: only counts what would go. CUGEN_ERROR_IO: the cache can only be read. */
+   meanwhile is not disturbed. Of a config (not a kernel's name) these are the ones measured from that file, which need not
+   exist any more, and those of no known file, such as imported ones: another file's kernel of that name keeps its own. really 0: only counts what would go. CUGEN_ERROR_IO: the cache can only be read. */
 int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
                        cugen_error *error);
 

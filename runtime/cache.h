@@ -125,6 +125,9 @@ struct cache_filter {
   const char *problem;         /* "M=64 N=32": these are among the problem's values; NULL: any */
   int64_t before;              /* measured before that; 0: whenever */
   bool failed;                 /* only those that failed */
+  /* For cache_remove: measured from this config file; unknown: or it is not known from which. NULL: any. */
+  const char *origin;
+  bool unknown;
 };
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_space *space);
 
@@ -132,6 +135,8 @@ struct cache_removal {
   size_t spaces, records, history, images;
   int64_t image_bytes;
 };
+/* Whether there are records, or history, of this origin. */
+int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
 /* Removes them, and every image that no remaining record can want, in one transaction. really false: counts only. */
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
                  cugen_error *err);

@@ -109,7 +109,9 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_sp
 
 /* ---- Removing ------------------------------------------------------------------------------------------------- */
 
-#define RECORDS_MEANT "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ")"
+#define RECORDS_MEANT                                                                                                \
+  "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ") AND (?4 IS NULL OR origin = ?4 OR "     \
+  "(origin = '' AND ?5))"
 
 /* An image is made for a source; what was remembered before format 2 does not say which was its own. */
 #define IMAGES_UNWANTED                                                                                              \
@@ -120,7 +122,9 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_sp
 static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter, int64_t space) {
   return statement && sqlite3_bind_int64(statement, 1, space) == SQLITE_OK &&
          sqlite3_bind_int64(statement, 2, filter->before) == SQLITE_OK &&
-         sqlite3_bind_int(statement, 3, filter->failed) == SQLITE_OK;
+         sqlite3_bind_int(statement, 3, filter->failed) == SQLITE_OK &&
+         (!filter->origin || cache_bind_text(statement, 4, filter->origin)) &&
+         sqlite3_bind_int(statement, 5, filter->unknown) == SQLITE_OK;
 }
 
 static bool finish_query(sqlite3_stmt *statement, bool good) {
@@ -190,6 +194,17 @@ static int remove_meant(struct cache *cache, const struct cache_filter *filter, 
   if (!sqlite3_get_autocommit(cache->db)) cache_sql(cache->db, "ROLLBACK");
   cache_spaces_free(spaces.data, spaces.count);
   if (really && !status) shrink(cache);
+  return status;
+}
+
+int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err) {
+  pthread_mutex_lock(&cache->lock);
+  sqlite3_stmt *statement = cache_query(cache, "SELECT 1 FROM record WHERE origin = ?1 LIMIT 1");
+  int code = statement && cache_bind_text(statement, 1, origin) ? sqlite3_step(statement) : SQLITE_ERROR;
+  *has = code == SQLITE_ROW;
+  int status = code == SQLITE_ROW || code == SQLITE_DONE ? CUGEN_OK : cache_error(cache, "read", err);
+  sqlite3_finalize(statement);
+  pthread_mutex_unlock(&cache->lock);
   return status;
 }
 
