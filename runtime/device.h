@@ -162,6 +162,8 @@ struct device_ops {
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
   int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
+  /* Between two places on the device, ordered like a launch and as asynchronous. */
+  int (*copy)(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err);
   /* Rows of width bytes between packed or pitched places; either side may be host (the row finds out). */
   int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t rows, cugen_error *err);

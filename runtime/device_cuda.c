@@ -300,6 +300,7 @@ const struct device_ops cuda_device_ops = {
     .memory_check = cuda_memory_check,
     .upload = cuda_upload,
     .download = cuda_download,
+    .copy = cuda_copy,
     .copy_2d = cuda_copy_2d,
     .fill = cuda_fill,
     .load = cuda_load,

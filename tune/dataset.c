@@ -323,7 +323,8 @@ static int take_proofs(struct device *device, const struct dataset_request *requ
 static int build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
   int status = copy_spec(request->spec, &d->spec, err);
   d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
-  if (!status && !d->digests) status = error_memory(err);
+  d->kept = calloc(request->spec->argument_count + 1, sizeof *d->kept);
+  if (!status && (!d->digests || !d->kept)) status = error_memory(err);
   size_t sets = request->timed ? sets_wanted(device, &d->spec) : 1;
   if (!status) status = map_shared(d, request->shared, err);
   while (!status && d->set_count < sets) status = alloc_set(device, d, err);
@@ -385,9 +386,12 @@ void dataset_close(struct device *device, struct dataset *d) {
       if (d->sets[s][i].base || d->sets[s][i].device) device->ops->free(device, &d->sets[s][i]);
     free(d->sets[s]);
   }
+  for (size_t i = 0; d->kept && i < d->spec.argument_count; i++)
+    if (d->kept[i].device) device->ops->free(device, &d->kept[i]);
   if (d->staging.bytes) device->ops->free(device, &d->staging);
   unmap_shared(d);
   kernel_spec_free(&d->spec);
+  free(d->kept);
   free(d->digests);
   free(d);
 }
@@ -402,6 +406,40 @@ int dataset_prepare(struct device *device, struct dataset *d, cugen_error *err) 
     if (a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_SCRATCH)
       status = device->ops->fill(device, d->sets[0][i].device, is_kept_zero(a) ? 0 : 0xff, bytes, err);
     if (is_restored(a)) status = write_input(device, d, i, err);
+  }
+  return status;
+}
+
+bool dataset_changes(const struct dataset *d) {
+  size_t i = 0;
+  while (i < d->spec.argument_count && !is_restored(&d->spec.arguments[i])) i++;
+  return i < d->spec.argument_count;
+}
+
+/* Written anew for each variant: one before it may have written anywhere. */
+int dataset_keep(struct device *device, struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    struct memory *kept = &d->kept[i];
+    cugen_error no_room;
+    if (!is_restored(a)) continue;
+    if (!kept->device)
+      device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false, kept, &no_room);
+    if (kept->device) status = dataset_write_input(device, d, i, kept, err);
+  }
+  return status;
+}
+
+int dataset_renew(struct device *device, struct dataset *d, size_t set, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    const struct memory *to = &d->sets[set][i];
+    if (!is_restored(a)) continue;
+    status = d->kept[i].device
+                 ? device->ops->copy(device, to->device, d->kept[i].device, (size_t)kernel_argument_bytes(a), err)
+                 : dataset_write_input(device, d, i, to, err);
   }
   return status;
 }

@@ -16,7 +16,8 @@ struct dataset {
   uint64_t seed;
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
-  uint64_t *digests; /* one for each argument: of an input as it was filled */
+  struct memory *kept; /* one for each argument: a copy of what a kernel may change, from dataset_keep on */
+  uint64_t *digests;   /* one for each argument: of an input as it was filled */
   struct samples samples;
   char *shared; /* NULL: nothing is */
   size_t shared_bytes;
@@ -75,6 +76,12 @@ int dataset_write_input(struct device *device, const struct dataset *dataset, si
 
 /* Poisons what the kernel is to write in set 0 and restores what it changes in place, also inputs that it may overwrite. */
 int dataset_prepare(struct device *device, struct dataset *dataset, cugen_error *err);
+/* Whether a kernel may change what it is given: an inout, or an input that it may overwrite. */
+bool dataset_changes(const struct dataset *dataset);
+/* Keeps on the device what dataset_renew writes. Where there is no memory for it, that writes it from the host. */
+int dataset_keep(struct device *device, struct dataset *dataset, cugen_error *err);
+/* What a kernel may change of a set, as it was given; ordered like a launch. */
+int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cugen_error *err);
 /* CUGEN_ERROR_WRONG when one of set 0 was written over; all are whole afterwards. */
 int dataset_guards(struct device *device, const struct dataset *dataset, cugen_error *err);
 /* After a run of spec on set 0: guards, padding, results (by reference, verify kernel or both); the tolerances are spec's. *error as in verify_output.

@@ -14,12 +14,14 @@ static const double drop_ratio = 1.3;
 struct batch {
   struct call *const *calls;
   size_t count, next;
-  long repeats;
+  long repeats; /* launches that make a sample */
+  long group;   /* of these, launches that are timed without a pause */
+  const struct measure_renewal *renewal;
 };
 
-static int run_batch(void *context, cugen_error *err) {
+static int run_group(void *context, cugen_error *err) {
   struct batch *batch = context;
-  for (long i = 0; i < batch->repeats; i++) {
+  for (long i = 0; i < batch->group; i++) {
     int status = call_launch(batch->calls[batch->next], err);
     if (status) return status;
     batch->next = (batch->next + 1) % batch->count;
@@ -27,8 +29,26 @@ static int run_batch(void *context, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* The sets that the next group is launched on. */
+static int renew_group(const struct batch *batch, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (long i = 0; batch->renewal && i < batch->group && !status; i++)
+    status = batch->renewal->run(batch->renewal->context, (batch->next + (size_t)i) % batch->count, err);
+  return status;
+}
+
+/* In one group, or, where sets are renewed, in groups that use each set once. */
 static int time_batch(struct device *device, struct batch *batch, double *seconds, cugen_error *err) {
-  int status = device->ops->time(device, run_batch, batch, seconds, err);
+  const long most = batch->renewal ? (long)batch->count : batch->repeats;
+  int status = CUGEN_OK;
+  *seconds = 0;
+  for (long left = batch->repeats; left > 0 && !status; left -= batch->group) {
+    double spent = 0;
+    batch->group = left < most ? left : most;
+    status = renew_group(batch, err);
+    if (!status) status = device->ops->time(device, run_group, batch, &spent, err);
+    *seconds += spent;
+  }
   *seconds /= (double)batch->repeats;
   return status;
 }
@@ -68,8 +88,9 @@ static int size_batch(struct device *device, struct batch *batch, cugen_error *e
 }
 
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
-                  const struct measure_options *options, struct measurement *out, cugen_error *err) {
-  struct batch batch = {.calls = calls, .count = count, .repeats = 1};
+                  const struct measure_renewal *renewal, const struct measure_options *options,
+                  struct measurement *out, cugen_error *err) {
+  struct batch batch = {.calls = calls, .count = count, .repeats = 1, .renewal = renewal};
   double times[MOST_SAMPLES], spent = 0, least = (double)INFINITY;
   int wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES, taken = 0;
   *out = (struct measurement){0};

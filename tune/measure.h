@@ -12,15 +12,22 @@ struct measurement {
   bool dropped;                      /* clearly slower than `best`: stopped after the first samples */
 };
 
+/* Writes buffer set `set` as it was given, before each launch on it and outside of the time. */
+struct measure_renewal {
+  int (*run)(void *context, size_t set, cugen_error *err);
+  void *context;
+};
+
 struct measure_options {
   double best;    /* seconds that would be as good as the best variant so far; 0: none */
   double seconds; /* to spend at most, about */
   int samples;    /* wanted */
 };
 
-/* calls: one for each buffer set, used in turn. */
+/* calls: one for each buffer set, used in turn. renewal NULL: a launch may find what the one before it left. */
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
-                  const struct measure_options *options, struct measurement *out, cugen_error *err);
+                  const struct measure_renewal *renewal, const struct measure_options *options,
+                  struct measurement *out, cugen_error *err);
 
 /* Sorts times[0 .. count), count at least 1, and fills in the first five of *out. */
 void measure_summarise(double *times, int count, struct measurement *out);

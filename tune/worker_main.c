@@ -149,14 +149,29 @@ static bool verify_twice(struct device *device, struct plan *plan, const struct 
   return false;
 }
 
+struct renewing {
+  struct device *device;
+  struct dataset *dataset;
+};
+
+static int renew(void *context, size_t set, cugen_error *err) {
+  const struct renewing *r = context;
+  return dataset_renew(r->device, r->dataset, set, err);
+}
+
 static void time_on(struct device *device, struct plan *plan, struct dataset *dataset,
                     const struct measure_options *options, struct worker_result *result) {
   cugen_error err = {0};
   struct call *calls[DATASET_MOST_SETS] = {0};
-  int status = CUGEN_OK;
+  struct renewing renewing = {device, dataset};
+  const struct measure_renewal renewal = {renew, &renewing};
+  const bool changes = dataset_changes(dataset);
+  int status = changes ? dataset_keep(device, dataset, &err) : CUGEN_OK;
   for (size_t i = 0; i < dataset->set_count && !status; i++)
     status = call_bind(plan, dataset->sets[i], NULL, 0, &calls[i], &err);
-  if (!status) status = measure_calls(device, calls, dataset->set_count, options, &result->measurement, &err);
+  if (!status)
+    status = measure_calls(device, calls, dataset->set_count, changes ? &renewal : NULL, options,
+                           &result->measurement, &err);
   if (status) fail(result, worker_classify(err.message), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");
@@ -200,6 +215,7 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   cugen_error err = {0};
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
+  if (!status) status = dataset_renew(device, dataset, 0, &err);
   if (!status) status = launch_and_wait(device, call, &err);
   if (status) fail(result, worker_classify(err.message), &err);
   call_free(call);

@@ -165,11 +165,50 @@ static void an_input_may_be_overwritten(void **state) {
   cugen_kernel_close(kernel);
 }
 
+/* A launch finds what it indexes by as it was given, however many there were before it. */
+static void what_is_changed_is_an_index(void **state) {
+  cugen *lib = *state;
+  const char *const attributes[][2] = {{"input", ", overwrite = true"}, {"inout", ""}};
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+    struct text config = {0};
+    text_addf(&config,
+              "kernel 'order' {\n"
+              "  problem 'n' (1000),\n"
+              "  %s 'at' { dtype = 'i32', shape = { 'n' }, values = 'n - 1 - i0'%s },\n"
+              "  input 'x' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
+              "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+              "  reference 'order_reference.cu',\n"
+              "  implementation 'a' { template 'order.cu', grid { 'ceil_div(n, 64)' }, block { 64 } },\n"
+              "}\n",
+              attributes[i][0], attributes[i][1]);
+    add_text(lib, "order.lua", &config);
+    text_free(&config);
+    add(lib, "order.cu",
+        "__global__ void order(${params}) {\n"
+        "  const int i = blockIdx.x * 64 + threadIdx.x;\n"
+        "  if (i >= n) return;\n"
+        "  y[i] = x[at[i]];\n"
+        "  at[i] = 1000000000;\n"
+        "}\n");
+    add(lib, "order_reference.cu",
+        i ? "__global__ void order_reference(${params}) {\n"
+            "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+            "  if (t < sample_count) y[t] = x[at[t]], at[t] = 1000000000;\n"
+            "}\n"
+          : "__global__ void order_reference(${params}) {\n"
+            "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+            "  if (t < sample_count) y[t] = x[at[t]];\n"
+            "}\n");
+    runs(lib, "order.lua", "n=1000", "a", CUGEN_OUTCOME_OK, "");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(outputs_differ_in_size),
       cmocka_unit_test(a_reference_forgets_an_output),
       cmocka_unit_test(an_input_may_be_overwritten),
+      cmocka_unit_test(what_is_changed_is_an_index),
   };
   return cmocka_run_group_tests_name("results", tests, open_library, close_library);
 }

@@ -15,6 +15,7 @@
 #include "fake_cuda.h"
 #include "runtime/driver.h"
 #include "runtime/plan.h"
+#include "tune/measure.h"
 
 static struct fake_cuda *fake;
 static struct text fake_path;
@@ -100,7 +101,9 @@ static int work_copy(struct work *work, cugen_error *err) {
   int status = work->ops->fill(work->device, work->memory[0].device, 0xff, 64, err);
   if (!status) status = work->ops->upload(work->device, work->memory[0].device, data, sizeof data, err);
   if (!status) status = work->ops->copy_2d(work->device, work->pitched.device, 512, data, 16, 16, 3, err);
-  if (!status) status = work->ops->download(work->device, back, work->memory[0].device, sizeof back, err);
+  if (!status)
+    status = work->ops->copy(work->device, work->memory[1].device, work->memory[0].device, sizeof data, err);
+  if (!status) status = work->ops->download(work->device, back, work->memory[1].device, sizeof back, err);
   if (!status) assert_memory_equal(data, back, sizeof data);
   return status;
 }
@@ -728,6 +731,86 @@ static void test_launch_failure_names_the_launch(void **state) {
   device->ops->unload(device, loaded);
 }
 
+/* ---- Measuring ------------------------------------------------------------------------------------------------ */
+
+/* What a timed kernel changes: a set of which is dirty after a launch. */
+struct sets {
+  struct call *calls[3];
+  bool dirty[3];
+  bool timing;
+  long launches, renewals, stale, spans;
+  size_t next; /* the set of the next launch */
+};
+
+static struct sets sets;
+
+static void dirty_set(const struct fake_launch *launch) {
+  (void)launch;
+  sets.launches++;
+  sets.stale += sets.dirty[sets.next];
+  sets.dirty[sets.next] = true;
+  sets.next = (sets.next + 1) % 3;
+}
+
+static int clean_set(void *context, size_t set, cugen_error *err) {
+  struct sets *s = context;
+  (void)err;
+  assert_false(s->timing);
+  s->dirty[set] = false;
+  s->renewals++;
+  return CUGEN_OK;
+}
+
+/* Each span takes a tenth of a millisecond. */
+static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                     double *seconds, cugen_error *err) {
+  (void)device;
+  sets.timing = true;
+  int status = run(context, err);
+  sets.timing = false;
+  sets.spans++;
+  *seconds = 1e-4;
+  return status;
+}
+
+static void test_renewal(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct device_ops ops = *device->ops;
+  struct kernel_spec plain = {.launches = launches, .launch_count = 1};
+  const struct measure_renewal renewal = {clean_set, &sets};
+  const struct measure_options options = {.samples = 2, .seconds = 1};
+  struct measurement measured;
+  struct plan *plan;
+  cugen_error err;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
+  sets = (struct sets){0};
+  for (size_t i = 0; i < 3; i++) assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err), CUGEN_OK);
+  ops.time = time_sets;
+  fake->run = dirty_set;
+  const struct device_ops *const own = device->ops;
+  device->ops = &ops;
+  assert_int_equal(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err), CUGEN_OK);
+  /* Two launches to find out that 10 make a millisecond, 10 to warm up, two samples of 10, in groups of three sets. */
+  assert_int_equal(sets.launches, 32);
+  assert_int_equal(sets.renewals, 32);
+  assert_int_equal(sets.stale, 0);
+  assert_int_equal(sets.spans, 2 + 3 * 4);
+  assert_true(measured.seconds > 3.9e-5 && measured.seconds < 4.1e-5);
+  /* Without it, nothing comes between the launches of a sample. */
+  sets.launches = sets.renewals = sets.spans = 0;
+  assert_int_equal(measure_calls(device, sets.calls, 3, NULL, &options, &measured, &err), CUGEN_OK);
+  assert_int_equal(sets.launches, 32);
+  assert_int_equal(sets.renewals, 0);
+  assert_int_equal(sets.spans, 5);
+  assert_true(sets.stale > 0);
+  device->ops = own;
+  fake->run = NULL;
+  for (size_t i = 0; i < 3; i++) call_free(sets.calls[i]);
+  plan_close(plan);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_each_call_fails, reset_fake),
@@ -756,6 +839,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
   };
   return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);
 }
