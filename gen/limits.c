@@ -6,65 +6,122 @@
 const struct dimension_limit grid_limits[3] = {{"grid x", INT32_MAX}, {"grid y", 65535}, {"grid z", 65535}};
 const struct dimension_limit block_limits[3] = {{"block x", 1024}, {"block y", 1024}, {"block z", 64}};
 
+/* The limits of one launch under construction, in one of its steps. */
 struct list {
+  const struct config_launch *launch;
+  const struct value *slots;
+  int step;
   struct launch_limit *out;
   struct text *what;
   size_t count;
 };
 
-static struct text *add(struct list *list, struct launch_limit limit) {
-  list->out[list->count] = limit;
-  return &list->what[list->count++];
+static bool mentions(const struct launch_limit *limit, int slot) {
+  for (size_t i = 0; i < limit->count; i++) {
+    size_t count;
+    const int *slots = expr_slots(limit->factors[i], &count);
+    for (size_t s = 0; s < count; s++)
+      if (slots[s] == slot) return true;
+  }
+  return false;
+}
+
+/* Where it can be written what is limited; NULL: the step before has the same limit. name: "grid y", "grid y in step 3". */
+static struct text *add(struct list *list, const char *name, struct launch_limit limit) {
+  const bool stepped = mentions(&limit, list->launch->step_slot);
+  if (list->step && !stepped) return NULL;
+  limit.launch = list->launch;
+  limit.step = list->step;
+  struct text *what = &list->what[list->count];
+  list->out[list->count++] = limit;
+  text_add(what, name);
+  if (stepped) text_addf(what, " in step %d", list->step);
+  return what;
 }
 
 static void add_dimensions(struct list *list, const struct expr *const exprs[3],
                            const struct dimension_limit *limits) {
+  for (int i = 0; i < 3; i++) {
+    if (!exprs[i]) continue;
+    struct text *what =
+        add(list, limits[i].name,
+            (struct launch_limit){.factors = {exprs[i]}, .count = 1, .least = 1, .most = limits[i].most});
+    if (what) text_addf(what, ": 1 to %" PRId64, limits[i].most);
+  }
+}
+
+static int64_t fact(const struct list *list, enum device_fact which) {
+  return list->slots[which].type == VALUE_INT ? list->slots[which].integer : 0;
+}
+
+static void add_threads(struct list *list) {
+  struct launch_limit limit = {.least = INT64_MIN, .most = fact(list, DEVICE_FACT_max_threads_per_block)};
   for (int i = 0; i < 3; i++)
-    if (exprs[i])
-      text_addf(add(list, (struct launch_limit){{exprs[i]}, 1, 1, limits[i].most, NULL}), "%s: 1 to %" PRId64,
-                limits[i].name, limits[i].most);
+    if (list->launch->block[i]) limit.factors[limit.count++] = list->launch->block[i];
+  struct text *what = limit.count && limit.most > 0 ? add(list, "block", limit) : NULL;
+  if (what) text_addf(what, ": at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
 }
 
-static int64_t fact(const struct value *slots, enum device_fact which) {
-  return slots[which].type == VALUE_INT ? slots[which].integer : 0;
-}
-
-static void add_threads(struct list *list, const struct config_launch *launch, const struct value *slots) {
-  struct launch_limit limit = {.least = INT64_MIN, .most = fact(slots, DEVICE_FACT_max_threads_per_block)};
-  for (int i = 0; i < 3; i++)
-    if (launch->block[i]) limit.factors[limit.count++] = launch->block[i];
-  if (limit.count && limit.most > 0)
-    text_addf(add(list, limit), "block: at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
-}
-
-static void add_shared(struct list *list, const struct config_launch *launch, const struct value *slots) {
+static void add_shared(struct list *list) {
   /* The cpu device states a size for configs that ask, and runs larger ones: kernels of any GPU are to run there. */
-  int64_t most = fact(slots, DEVICE_FACT_is_gpu) ? fact(slots, DEVICE_FACT_shared_per_block_optin) : 0;
-  if (launch->shared && most > 0)
-    text_addf(add(list, (struct launch_limit){{launch->shared}, 1, 0, most, NULL}),
-              "shared: at most %" PRId64 " bytes (device.shared_per_block_optin)", most);
+  int64_t most = fact(list, DEVICE_FACT_is_gpu) ? fact(list, DEVICE_FACT_shared_per_block_optin) : 0;
+  if (!list->launch->shared || most <= 0) return;
+  struct text *what =
+      add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
+  if (what) text_addf(what, ": at most %" PRId64 " bytes (device.shared_per_block_optin)", most);
 }
 
-size_t launch_limits(const struct config_launch *launch, const struct value *slots, struct launch_limit *out,
-                     struct text *what) {
-  struct list list = {out, what, 0};
-  add_threads(&list, launch, slots); /* the first that is exceeded is what an error names */
+static void add_steps(struct list *list) {
+  struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_LAUNCHES};
+  struct text *what = limit.factors[0] ? add(list, "steps", limit) : NULL;
+  if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_LAUNCHES);
+  if (what) list->out[list->count - 1].launch = NULL; /* it holds whatever they are */
+}
+
+size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
+                     struct launch_limit *out, struct text *what) {
+  struct list list = {.launch = launch, .slots = slots, .step = step, .out = out, .what = what};
+  add_threads(&list); /* the first that is exceeded is what an error names */
   add_dimensions(&list, launch->block, block_limits);
   add_dimensions(&list, launch->grid, grid_limits);
-  add_shared(&list, launch, slots);
-  for (size_t i = 0; i < list.count; i++) list.out[i].steps = launch->steps;
-  if (launch->steps)
-    text_addf(add(&list, (struct launch_limit){{launch->steps}, 1, 0, KERNEL_MAX_LAUNCHES, NULL}), "steps: 0 to %d",
-              KERNEL_MAX_LAUNCHES);
+  add_shared(&list);
+  add_steps(&list);
   return list.count;
 }
 
-bool launch_limit_holds(const struct launch_limit *limit, const struct value *slots) {
-  int64_t product = 1, factor, steps;
-  if (limit->steps && !expr_eval_int(limit->steps, slots, &steps, NULL) && steps == 0) return true;
+bool launch_count_limit(const struct config_implementation *implementation, struct launch_limit *out,
+                        struct text *what) {
+  int64_t fixed = 0;
+  *out = (struct launch_limit){.sum = true};
+  for (size_t i = 0; i < implementation->launch_count; i++)
+    if (implementation->launches[i].steps)
+      out->factors[out->count++] = implementation->launches[i].steps;
+    else
+      fixed++;
+  out->least = 1 - fixed;
+  out->most = KERNEL_MAX_LAUNCHES - fixed;
+  if (out->count) text_addf(what, "launches: 1 to %d in all", KERNEL_MAX_LAUNCHES);
+  return out->count > 0;
+}
+
+/* Whether the launch has that step; the slots of its steps are then set. What cannot be evaluated has none. */
+static bool enter_step(const struct launch_limit *limit, struct value *slots) {
+  int64_t steps = 1;
+  if (!limit->launch || !limit->launch->steps) return true;
+  if (expr_eval_int(limit->steps, slots, &steps, NULL) || limit->step >= steps) return false;
+  slots[limit->launch->step_slot] = value_int(limit->step);
+  slots[limit->launch->steps_slot] = value_int(steps);
+  return true;
+}
+
+bool launch_limit_holds(const struct launch_limit *limit, struct value *slots) {
+  int64_t total = limit->sum ? 0 : 1, factor;
+  if (!enter_step(limit, slots)) return true;
   for (size_t i = 0; i < limit->count; i++) {
     if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return true;
-    if (__builtin_mul_overflow(product, factor, &product)) return false;
+    bool overflow =
+        limit->sum ? __builtin_add_overflow(total, factor, &total) : __builtin_mul_overflow(total, factor, &total);
+    if (overflow) return false;
   }
-  return product >= limit->least && product <= limit->most;
+  return total >= limit->least && total <= limit->most;
 }

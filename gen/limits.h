@@ -12,22 +12,31 @@ struct dimension_limit {
 };
 extern const struct dimension_limit grid_limits[3], block_limits[3];
 
-/* The product of the factors must lie between least and most. */
+/* The product of the factors, or their sum, must lie between least and most. */
 struct launch_limit {
-  const struct expr *factors[3];
+  const struct expr *factors[KERNEL_MAX_ENTRIES];
   size_t count;
+  bool sum;
   int64_t least, most;
-  const struct expr *steps; /* 0: the launch is left out, and its limits with it; NULL: 1 */
+  const struct config_launch *launch; /* whose step it is about; NULL: no step's */
+  const struct expr *steps;           /* how many it has, as launch_limit_holds is to evaluate it */
+  int step;                           /* a launch with fewer steps has no such limit */
 };
 
 enum { LAUNCH_LIMITS = 9 };
 
-/* Those of a launch: of each dimension that is given, of a block's threads, of dynamic shared memory, of its steps. slots: the device. What is
-   not known of it sets no limit. Returns how many. what[i]: "block: at most 1024 threads (device.max_threads_per_block)". */
-size_t launch_limits(const struct config_launch *launch, const struct value *slots, struct launch_limit *out,
-                     struct text *what);
+/* Those of a launch in one of its steps: of each dimension that is given, of a block's threads, of dynamic shared memory; with
+   step 0 also of the number of steps. Later steps have those alone that depend on the step. slots: the device. What is not known of it
+   sets no limit. Returns how many. what[i]: "block: at most 1024 threads (device.max_threads_per_block)", "grid y in step 3: 1 to 65535". */
+size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
+                     struct launch_limit *out, struct text *what);
 
-/* Whether the product is allowed. What cannot be evaluated is: its own error tells more when the variant is expanded. */
-bool launch_limit_holds(const struct launch_limit *limit, const struct value *slots);
+/* That of all launches together; false: no steps decide how many there are. */
+bool launch_count_limit(const struct config_implementation *implementation, struct launch_limit *out,
+                        struct text *what);
+
+/* Whether the product is allowed. What cannot be evaluated is: its own error tells more when the variant is expanded. Sets the
+   slots of the launch's steps. */
+bool launch_limit_holds(const struct launch_limit *limit, struct value *slots);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "space_walk.h"
 
+enum { STEPS_TRIED = 65536 }; /* combinations that are tried to tell how many steps a launch has at most */
+
 /* ---- One rule ---- */
 
 int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err) {
@@ -45,11 +47,13 @@ int rule_bind(const struct domain *domain, struct rule *rule, const struct expr 
   free(known);
   if (status) return status;
   const int *slots = expr_slots(rule->bound[rule->bound_count++], &count);
-  for (size_t i = 0; i < count; i++) note_tunable(rule, slots[i] - (int)first);
+  for (size_t i = 0; i < count; i++)
+    if ((size_t)slots[i] < domain->slot_count)
+      note_tunable(rule, slots[i] - (int)first); /* a launch's steps are none */
   return CUGEN_OK;
 }
 
-int rule_try(const struct domain *domain, const struct rule *rule, const struct value *slots, bool *holds) {
+int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots, bool *holds) {
   if (rule->limit.count) return *holds = launch_limit_holds(&rule->limit, slots), CUGEN_OK;
   if (rule->bound_count) return expr_eval_bool(rule->bound[0], slots, holds, NULL);
   *holds = false;
@@ -81,39 +85,78 @@ static int add_restriction(struct domain *domain, const struct config_restrictio
   return rule_bind(domain, rule, restriction->expr, err);
 }
 
-static int add_limit(struct domain *domain, int line, struct launch_limit limit, struct text *what,
+static int add_limit(struct domain *domain, int line, const struct launch_limit *limit, struct text *what,
                      cugen_error *err) {
   struct rule *rule;
   struct space_rule listed = {CUGEN_RESTRICTION_LIMIT, text_take(what), NULL, line, 0};
   int status = domain_add_rule(domain, listed, &rule, err);
-  for (size_t i = 0; i < limit.count && !status; i++) status = rule_bind(domain, rule, limit.factors[i], err);
+  for (size_t i = 0; i < limit->count && !status; i++) status = rule_bind(domain, rule, limit->factors[i], err);
   if (status) return status;
-  rule->limit = limit;
-  for (size_t i = 0; i < limit.count; i++) rule->limit.factors[i] = rule->bound[i];
-  if (!limit.steps) return CUGEN_OK;
-  status = rule_bind(domain, rule, limit.steps, err);
-  rule->limit.steps = rule->bound[limit.count];
+  rule->limit = *limit;
+  for (size_t i = 0; i < limit->count; i++) rule->limit.factors[i] = rule->bound[i];
+  if (!limit->launch || !limit->launch->steps) return CUGEN_OK;
+  status = rule_bind(domain, rule, limit->launch->steps, err);
+  rule->limit.steps = rule->bound[limit->count];
   return status;
 }
 
-/* Whether a combination says all of it. */
-static bool is_known(const struct domain *domain, const struct launch_limit *limit) {
-  for (size_t i = 0; i < limit->count; i++) {
-    size_t count;
-    const int *slots = expr_slots(limit->factors[i], &count);
-    if (count && (size_t)slots[count - 1] >= domain->slot_count) return false;
-  }
-  return true;
+/* The number of steps with the values that the slots have. What cannot be evaluated has none: the expansion says why. */
+static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
+  int64_t steps = 0;
+  if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
+  return steps < KERNEL_MAX_LAUNCHES ? steps : KERNEL_MAX_LAUNCHES;
 }
 
-static int add_limits(struct domain *domain, const struct config_launch *launch, cugen_error *err) {
+/* The most over all values of the tunables that stand at[0 .. count). */
+static int64_t most_over(const struct domain *domain, const struct config_launch *launch, const int *at,
+                         size_t count) {
+  int64_t most = 0;
+  if (!count) return steps_now(launch, domain->slots);
+  const struct config_tunable *tunable = &domain->implementation->tunables[*at - domain->config->first_tunable];
+  for (size_t i = 0; i < tunable->value_count && most < KERNEL_MAX_LAUNCHES; i++) {
+    domain->slots[*at] = tunable->values[i];
+    int64_t steps = most_over(domain, launch, at + 1, count - 1);
+    if (steps > most) most = steps;
+  }
+  return most;
+}
+
+/* As many as the launch can have, or as there may be at all where that is costly to tell. */
+static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
+  size_t count = 0, first = 0, combinations = 1;
+  if (!launch->steps) return 1;
+  const int *at = expr_slots(launch->steps, &count);
+  while (first < count && at[first] < domain->config->first_tunable) first++;
+  for (size_t i = first; i < count && combinations <= STEPS_TRIED; i++)
+    combinations *= domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
+  int64_t most =
+      combinations > STEPS_TRIED ? KERNEL_MAX_LAUNCHES : most_over(domain, launch, at + first, count - first);
+  return most ? most : 1; /* the number itself is limited with the first */
+}
+
+static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step, cugen_error *err) {
   struct launch_limit limits[LAUNCH_LIMITS];
   struct text what[LAUNCH_LIMITS] = {0};
-  size_t count = launch_limits(launch, domain->slots, limits, what);
+  size_t count = launch_limits(launch, step, domain->slots, limits, what);
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++)
-    if (is_known(domain, &limits[i])) status = add_limit(domain, launch->line, limits[i], &what[i], err);
+  for (size_t i = 0; i < count && !status; i++) status = add_limit(domain, launch->line, &limits[i], &what[i], err);
   for (size_t i = 0; i < count; i++) text_free(&what[i]);
+  return status;
+}
+
+static int add_limits(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  struct launch_limit all;
+  struct text what = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    const int64_t steps = most_steps(domain, launch);
+    for (int step = 0; step < steps && !status; step++) status = add_step_limits(domain, launch, step, err);
+  }
+  if (!status && launch_count_limit(implementation, &all, &what))
+    status = add_limit(domain, implementation->launches[0].line, &all, &what, err);
+  text_free(&what);
   return status;
 }
 
@@ -130,8 +173,7 @@ int domain_open_rules(struct domain *domain, const struct space_filter *filter, 
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->restriction_count && !status; i++)
     status = add_restriction(domain, &implementation->restrictions[i], err);
-  for (size_t i = 0; i < implementation->launch_count && !status; i++)
-    status = add_limits(domain, &implementation->launches[i], err);
+  if (!status) status = add_limits(domain, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
   if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
   return status;

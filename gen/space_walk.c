@@ -128,7 +128,7 @@ static void walk_free(struct walk *walk) {
 static int walk_start(struct walk *walk, const int64_t *fixed) {
   const struct domain *domain = walk->domain;
   walk->depth = domain->implementation->tunable_count;
-  walk->slots = malloc((domain->slot_count + 1) * sizeof *walk->slots);
+  walk->slots = malloc((domain->slot_count + 2) * sizeof *walk->slots);
   walk->levels = calloc(walk->depth + 1, sizeof *walk->levels);
   walk->masks = calloc(domain->rule_count + 1, sizeof *walk->masks);
   walk->words = calloc(total_words(domain), sizeof *walk->words);

@@ -13,10 +13,10 @@ enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 200000000 };
    it gives for the values of that one is kept until another of its tunables changes, that is, until the second deepest is
    given a value. */
 struct rule {
-  size_t index;               /* of the domain's listed */
-  int depth, hoist;           /* deepest and second deepest tunable; -1: none */
-  const struct expr *written; /* with all its names, for messages; NULL: no expression */
-  struct expr *bound[4];      /* the expression, or the limit's factors and steps */
+  size_t index;                               /* of the domain's listed */
+  int depth, hoist;                           /* deepest and second deepest tunable; -1: none */
+  const struct expr *written;                 /* with all its names, for messages; NULL: no expression */
+  struct expr *bound[KERNEL_MAX_ENTRIES + 1]; /* the expression, or the limit's factors and steps */
   size_t bound_count;
   struct launch_limit limit; /* count 0: none */
   struct value *one_of;
@@ -71,8 +71,8 @@ void domain_close_rules(struct domain *domain);
 int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err);
 /* Binds one more expression of the last rule. */
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr, cugen_error *err);
-/* Whether it allows what is in the slots. */
-int rule_try(const struct domain *domain, const struct rule *rule, const struct value *slots, bool *holds);
+/* Whether it allows what is in the slots; those of a launch's steps, two behind the others, are set by the way. */
+int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots, bool *holds);
 bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t tunable);
 
 /* ---- space_filter.c ---- */

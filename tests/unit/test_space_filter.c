@@ -68,8 +68,8 @@ static void check_limits(const char *launch, uint64_t valid, const char *rules) 
             "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" { 1, 64 },\n%s }",
             launch);
   if (open_space(&f, text_get(&text), NULL)) fail_msg("%s", f.err.message);
-  assert_int_equal(space_valid(f.space), valid);
   expect_rules(&f, rules);
+  assert_int_equal(space_valid(f.space), valid);
   close_space(&f);
   text_free(&text);
 }
@@ -84,8 +84,9 @@ static void test_limits(void **state) {
   check_limits("grid { 'a - 2', 'b * 1024' }, block { 32 }", 2,
                "k.lua:4: grid x: 1 to 2147483647 4\nk.lua:4: grid y: 1 to 65535 2\n");
   /* The limits of a launch that is left out are none. */
-  check_limits("steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' }", 4,
-               "k.lua:4: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  check_limits("launch { grid { 1 }, block { 32 } },\n"
+               "launch { steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' } }",
+               4, "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
   check_limits("steps 'b + 1', grid { 1 }, block { 32 }", 4, "k.lua:4: steps: 0 to 64 4\n");
   check_limits("grid { 1, 1, 66000 }, block { 32 }", 0, "k.lua:4: grid z: 1 to 65535 8\n");
   check_limits("grid { 1 }, block { 32 }, shared 'b * 1000'", 4,
@@ -94,6 +95,25 @@ static void test_limits(void **state) {
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 2\n");
   check_limits("launch { grid { 1 }, block { 'a * 64' } },\nlaunch { grid { 1 }, block { 'a * 256' } }", 4,
                "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  /* Each step has its limits; all together are at most as many as a plan takes. */
+  check_limits("steps 'a', grid { 1, '65534 + step' }, block { 32 }", 4, "k.lua:4: grid y in step 2: 1 to 65535 4\n");
+  check_limits("steps '3', grid { 1, 'b == 64 and step == 1 and 70000 or 1', '65533 + step * a' }, block { 32 }", 1,
+               "k.lua:4: grid y in step 1: 1 to 65535 1\nk.lua:4: grid z in step 1: 1 to 65535 4\n"
+               "k.lua:4: grid z in step 2: 1 to 65535 2\n");
+  check_limits("steps '2', grid { 'step == 1 and 2147483648 or a' }, block { 'a * pow(20, step)' }", 0,
+               "k.lua:4: grid x in step 1: 1 to 2147483647 8\n");
+  check_limits("steps 'b', grid { 1 }, block { 1, 1, 'step + a' }", 5,
+               "k.lua:4: block z in step 61: 1 to 64 1\nk.lua:4: block z in step 62: 1 to 64 1\n"
+               "k.lua:4: block z in step 63: 1 to 64 1\n");
+  check_limits("steps 'a', grid { 1 }, block { '256 * (step + 1)' }, shared '20000 * (steps - step)'", 4,
+               "k.lua:4: shared in step 0: at most 50000 bytes (device.shared_per_block_optin) 4\n");
+  check_limits("steps 'a', grid { 1 }, block { 32 }, shared '20000 * steps'", 4,
+               "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
+  check_limits(
+      "launch { steps 'a - 1', grid { 1 }, block { 32 } },\nlaunch { steps 'b - 1', grid { 1 }, block { 32 } }", 5,
+      "k.lua:4: launches: 1 to 64 in all 3\n");
+  check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b', grid { 1 }, block { 32 } }", 4,
+               "k.lua:4: launches: 1 to 64 in all 4\n");
   /* What the config says itself is said by it. */
   check_limits("where 'a < 3', grid { 1 }, block { 'a * 256' }", 4, "k.lua:4: where \"a < 3\" 4\n");
   /* What cannot be evaluated is not removed: the expansion says why. */
