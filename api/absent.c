@@ -20,17 +20,19 @@ bool api_prefer_present(const cugen *lib, struct device_description *description
   return false;
 }
 
-static bool fact_is_known(const struct device_description *device, int slot) {
-  return slot < 0 || slot >= DEVICE_FACT_COUNT || described_knows(device, (enum device_fact)slot);
+/* The name of a fact among those bits that nobody here knows; NULL: none. */
+static const char *unknown_fact(const struct device_description *device, uint32_t facts) {
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    if (facts >> i & 1 && !described_knows(device, (enum device_fact)i)) return device_fact_names[i];
+  return NULL;
 }
 
-/* The name of a fact that the expression needs and nobody here knows; NULL: none. */
-static const char *unknown_fact(const struct device_description *device, const struct expr *expr) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  for (size_t i = 0; i < count; i++)
-    if (!fact_is_known(device, slots[i])) return device_fact_names[slots[i]];
-  return NULL;
+static uint32_t facts_of(const struct expr *expr) {
+  size_t count;
+  uint32_t facts = 0;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) facts |= 1U << slots[i];
+  return facts;
 }
 
 /* Whether the problem, or what is known of the device, rules the implementation out: then nothing else is asked. */
@@ -43,56 +45,40 @@ static bool is_ruled_out(const cugen_kernel *k, const struct problem *problem,
   for (size_t i = 0; i < implementation->requirement_count && !out; i++) {
     const struct expr *expr = implementation->requirements[i].expr;
     bool met = true;
-    out = !unknown_fact(&k->device, expr) && expr_eval_bool(expr, slots, &met, NULL) == CUGEN_OK && !met;
+    out = !unknown_fact(&k->device, facts_of(expr)) && expr_eval_bool(expr, slots, &met, NULL) == CUGEN_OK && !met;
   }
   free(slots);
   return out;
 }
 
-static const char *unknown_in_implementation(const cugen_kernel *k, const struct problem *problem,
-                                             const struct config_implementation *implementation) {
-  const struct device_description *device = &k->device;
-  const char *name = NULL;
-  if (is_ruled_out(k, problem, implementation)) return NULL;
-  for (size_t i = 0; i < implementation->requirement_count && !name; i++)
-    name = unknown_fact(device, implementation->requirements[i].expr);
-  for (size_t i = 0; i < implementation->restriction_count && !name; i++)
-    name = unknown_fact(device, implementation->restrictions[i].expr);
-  for (size_t i = 0; i < implementation->tensor_count && !name; i++)
-    for (int d = 0; d < KERNEL_MAX_RANK && !name; d++) name = unknown_fact(device, implementation->tensors[i].box[d]);
-  for (size_t i = 0; i < implementation->launch_count && !name; i++) {
-    const struct config_launch *launch = &implementation->launches[i];
-    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->grid[d]);
-    for (int d = 0; d < 3 && !name; d++) name = unknown_fact(device, launch->block[d]);
-    if (!name) name = unknown_fact(device, launch->shared);
-    if (!name) name = unknown_fact(device, launch->carveout);
-    if (!name) name = unknown_fact(device, launch->overlap);
-  }
-  return name;
-}
-
-static const char *unknown_in_argument(const struct device_description *device,
-                                       const struct config_argument *argument) {
-  const struct expr *exprs[] = {argument->dtype.expr, argument->layout.expr, argument->memory.expr, argument->pitch,
-                                argument->value,      argument->compiled,    argument->when};
-  const char *name = NULL;
-  for (size_t i = 0; i < sizeof exprs / sizeof *exprs && !name; i++) name = unknown_fact(device, exprs[i]);
-  for (int i = 0; i < argument->rank && !name; i++) name = unknown_fact(device, argument->shape[i]);
-  for (int i = 0; i < argument->field_count && !name; i++) name = unknown_fact(device, argument->fields[i].value);
-  return name;
+static int refuse_fact(const cugen_kernel *k, const char *name, const char *text, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s: the config uses %s, which only the device itself can tell, and %s is not here; do this on a "
+                   "machine that has it, or name a GPU that is described ('cugen devices')",
+                   k->config->path, name, text);
 }
 
 int api_check_facts(const cugen_kernel *k, const struct problem *problem, const char *text, cugen_error *err) {
   const char *name = NULL;
-  for (size_t i = 0; i < k->config->implementation_count && !name; i++)
-    name = unknown_in_implementation(k, problem, &k->config->implementations[i]);
-  for (size_t i = 0; i < k->config->argument_count && !name; i++)
-    name = unknown_in_argument(&k->device, &k->config->arguments[i]);
+  for (size_t i = 0; i < k->config->implementation_count && !name; i++) {
+    const struct config_implementation *implementation = &k->config->implementations[i];
+    if (!is_ruled_out(k, problem, implementation)) name = unknown_fact(&k->device, implementation->facts);
+  }
+  if (!name) name = unknown_fact(&k->device, k->config->facts);
+  return name ? refuse_fact(k, name, text, err) : CUGEN_OK;
+}
+
+int api_expand(cugen_kernel *k, const struct variant *variant, struct kernel_spec *out, cugen_error *err) {
+  size_t count;
+  uint32_t facts = 0;
+  int status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, variant, out, err);
+  if (status) return status;
+  const bool *reads = expander_reads(k->expander, &count);
+  for (size_t i = 0; i < DEVICE_FACT_COUNT; i++) facts |= (uint32_t)reads[i] << i;
+  const char *name = unknown_fact(&k->device, facts);
   if (!name) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s: the config uses %s, which only the device itself can tell, and %s is not here; do this on a "
-                   "machine that has it",
-                   k->config->path, name, text);
+  kernel_spec_free(out);
+  return refuse_fact(k, name, k->device.fingerprint[0] ? k->device.fingerprint : k->arch, err);
 }
 
 /* A processor elsewhere has its records under its own text; the limits that a config sees are the same for all. */

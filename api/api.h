@@ -133,6 +133,8 @@ int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cug
 /* CUGEN_ERROR_USAGE when the config, where it can serve the problem, uses a fact of the device that nobody here knows; text
    names it. */
 int api_check_facts(const cugen_kernel *kernel, const struct problem *problem, const char *text, cugen_error *err);
+/* expand_variant for the kernel's problem and device. The same error where the source would have a fact that nobody here knows. */
+int api_expand(cugen_kernel *kernel, const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 /* CUGEN_ERROR_DEVICE when nothing can run, since the device is only described. */
 int api_check_present(const cugen_kernel *kernel, cugen_error *err);
 /* Whether the kernel's device is described and enough of it is known to predict for it. */

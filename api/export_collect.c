@@ -113,7 +113,7 @@ static bool same_code(const struct export_code *a, const struct export_code *b) 
 static int expand(cugen_kernel *k, uint64_t index, struct variant *variant, struct kernel_spec *spec,
                   cugen_error *err) {
   space_variant(k->space, index, variant, k->values);
-  return expand_variant(k->expander, k->config, &k->problem, &k->device.facts, variant, spec, err);
+  return api_expand(k, variant, spec, err);
 }
 
 /* The variant in C; without image. */

@@ -315,7 +315,7 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   int status = api_find_variant(k, variant, &index, error);
   if (!status) status = print_variant(k, index, &chosen, error);
   if (!status) status = api_expander(k, error);
-  if (!status) status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &chosen, &spec, error);
+  if (!status) status = api_expand(k, &chosen, &spec, error);
   if (status) return status;
   text_restart(&k->source);
   text_add(&k->source, spec.source);

@@ -206,6 +206,7 @@ struct config_implementation {
   struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
+  uint32_t facts; /* of the device, that its expressions mention: bit i is enum device_fact i */
 };
 
 /* Which tuned problem serves one that was not tuned: none, the nearest, or that of its bucket. */
@@ -249,6 +250,7 @@ struct config {
   int products_line;
   enum objective objective; /* what variants are ranked by */
   int objective_line;
+  uint32_t facts;                   /* of the device, that expressions outside of the implementations mention */
   int first_problem, first_tunable; /* slots */
   void *arena;
 };

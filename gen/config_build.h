@@ -37,6 +37,7 @@ struct build {
   size_t derived_count;
   struct config_restriction *restrictions;
   size_t restriction_count;
+  uint32_t facts; /* what the expressions read so far ask of the device: 1 << DEVICE_FACT_... */
 };
 
 /* ---- Errors ---- */

@@ -105,7 +105,9 @@ static int read_derived(struct build *build, const struct item *item, struct con
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
   text_addf(&what, "derive \"%s\"", out->name);
+  const uint32_t facts = build->facts;
   int status = read_expr(build, line, text_get(&what), &out->expr);
+  build->facts = facts; /* it asks nothing until it is mentioned */
   text_free(&what);
   return status ? status : scope_add(build, &(struct scope_name){out->name, ROLE_DERIVED, line, -1, out->expr});
 }
@@ -333,6 +335,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
   struct list list;
   struct text owner = {0};
   size_t shared_names = build->name_count;
+  const uint32_t shared_facts = build->facts;
+  build->facts = 0;
   out->line = item->declaration->line;
   if (!names_identifier(item->name))
     return build_fail(build, out->line, "'%.80s' cannot name an implementation: letters, digits and _ can",
@@ -345,6 +349,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
   if (!status) status = read_parts_of(build, &list, text_get(&owner), out);
   lua_pop(build->L, 1);
   scope_end(build, shared_names);
+  out->facts = build->facts;
+  build->facts = shared_facts;
   text_free(&owner);
   return status;
 }

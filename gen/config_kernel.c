@@ -268,6 +268,7 @@ static int read_body(struct build *build, int table, int line) {
   if (!status) status = read_products(build, &list);
   if (!status) status = read_objective(build, &list);
   if (!status) status = read_implementations(build, &list);
+  build->config->facts = build->facts;
   return status;
 }
 

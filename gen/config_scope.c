@@ -107,13 +107,27 @@ int scope_check_generated(struct build *build) {
 
 /* ---- Expressions ---- */
 
+_Static_assert(DEVICE_FACT_COUNT <= 32, "facts are bits of an uint32_t");
+
+static void note_facts(struct build *build, const struct expr *expr) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) build->facts |= 1U << slots[i];
+}
+
 struct expr_symbol scope_symbol(void *context, const char *name) {
-  const struct build *build = context;
+  struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
-  if (found && found->expr) return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
+  if (found && found->expr) {
+    note_facts(build, found->expr);
+    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
+  }
   if (found && found->slot >= 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = found->slot};
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
-    if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
+    if (strcmp(device_fact_names[i], name) != 0) continue;
+    build->facts |= 1U << i;
+    return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  }
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 

@@ -114,7 +114,8 @@ static bool allocate(struct names *names) {
   names->list = calloc(names->capacity, sizeof *names->list);
   names->buckets = calloc(names->bucket_count, sizeof *names->buckets);
   names->known = malloc((in->slot_count + 1) * sizeof *names->known);
-  return names->list && names->buckets && names->known;
+  names->facts = calloc(DEVICE_FACT_COUNT, sizeof *names->facts);
+  return names->list && names->buckets && names->known && names->facts;
 }
 
 int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
@@ -137,6 +138,7 @@ void names_close(struct names *names) {
   free(names->list);
   free(names->buckets);
   free(names->known);
+  free(names->facts);
   text_free(&names->texts);
   *names = (struct names){0};
 }
@@ -515,6 +517,7 @@ static void read_arguments(const struct names *names, bool *reads) {
 
 void names_reads(const struct names *names, bool *reads) {
   read_arguments(names, reads);
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];
     if (name->asked) read_name(names, name, false, reads);

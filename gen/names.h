@@ -57,6 +57,7 @@ struct names {
   size_t bucket_count;
   struct text texts; /* of the composed names */
   bool *known;       /* for each slot: compiled in, not passed at launch */
+  bool *facts;       /* of the device: those that the template asked for by `device` */
   bool all_known;
 };
 

@@ -452,22 +452,27 @@ static int unknown(lua_State *L, const char *name, const struct candidates *cand
   return luaL_error(L, "%s: unknown: neither in the config nor set in a //@ line before", name);
 }
 
-static int unknown_fact(lua_State *L) {
+/* __index of `device`, which is empty so that each fact that is asked for is seen. The facts are the first slots. */
+static int read_fact(lua_State *L) {
+  const struct names *names = lua_touserdata(L, lua_upvalueindex(1));
   struct candidates candidates = {.count = 0};
-  size_t prefix = strlen("device.");
+  const size_t prefix = strlen("device.");
+  const char *fact = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
+    if (strcmp(device_fact_names[i] + prefix, fact) != 0) continue;
+    names->facts[i] = true;
+    lua_pushinteger(L, names->in.slots[i].integer);
+    return 1;
+  }
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) add_candidate(&candidates, device_fact_names[i] + prefix);
   return unknown(L, luaL_tolstring(L, 2, NULL), &candidates);
 }
 
-static void push_device(lua_State *L, const struct value *slots) {
-  size_t prefix = strlen("device.");
-  lua_createtable(L, 0, DEVICE_FACT_COUNT);
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) { /* the facts are the first slots */
-    lua_pushinteger(L, slots[i].integer);
-    lua_setfield(L, -2, device_fact_names[i] + prefix);
-  }
+static void push_device(lua_State *L, const struct names *names) {
+  lua_createtable(L, 0, 0);
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, unknown_fact);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)names);
+  lua_pushcclosure(L, read_fact, 1);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
 }
@@ -509,7 +514,7 @@ static bool push_known(lua_State *L, struct renderer *renderer, const char *name
   if (push_name(L, renderer, name, length)) return true;
   if (push_formula(L, renderer, name)) return true;
   if (push_function(L, renderer, name) || push_global(L, name)) return true;
-  if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names->in.slots), true;
+  if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names), true;
   return false;
 }
 
