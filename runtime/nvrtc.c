@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "base/system.h"
 #include "standard.h"
 
@@ -273,8 +274,12 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   struct text lines = {0}, found = {0};
+  struct advice advice = {.request = request};
   add_log(log, DIAGNOSTIC_LINES, &found);
-  standard_advise(request->toolkit, text_get(&found), &lines);
+  for (const char *at = text_get(&found); *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    advice_add(&advice, at, strcspn(at, "\n"), NULL, &lines);
+    text_add_char(&lines, '\n');
+  }
   text_free(&found);
   if (result == NVRTC_ERROR_COMPILATION && lines.length)
     error_set(err, CUGEN_ERROR_COMPILE, "NVRTC refused the source:\n%s", text_get(&lines));

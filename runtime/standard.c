@@ -88,7 +88,7 @@ static bool is_core(const char *header) {
   return false;
 }
 
-static void advise_missing(const struct toolkit *toolkit, const char *header, struct text *out) {
+void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out) {
   if (is_core(header) && !toolkit->core.length) {
     text_addf(out,
               ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are not with the CUDA "
@@ -97,36 +97,10 @@ static void advise_missing(const struct toolkit *toolkit, const char *header, st
               text_get(&toolkit->include));
   } else if (has_libcuxx(toolkit, header)) {
     text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std", header);
-  } else if (!strchr(header, '/')) {
+  } else if (strchr(header, '.')) {
+    text_add(out, ": it is neither beside the file that includes it, nor in a folder of include_dirs, nor with CUDA");
+  } else {
     text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
     list_names(out);
-    text_add(out, "; a header of your own lies beside the file that includes it, or in a folder of include_dirs");
   }
-}
-
-static const char missing[] = "cannot open source file \"";
-static const char host_code[] = "__host__ function is not allowed in JIT mode";
-
-/* at: of the diagnostic. */
-static void advise(const struct toolkit *toolkit, const char *at, struct text *out) {
-  struct text header = {0};
-  if (strncmp(at, missing, strlen(missing)) != 0) {
-    text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
-                  "<cub/block/block_reduce.cuh>, not <cub/cub.cuh>");
-    return;
-  }
-  at += strlen(missing);
-  text_add_n(&header, at, strcspn(at, "\"\n"));
-  if (!header.failed) advise_missing(toolkit, text_get(&header), out);
-  out->failed |= header.failed;
-  text_free(&header);
-}
-
-void standard_advise(const struct toolkit *toolkit, const char *diagnostics, struct text *out) {
-  const char *file = strstr(diagnostics, missing), *host = strstr(diagnostics, host_code);
-  const char *at = host && (!file || host < file) ? host : file;
-  size_t length = at ? (size_t)(at - diagnostics) + strcspn(at, "\n") : strlen(diagnostics);
-  text_add_n(out, diagnostics, length);
-  if (at) advise(toolkit, at, out);
-  text_add(out, diagnostics + length);
 }

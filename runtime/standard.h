@@ -20,8 +20,7 @@ int standard_list(const char **texts, const char **names);
 /* Of one of these names. */
 const char *standard_text(const char *name);
 
-/* Appends a compiler's diagnostics; behind the first that says that a header cannot be opened, or is not for device code, on
-   its line, stands what to do. */
-void standard_advise(const struct toolkit *toolkit, const char *diagnostics, struct text *out);
+/* Appends what to do about a header that NVRTC does not find. */
+void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out);
 
 #endif

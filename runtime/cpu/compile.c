@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "runtime/advice.h"
 #include "runtime/standard.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
@@ -78,6 +79,16 @@ static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "cuda_bf16.h",
                                            "cuda_fp8.h",
                                            "cuda_runtime.h",
+                                           "cuda_runtime_api.h",
+                                           "cuda_device_runtime_api.h",
+                                           "builtin_types.h",
+                                           "driver_types.h",
+                                           "vector_types.h",
+                                           "vector_functions.h",
+                                           "device_functions.h",
+                                           "device_atomic_functions.h",
+                                           "math_functions.h",
+                                           "sm_30_intrinsics.h",
                                            "mma.h",
                                            "cuda.h",
                                            "device_launch_parameters.h",
@@ -305,16 +316,56 @@ static void add_line(struct text *out, const char *line, size_t length, const ch
   text_add_char(out, '\n');
 }
 
+/* gcc quotes in UTF-8 where the locale has that; a terminal, or a table that counts bytes, perhaps does not. */
+static void plain_quotes(struct text *text) {
+  size_t to = 0;
+  for (size_t at = 0; at < text->length; at++) {
+    const char *c = text->data + at;
+    const bool quote = !strncmp(c, "\xe2\x80\x98", 3) || !strncmp(c, "\xe2\x80\x99", 3);
+    text->data[to++] = quote ? '\'' : *c;
+    at += quote ? 2 : 0;
+  }
+  if (text->data) text->data[text->length = to] = '\0';
+}
+
+/* "In file included from a.h:3," and its like say where a diagnostic is: of them *from keeps the last place. */
+static bool is_context(const char *line, size_t length, struct text *from) {
+  static const char *const words[] = {": In function ", ": In member function ", ": At global scope:"};
+  static const char mark[] = " from ";
+  const char *at = memmem(line, length, mark, sizeof mark - 1);
+  if (at && (!strncmp(line, "In file included", 16) || *line == ' ') && strchr(",:", line[length - 1])) {
+    at += sizeof mark - 1;
+    text_clear(from);
+    text_add_n(from, at, length - 1 - (size_t)(at - line));
+    text_add_char(from, ':');
+    return true;
+  }
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (memmem(line, length, words[i], strlen(words[i]))) return true;
+  return false;
+}
+
 /* The first diagnostics, without the folder's name. */
-static int refuse(const struct job *job, const char *source, const char *compiler, int code, cugen_error *err) {
+static int refuse(const struct job *job, const struct compile_request *request, const char *compiler, int code,
+                  cugen_error *err) {
   enum { MOST_LINES = 6 };
-  struct text text = {0};
+  struct advice advice = {.request = request, .cpu = true};
+  struct text text = {0}, from = {0}, plain = {0};
   int lines = 0;
   for (const char *line = text_get(&job->log); *line && lines < MOST_LINES;) {
     size_t length = strcspn(line, "\n");
-    if (length) add_line(&text, line, without_quote(source, line, length), text_get(&job->folder)), lines++;
+    if (length && !is_context(line, length, &from)) {
+      text_clear(&plain);
+      add_line(&plain, line, without_quote(request->source, line, length), text_get(&job->folder));
+      plain_quotes(&plain);
+      advice_add(&advice, text_get(&plain), plain.length - 1, text_get(&from), &text);
+      text_add_char(&text, '\n');
+      lines++;
+    }
     line += length + (line[length] == '\n');
   }
+  text_free(&from);
+  text_free(&plain);
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
   if (!text.length)
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?", compiler, code);
@@ -383,7 +434,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;
-  return code ? refuse(job, request->source, compiler, code, err) : CUGEN_OK;
+  return code ? refuse(job, request, compiler, code, err) : CUGEN_OK;
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {

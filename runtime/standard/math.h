@@ -115,7 +115,7 @@ using ::tgamma;
 using ::tgammaf;
 using ::trunc;
 using ::truncf;
-#ifdef __CUDACC_RTC__
+#ifndef __CUGEN_CPU__
 using ::isfinite;
 using ::isinf;
 using ::isnan;
@@ -123,7 +123,7 @@ using ::signbit;
 #endif
 } // namespace std
 
-#ifndef __CUDACC_RTC__ /* macros of the host's */
+#ifdef __CUGEN_CPU__ /* macros of the host's */
 #undef isfinite
 #undef isinf
 #undef isnan

@@ -375,7 +375,8 @@ static void test_standard_headers(void **state) {
   struct text source = {0};
   text_add(&source,
            "#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>\n#include <cstddef>\n"
-           "#include <cstdio>\n#include <cassert>\n#include <cstdlib>\n#include <cstring>\n");
+           "#include <cstdio>\n#include <cassert>\n#include <cstdlib>\n#include <cstring>\n"
+           "#include <ctime>\n#include <stdbool.h>\n#include <inttypes.h>\n");
   text_add(&source, body);
   compile_text(text_get(&source));
   text_free(&source);
@@ -426,12 +427,14 @@ static void test_headers_that_are_not_there(void **state) {
       request_for("#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
   assert_refused(&request,
                  "mine/t.cu:7: catastrophic error: cannot open source file \"limits\": NVRTC has no C++ library; "
-                 "use <cuda/std/limits>, whose names are in cuda::std\n");
+                 "use <cuda/std/limits>, whose names are in cuda::std. If host code alone needs it");
   request.source = "#include <iostream>\n__global__ void k() {}\n";
   assert_refused(&request, "NVRTC has no C++ library, only these (each as <NAME.h> too): <cassert>");
+  request.source = "#line 3 \"k.cu\"\n#include <helper_of_hosts.h>\n__global__ void k() {}\n";
+  assert_refused(&request, ". If host code alone needs it, put '#ifndef __CUDACC_RTC__'");
   if (toolkit->core.length) {
     request.source = "#include <cub/device/device_reduce.cuh>\n__global__ void k() {}\n";
-    assert_refused(&request, "such as <cub/block/block_reduce.cuh>, not <cub/cub.cuh>");
+    assert_refused(&request, "such as <cub/block/block_reduce.cuh>.");
   }
   if (toolkit->core.length) {
     struct compiled compiled;
@@ -446,6 +449,19 @@ static void test_headers_that_are_not_there(void **state) {
   request.toolkit = &bare;
   request.source = "#include <cuda/std/nothing>\n__global__ void k() {}\n";
   assert_refused(&request, ": CUDA's core libraries");
+}
+
+/* A file for nvcc has host code as well. */
+static void test_host_code(void **state) {
+  (void)state;
+  static const char *const entry[] = {"k"};
+  struct compile_request request =
+      request_for("#line 1 \"k.cu\"\n__global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }\n", "sm_90a", entry, 1);
+  assert_refused(&request, ": 'go' is neither __global__ nor __device__, and so host code perhaps.");
+  request.source = "#line 1 \"k.cu\"\n__global__ void k() {}\n__host__ void go() {}\n";
+  assert_refused(&request, ": 'go' is a __host__ function.");
+  compile_text("__global__ void k() {}\n#ifndef __CUDACC_RTC__\n#include <vector>\n"
+               "int main() { std::vector<int> v; k<<<1, 1>>>(); }\n#endif\n");
 }
 
 /* ---- Time and threads ------------------------------------------------------------------------------------------ */
@@ -677,6 +693,7 @@ int main(void) {
       cmocka_unit_test(test_comments_change_nothing),
       cmocka_unit_test(test_half_header),
       cmocka_unit_test(test_standard_headers),
+      cmocka_unit_test(test_host_code),
       cmocka_unit_test(test_options),
       cmocka_unit_test(test_core_libraries),
       cmocka_unit_test(test_headers_that_are_not_there),

@@ -17,6 +17,7 @@ long long llabs(long long x) noexcept;
 
 #define __CUGEN_CPU__        1
 #define __CUDACC__           1
+#define __CUDACC_RTC__       1 /* what a source hides from NVRTC, host code, is hidden here, too */
 #define __CUDA_ARCH__        800
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0

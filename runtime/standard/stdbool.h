@@ -1,0 +1,1 @@
+/* bool is a word of C++. */

@@ -1,0 +1,147 @@
+/* What is said behind a compiler's diagnostic, of sources that were written for nvcc. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "runtime/advice.h"
+
+static struct toolkit toolkit;
+
+static void assert_advice(const char *source, bool cpu, const char *from, const char *line, const char *expected) {
+  const struct compile_request request = {.toolkit = &toolkit, .name = "t BS=4", .source = source};
+  struct advice advice = {.request = &request, .cpu = cpu};
+  struct text out = {0};
+  advice_add(&advice, line, strlen(line), from, &out);
+  assert_string_equal(text_get(&out), expected);
+  text_free(&out);
+}
+
+/* ---- Functions of the host ---- */
+
+#define PUT            " Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the kernel into a file of its own"
+#define UNMARKED(name) ": '" name "' is neither __global__ nor __device__, and so host code perhaps." PUT
+
+static const char functions[] = "#define N 4\n\n#line 1 \"k.cu\"\n"
+                                "__device__ float twice(float x) { return 2 * x; }\n" /* 1 */
+                                "struct pair { float sum() { return a + b; } float a, b; };\n"
+                                "namespace deep { extern \"C\" {\n" /* 3 */
+                                "// a comment's \" and its {\n"
+                                "template <class T = pair>\n" /* 5 */
+                                "static inline void\n"
+                                "launch(const T *x)\n"
+                                "{\n" /* 8 */
+                                "  char brace = '}';\n"
+                                "  add<<<1, 2>>>(x);\n" /* 10 */
+                                "}\n"
+                                "} }\n"
+                                "__host__ int check(int e) { return e; } __device__ int x[] = {f(1)};\n" /* 13 */
+                                "#if OTHER\n"
+                                "__global__ void k(int a) {\n" /* 15 */
+                                "#else\n"
+                                "__global__ void k(long a) {\n"
+                                "#endif\n"
+                                "  a = b;\n" /* 19 */
+                                "}\n"
+                                "#line 5 \"inc/h.h\"\n"
+                                "void prototype(cudaStream_t s);\n"
+                                "int main(void) { return 0; }\n" /* 6 */
+                                "__global__ void last(int *a) { *a = c; }\n";
+
+static void assert_function(const char *place, const char *advice) {
+  struct text line = {0}, expected = {0};
+  text_addf(&line, "%s: error: what", place);
+  text_addf(&expected, "%s%s", text_get(&line), advice);
+  assert_advice(functions, false, NULL, text_get(&line), text_get(&expected));
+  text_free(&line);
+  text_free(&expected);
+}
+
+static void test_host_functions(void **state) {
+  (void)state;
+  assert_function("k.cu:6", UNMARKED("launch"));
+  assert_function("k.cu:7:8", UNMARKED("launch"));
+  assert_function("k.cu:10", UNMARKED("launch"));
+  assert_function("k.cu:13", ": 'check' is a __host__ function." PUT);
+  assert_function("inc/h.h:5", UNMARKED("prototype"));
+  assert_function("inc/h.h:6", UNMARKED("main"));
+}
+
+static void test_functions_of_the_device(void **state) {
+  (void)state;
+  assert_function("k.cu:1", "");
+  assert_function("k.cu:2", "");
+  assert_function("k.cu:19", "");
+  assert_function("inc/h.h:7", "");
+  assert_function("inc/h.h:9", "");
+  assert_advice(functions, false, NULL, "k.cu:10: warning: what", "k.cu:10: warning: what");
+  assert_advice("__global__ void k() {\n  {", false, NULL, "t BS=4:2: error: what", "t BS=4:2: error: what");
+}
+
+/* ---- Headers ---- */
+
+#define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
+
+static void test_missing_headers(void **state) {
+  static const char source[] = "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
+  (void)state;
+  assert_advice(
+      source, false, NULL, "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
+      "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is neither beside the file "
+      "that includes it, nor in a folder of include_dirs, nor with CUDA" HOST);
+#define CPU                                                                                                          \
+  ": it is neither beside the file that includes it, nor in a folder of include_dirs, and the cpu device has few "   \
+  "of CUDA's headers: --device takes a GPU, too, or a described one such as model:H200" HOST
+  assert_advice(source, true, NULL, "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory",
+                "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory" CPU);
+  assert_advice(source, true, NULL, "k.cu:4:10: fatal error: 'helper_cuda.h' file not found",
+                "k.cu:4:10: fatal error: 'helper_cuda.h' file not found" CPU);
+}
+
+static void put(const char *folder, const char *name, const char *content) {
+  struct text path = {0};
+  text_addf(&path, "%s/%s", folder, name);
+  assert_int_equal(file_put(text_get(&path), content, strlen(content), NULL), CUGEN_OK);
+  text_free(&path);
+}
+
+/* NVRTC does not say which #include leads to a file of the toolkit's. */
+static void test_headers_that_lead_astray(void **state) {
+  static const char source[] = "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
+  struct text line = {0}, expected = {0};
+  (void)state;
+  assert_int_equal(folder_temporary(&toolkit.include, NULL), CUGEN_OK);
+  const char *folder = text_get(&toolkit.include);
+  put(folder, "good.h", "#include <blas_none.h>\n");
+  put(folder, "blas.h", "/* */\n#  include \"blas.h\"\n#include \"blas_api.h\"\n");
+  put(folder, "blas_api.h", "broken\n");
+  text_addf(&line, "%s/blas_api.h:1: error: broken", folder);
+  text_addf(&expected, "inc/h.h:9: #include <blas.h>: %s: NVRTC takes device code only" HOST, text_get(&line));
+  assert_advice(source, false, NULL, text_get(&line), text_get(&expected));
+  text_clear(&line);
+  text_addf(&line, "%s/other.h:1: error: broken", folder); /* nobody leads there */
+  assert_advice(source, false, NULL, text_get(&line), text_get(&line));
+  folder_remove(folder);
+  text_free(&toolkit.include);
+  text_free(&line);
+  text_free(&expected);
+  /* gcc says it. */
+  assert_advice(source, true, "k.cu:3:", "/usr/include/x.h:7:1: error: broken",
+                "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device has few of CUDA's "
+                "headers: --device takes a GPU, too, or a described one such as model:H200" HOST);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_host_functions),
+      cmocka_unit_test(test_functions_of_the_device),
+      cmocka_unit_test(test_missing_headers),
+      cmocka_unit_test(test_headers_that_lead_astray),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
