@@ -301,8 +301,13 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
     if (top[i].integer < 0 || top[i].integer >= buffer->shape[i]) return TROUBLE_INDEX;
     offset += top[i].integer * buffer->stride[i];
   }
-  double value = buffer->load(buffer->data, offset); /* NOLINT(clang-analyzer-core.NullDereference): likewise */
-  *top = buffer->whole ? value_int((int64_t)value) : value_float(value);
+  int64_t whole = 0;
+  if (!buffer->get) { /* NOLINT(clang-analyzer-core.NullDereference): likewise */
+    *top = value_float(buffer->load(buffer->data, offset));
+    return TROUBLE_NONE;
+  }
+  if (!buffer->get(buffer->data, offset, &whole)) return TROUBLE_OVERFLOW;
+  *top = value_int(whole);
   return TROUBLE_NONE;
 }
 
@@ -386,7 +391,9 @@ static int explain_element(const struct expr *expr, const struct failure *failur
   value_print(failure->left, &value);
   error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text), text_get(&operation),
             text_get(&value));
-  if (failure->trouble == TROUBLE_INTEGERS)
+  if (failure->trouble == TROUBLE_OVERFLOW)
+    error_append(err, "and the element there does not fit into 64 bits with a sign");
+  else if (failure->trouble == TROUBLE_INTEGERS)
     error_append(err, "which is no whole number");
   else
     error_append(err, "and there are 0 to %lld", (long long)failure->right.integer - 1);

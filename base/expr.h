@@ -53,11 +53,12 @@ int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *o
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err);
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err);
 
-/* A buffer whose elements an expression reads. Those of a whole type are integers there. */
+/* A buffer whose elements an expression reads. Those of an integer type are integers there. */
 struct expr_buffer {
   const void *data;
   double (*load)(const void *from, int64_t index);
-  bool whole;
+  bool (*get)(const void *from, int64_t index,
+              int64_t *value); /* of an integer type, else NULL; false: past 64 bits */
   int64_t shape[4], stride[4];
 };
 /* As expr_eval, of an expression with elements: buffers has one for each number that find gave. */

@@ -55,7 +55,7 @@ struct config_data {
   /* DATA_VALUES: sees, besides device, problem and shared tunables, the slots from config_data_slot on, the element's number
      and its coordinates, and elements of arguments by their numbers. */
   const struct expr *values;
-  const double *list; /* DATA_LIST: row-major */
+  const struct value *list; /* DATA_LIST: numbers, row-major */
   size_t list_count;
   const char *file;      /* DATA_FILE, DATA_GENERATOR: looked for as a template is */
   const char *generator; /* the kernel in it; NULL: the only one */

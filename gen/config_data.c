@@ -1,6 +1,6 @@
 /* The data of an input that is no fill: values = "expression" or a list, file, generator. See config_build.h. */
 #include <lua.h>
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config_build.h"
@@ -113,20 +113,15 @@ static int read_expression(struct build *build, struct config_argument *argument
 
 /* ---- values = { 1, 2, 1 } ---- */
 
-/* Test data is computed in double: a whole number that has more digits would not be what was written. */
 static int read_number(struct build *build, struct config_argument *argument, const char *what, lua_Integer number,
-                       double *out) {
-  static const lua_Integer most = (lua_Integer)1 << 53;
+                       struct value *out) {
   lua_State *L = build->L;
   if (lua_type(L, -1) == LUA_TTABLE)
     return build_fail(build, argument->line, "%s has a list inside: all elements stand in one, row by row", what);
   if (lua_type(L, -1) != LUA_TNUMBER)
     return build_fail(build, argument->line, "%s: number %lld of the list is a %s, not a number", what,
                       (long long)number, lua_typename(L, lua_type(L, -1)));
-  if (lua_isinteger(L, -1) && (lua_tointeger(L, -1) > most || lua_tointeger(L, -1) < -most))
-    return build_fail(build, argument->line, "%s: number %lld of the list has more than 53 bits", what,
-                      (long long)number);
-  *out = lua_tonumber(L, -1);
+  *out = lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
   return CUGEN_OK;
 }
 
@@ -137,7 +132,7 @@ static int read_list_values(struct build *build, struct config_argument *argumen
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
   if (length < 1 || keys != length)
     return build_fail(build, argument->line, "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
-  double *list = arena_array(build->arena, (size_t)length, sizeof *list);
+  struct value *list = arena_array(build->arena, (size_t)length, sizeof *list);
   if (!list) return build_memory(build);
   for (lua_Integer i = 1; i <= length && !status; i++) {
     lua_rawgeti(L, table, i);
@@ -192,12 +187,23 @@ static void describe_values(const struct config *config, const struct config_dat
   }
 }
 
+/* The numbers as doubles, and what a double cannot hold of a whole one. */
+static void describe_list(const struct config_data *data, struct text *out) {
+  for (size_t i = 0; i < data->list_count; i++) {
+    const struct value *value = &data->list[i];
+    const bool whole = value->type == VALUE_INT, large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
+    const double number = whole ? (double)value->integer : value->real;
+    text_add_n(out, (const char *)&number, sizeof number);
+    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
+  }
+}
+
 void config_data_describe(const struct config *config, size_t i, const struct value *slots,
                           const struct kernel_argument *arguments, struct hash content, struct text *out) {
   const struct config_data *data = &config->arguments[i].data;
   text_addf(out, "%d\n", (int)data->kind);
   if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
-  if (data->kind == DATA_LIST) text_add_n(out, (const char *)data->list, data->list_count * sizeof *data->list);
+  if (data->kind == DATA_LIST) describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
   for (size_t k = 0; k < i; k++)

@@ -80,18 +80,14 @@ static int refuse_element(struct part *part, const struct walk *w, int status) {
   return status;
 }
 
-/* What an integer type cannot hold is no data: it would be another number. */
-static int store_value(struct part *part, struct walk *w, element_storer *store, element_loader *load,
-                       const struct value *value) {
-  const struct dtype *dtype = w->argument->dtype;
-  void *to = part->making->to;
-  double number = value->type == VALUE_INT ? (double)value->integer : value->real;
+/* What a type cannot hold is no data: it would be another number, or infinity. */
+static int store_value(struct part *part, struct walk *w, element_putter *put, const struct value *value) {
   struct text text = {0};
-  bool right = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  if (right) store(to, w->offset, number);
-  if (right && (dtype->floating || load(to, w->offset) == number)) return CUGEN_OK;
+  bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
+  if (number && put(part->making->to, w->offset, value)) return CUGEN_OK;
   value_print(*value, &text);
-  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text), dtype->name);
+  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text),
+            w->argument->dtype->name);
   text_free(&text);
   return refuse_element(part, w, CUGEN_ERROR_CONFIG);
 }
@@ -99,8 +95,7 @@ static int store_value(struct part *part, struct walk *w, element_storer *store,
 static int evaluate_range(struct part *part, struct value *slots) {
   const struct making *m = part->making;
   struct value *own = slots + config_data_slot(m->request->config);
-  element_storer *store = element_store_of(m->argument->dtype);
-  element_loader *load = element_load_of(m->argument->dtype);
+  element_putter *put = element_put_of(m->argument->dtype);
   struct walk w;
   walk_begin(&w, m->argument, part->first);
   for (; w.flat < part->last; walk_next(&w)) {
@@ -109,7 +104,7 @@ static int evaluate_range(struct part *part, struct value *slots) {
     for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
     int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
     if (status) return refuse_element(part, &w, status);
-    status = store_value(part, &w, store, load, &value);
+    status = store_value(part, &w, put, &value);
     if (status) return status;
   }
   return CUGEN_OK;
@@ -159,7 +154,7 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
     buffer->data = m->made[k];
   }
   buffer->load = element_load_of(a->dtype);
-  buffer->whole = !a->dtype->floating;
+  buffer->get = element_get_of(a->dtype);
   memcpy(buffer->shape, a->shape, sizeof buffer->shape);
   memcpy(buffer->stride, a->stride, sizeof buffer->stride);
   return CUGEN_OK;
@@ -202,13 +197,10 @@ static int make_list(struct making *m) {
     text_free(&shape);
     return CUGEN_ERROR_CONFIG;
   }
-  element_storer *store = element_store_of(a->dtype);
-  element_loader *load = element_load_of(a->dtype);
+  element_putter *put = element_put_of(a->dtype);
   int status = CUGEN_OK;
-  for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w)) {
-    const struct value value = value_float(m->data->list[w.flat]);
-    status = store_value(&part, &w, store, load, &value);
-  }
+  for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w))
+    status = store_value(&part, &w, put, &m->data->list[w.flat]);
   if (status) *m->err = part.error;
   return status;
 }

@@ -96,13 +96,14 @@ static double uniform(char kind, uint64_t bits) {
 /* ---- Any dtype ---- */
 
 /* dtype, C type, load from the C value v, store of the double d */
-#define ELEMENT_TYPES(X)                                                                                             \
+#define FLOAT_TYPES(X)                                                                                               \
   X(f32, float, v, d)                                                                                                \
   X(f64, double, v, d)                                                                                               \
   X(f16, uint16_t, small_load(half_format, v), small_store(half_format, d))                                          \
   X(bf16, uint16_t, small_load(bfloat_format, v), small_store(bfloat_format, d))                                     \
   X(e4m3, uint8_t, e4m3_load(v), e4m3_store(d))                                                                      \
-  X(e5m2, uint8_t, e5m2_load(v), e5m2_store(d))                                                                      \
+  X(e5m2, uint8_t, e5m2_load(v), e5m2_store(d))
+#define WHOLE_TYPES(X)                                                                                               \
   X(i8, int8_t, v, clamp(d, INT8_MIN, INT8_MAX))                                                                     \
   X(i16, int16_t, v, clamp(d, INT16_MIN, INT16_MAX))                                                                 \
   X(i32, int32_t, v, clamp(d, INT32_MIN, INT32_MAX))                                                                 \
@@ -111,6 +112,7 @@ static double uniform(char kind, uint64_t bits) {
   X(u16, uint16_t, v, clamp(d, 0, UINT16_MAX))                                                                       \
   X(u32, uint32_t, v, clamp(d, 0, UINT32_MAX))                                                                       \
   X(u64, uint64_t, v, clamp(d, 0, 0x1.fffffffffffffp63))
+#define ELEMENT_TYPES(X) FLOAT_TYPES(X) WHOLE_TYPES(X)
 
 static double clamp(double d, double low, double high) {
   return d < low ? low : d > high ? high : rint(d);
@@ -133,15 +135,62 @@ static double clamp(double d, double low, double high) {
 ELEMENT_TYPES(X)
 #undef X
 
+static bool is_whole(const struct value *value) {
+  return value->type == VALUE_INT;
+}
+
+static double number_of(const struct value *value) {
+  return is_whole(value) ? (double)value->integer : value->real;
+}
+
+/* A finite number stays finite. e4m3 has no infinity: its largest is 448, and the next number would be 480. */
+static bool is_held(const char *name, double number, double stored) {
+  if (isnan(number)) return true;
+  if (strcmp(name, "e4m3") == 0) return fabs(number) <= 464;
+  return isfinite(number) == isfinite(stored);
+}
+
+#define X(name, type, load, store)                                                                                   \
+  static bool put_##name(void *to, int64_t index, const struct value *value) {                                       \
+    const double d = number_of(value);                                                                               \
+    store_##name(to, index, d);                                                                                      \
+    return is_held(#name, d, load_##name(to, index));                                                                \
+  }
+FLOAT_TYPES(X)
+#undef X
+
+#define X(name, type, load, store)                                                                                   \
+  static bool get_##name(const void *from, int64_t index, int64_t *value) {                                          \
+    *value = (int64_t)((const type *)from)[index];                                                                   \
+    return #name[0] == 'i' || *value >= 0;                                                                           \
+  }                                                                                                                  \
+  static bool put_##name(void *to, int64_t index, const struct value *value) {                                       \
+    int64_t stored;                                                                                                  \
+    if (is_whole(value)) {                                                                                           \
+      ((type *)to)[index] = (type)value->integer;                                                                    \
+      return get_##name(to, index, &stored) && stored == value->integer;                                             \
+    }                                                                                                                \
+    if (isnan(value->real)) return false;                                                                            \
+    store_##name(to, index, value->real);                                                                            \
+    return load_##name(to, index) == value->real;                                                                    \
+  }
+WHOLE_TYPES(X)
+#undef X
+
 static const struct {
   const char *name;
   element_loader *load;
   element_storer *store;
+  element_putter *put;
+  element_getter *get;
   /* Elements flat, flat + step and so on, `stride` apart from `to` on. */
   void (*noise)(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, int64_t step);
 } types[] = {
-#define X(name, type, load, store) {#name, load_##name, store_##name, noise_##name},
-    ELEMENT_TYPES(X)
+#define X(name, type, load, store) {#name, load_##name, store_##name, put_##name, NULL, noise_##name},
+    FLOAT_TYPES(X)
+#undef X
+#define X(name, type, load, store) {#name, load_##name, store_##name, put_##name, get_##name, noise_##name},
+        WHOLE_TYPES(X)
 #undef X
 };
 
@@ -158,6 +207,14 @@ element_loader *element_load_of(const struct dtype *dtype) {
 
 element_storer *element_store_of(const struct dtype *dtype) {
   return types[find_type(dtype)].store;
+}
+
+element_putter *element_put_of(const struct dtype *dtype) {
+  return types[find_type(dtype)].put;
+}
+
+element_getter *element_get_of(const struct dtype *dtype) {
+  return types[find_type(dtype)].get;
 }
 
 double element_load(const struct dtype *dtype, const void *from, int64_t index) {

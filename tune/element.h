@@ -7,10 +7,17 @@
 typedef double element_loader(const void *from, int64_t index);
 /* Rounds to nearest, ties to even; saturates integers, and e4m3, which has no infinity. */
 typedef void element_storer(void *to, int64_t index, double value);
+/* Stores a number that a person gave. false: the type cannot hold it. Integers are exact; a finite number of a float type stays
+   finite, and is rounded to nearest. */
+typedef bool element_putter(void *to, int64_t index, const struct value *value);
+/* Of an integer type. false: the element does not fit into 64 bits with a sign. */
+typedef bool element_getter(const void *from, int64_t index, int64_t *value);
 
 /* For loops: the type is looked at once. */
 element_loader *element_load_of(const struct dtype *dtype);
 element_storer *element_store_of(const struct dtype *dtype);
+element_putter *element_put_of(const struct dtype *dtype);
+element_getter *element_get_of(const struct dtype *dtype); /* NULL: a float type */
 
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
