@@ -27,6 +27,7 @@ struct bench_data {
 
 /* The kernel that makes the data of one input. */
 struct bench_generator {
+  struct text name;
   struct kernel_spec spec;
   struct build *build;
 };
@@ -67,6 +68,7 @@ static void data_free(struct bench *bench, struct bench_data *data) {
   for (size_t i = 0; i < data->request.generator_count; i++) {
     build_release(bench->builds, data->generators[i].build);
     kernel_spec_free(&data->generators[i].spec);
+    text_free(&data->generators[i].name);
   }
   free(data->generators);
   free(data->request.generators);
@@ -141,21 +143,27 @@ static int finish_build(struct bench *bench, struct build *build, const char *wh
   return error_prefix(err, "%s does not compile", what);
 }
 
+static void name_generator(const struct config *config, size_t i, struct text *out) {
+  const struct config_argument *argument = &config->arguments[i];
+  const char *entry = argument->data.generator;
+  text_addf(out, "%s:%d: the generator %s%s%s of '%s'", config->path, argument->line, argument->data.file,
+            entry ? ":" : "", entry ? entry : "", argument->name);
+}
+
 static int make_generator(struct bench *bench, struct bench_data *data, size_t argument, const struct situation *in,
                           cugen_error *err) {
   const struct tune_target *t = bench->target;
   size_t place = data->request.generator_count;
   struct bench_generator *generator = &data->generators[place];
-  struct text what = {0};
   int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts, in->variant, argument,
                                 &generator->spec, err);
   if (status) return status;
   data->request.generator_count++;
-  data->request.generators[place] = (struct dataset_generator){.argument = argument, .spec = &generator->spec};
+  name_generator(t->config, argument, &generator->name);
+  data->request.generators[place] =
+      (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
   status = builds_request(bench->builds, &generator->spec, &generator->build, err);
-  text_addf(&what, "the generator of '%s'", data->spec.arguments[argument].name);
-  if (!status) status = finish_build(bench, generator->build, text_get(&what), err);
-  text_free(&what);
+  if (!status) status = finish_build(bench, generator->build, text_get(&generator->name), err);
   if (!status) data->request.generators[place].compiled = &generator->build->compiled;
   return status;
 }

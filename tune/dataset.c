@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "element.h"
+#include "generated.h"
 #include "inputs.h"
 #include "results.h"
 #include "verifier.h"
@@ -101,63 +102,23 @@ static int write_input(struct device *device, struct dataset *d, size_t i, cugen
   return dataset_write_input(device, d, i, &d->sets[0][i], err);
 }
 
-/* The generator's result, packed and in the wide dtype, into the shared memory as the buffer has it. */
-static int take_generated(struct device *device, struct dataset *d, size_t i, const struct memory *from,
-                          cugen_error *err) {
-  const struct kernel_argument *a = &d->spec.arguments[i];
-  const struct dtype *wide = dtype_find(a->dtype->wide);
-  int64_t count = element_count(a);
-  void *host = malloc((size_t)count * (size_t)wide->bytes);
-  if (!host) return error_memory(err);
-  int status = device->ops->download(device, host, from->device, (size_t)count * (size_t)wide->bytes, err);
-  char *to = d->shared + dataset_data_offset(&d->spec, i);
-  element_loader *load = element_load_of(wide);
-  element_storer *store = element_store_of(a->dtype);
-  if (!status) memset(to, 0xff, (size_t)kernel_argument_bytes(a));
-  for (int64_t k = 0; k < count && !status; k++) store(to, element_offset(a, k), load(host, k));
-  free(host);
-  return status;
-}
-
-static int launch_generator(struct device *device, const struct dataset_generator *generator,
-                            const struct memory *memory, long long count, cugen_error *err) {
-  void *extra[] = {&count};
-  struct plan *plan = NULL;
-  struct call *call = NULL;
-  int status = plan_open(device, generator->spec, generator->compiled, &plan, err);
-  if (!status) status = call_bind(plan, memory, extra, 1, &call, err);
-  if (!status) status = call_launch(call, err);
-  if (!status) status = device->ops->sync(device, err);
-  call_free(call);
-  plan_close(plan);
-  return status;
-}
-
 /* The inputs before it are filled. */
 static int run_generator(struct device *device, struct dataset *d, const struct dataset_generator *generator,
                          cugen_error *err) {
   size_t i = generator->argument;
-  const struct kernel_argument *a = &d->spec.arguments[i];
-  int64_t count = element_count(a);
-  size_t bytes = (size_t)count * (size_t)dtype_find(a->dtype->wide)->bytes;
-  struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory), own = {0};
-  if (!memory) return error_memory(err);
-  for (size_t k = 0; k < i; k++)
+  struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory);
+  int status = memory ? CUGEN_OK : error_memory(err);
+  for (size_t k = 0; k < i && memory; k++)
     if (!generator->spec->arguments[k].absent) memory[k] = d->sets[0][k];
-  int status = CUGEN_OK;
   for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
     if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
-  if (!status) status = device->ops->alloc(device, MEMORY_DEVICE, bytes, true, &own, err);
-  memory[i] = own;
-  if (!status) status = device->ops->fill(device, own.device, 0xff, bytes, err);
-  if (!status) status = launch_generator(device, generator, memory, count, err);
-  if (!status) status = device->ops->memory_check(device, &own, err);
-  if (!status) status = take_generated(device, d, i, &own, err);
+  if (!status)
+    status = generated_make(device, &d->spec.arguments[i], generator, memory,
+                            d->shared + dataset_data_offset(&d->spec, i), err);
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
-  if (own.device) device->ops->free(device, &own);
   free(memory);
   if (!status) shared_head(d)->generated[i] = 1;
-  return status ? error_prefix(err, "the generator of '%s'", a->name), status : CUGEN_OK;
+  return status;
 }
 
 static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,

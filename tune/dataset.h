@@ -50,6 +50,7 @@ struct dataset_request {
 /* The kernel that makes an input's data. */
 struct dataset_generator {
   size_t argument;
+  const char *name; /* for messages: "c.lua:8: the generator keys.cu of 'k'" */
   const struct kernel_spec *spec;
   const struct compiled *compiled;
 };

@@ -240,6 +240,7 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
   wire_put_int(&payload, (int64_t)d->generator_count);
   for (size_t i = 0; i < d->generator_count; i++) {
     wire_put_int(&payload, (int64_t)d->generators[i].argument);
+    wire_put_string(&payload, d->generators[i].name);
     wire_put_spec(&payload, d->generators[i].spec);
     wire_put_compiled(&payload, d->generators[i].compiled);
   }

@@ -367,8 +367,10 @@ static int read_generators(struct wire_reader *reader, struct dataset_parts *par
   int status = CUGEN_OK;
   if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
   for (int64_t i = 0; i < count && !status; i++) {
-    parts->generators[i] = (struct dataset_generator){(size_t)wire_get_int(reader), &parts->generator_specs[i],
-                                                      &parts->generator_compiled[i]};
+    parts->generators[i].argument = (size_t)wire_get_int(reader);
+    parts->generators[i].name = wire_get_string(reader);
+    parts->generators[i].spec = &parts->generator_specs[i];
+    parts->generators[i].compiled = &parts->generator_compiled[i];
     status = wire_get_spec(reader, &parts->generator_specs[i], err);
     if (!status) status = wire_get_compiled(reader, &parts->generator_compiled[i], err);
     parts->request.generator_count++;

@@ -1,0 +1,140 @@
+/* Generators of test data; see generated.h. */
+#include "generated.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+#include "verify.h"
+
+struct generation {
+  struct device *device;
+  const struct kernel_argument *argument;
+  const struct dtype *wide;
+  int64_t count;
+  size_t bytes; /* of the result, packed and in the wide type */
+  struct memory own;
+  struct plan *plan;
+  struct call *call;
+};
+
+/* ---- Running ---- */
+
+static int open_generation(struct generation *g, const struct dataset_generator *generator, struct memory *memory,
+                           cugen_error *err) {
+  long long count = g->count;
+  void *extra[] = {&count};
+  int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
+  memory[generator->argument] = g->own;
+  if (!status) status = plan_open(g->device, generator->spec, generator->compiled, &g->plan, err);
+  return status ? status : call_bind(g->plan, memory, extra, 1, &g->call, err);
+}
+
+static void close_generation(struct generation *g) {
+  call_free(g->call);
+  plan_close(g->plan);
+  if (g->own.device) g->device->ops->free(g->device, &g->own);
+}
+
+/* One launch, into memory that holds nothing but that byte before. */
+static int run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
+  const struct device_ops *ops = g->device->ops;
+  int status = ops->fill(g->device, g->own.device, poison, g->bytes, err);
+  if (!status) status = call_launch(g->call, err);
+  if (!status) status = ops->sync(g->device, err);
+  if (!status) status = ops->memory_check(g->device, &g->own, err);
+  return status ? status : ops->download(g->device, host, g->own.device, g->bytes, err);
+}
+
+/* ---- What it wrote ---- */
+
+static const unsigned char poisons[] = {0xff, 0x5a};
+
+static bool is_poison(const struct generation *g, const char *host, int64_t flat, unsigned char poison) {
+  for (int i = 0; i < g->wide->bytes; i++)
+    if ((unsigned char)host[flat * g->wide->bytes + i] != poison) return false;
+  return true;
+}
+
+/* The first element that holds its run's poison; again NULL: there was one run. -1: none. */
+static int64_t find_unwritten(const struct generation *g, const char *host, const char *again) {
+  for (int64_t i = 0; i < g->count; i++)
+    if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1]))) return i;
+  return -1;
+}
+
+static int refuse_element(const struct generation *g, int64_t flat, const char *before, const char *after,
+                          cugen_error *err) {
+  struct text place = {0};
+  verify_place(g->argument, flat, &place);
+  int status = error_set(err, CUGEN_ERROR_CONFIG, "%s%s%s", before, text_get(&place), after);
+  text_free(&place);
+  return status;
+}
+
+/* What looks like poison may be data: it is none when another poison stays, too. */
+static int check_written(struct generation *g, const char *host, cugen_error *err) {
+  if (find_unwritten(g, host, NULL) < 0) return CUGEN_OK;
+  char *again = malloc(g->bytes);
+  int status = again ? run_once(g, poisons[1], again, err) : error_memory(err);
+  const int64_t flat = status ? -1 : find_unwritten(g, host, again);
+  free(again);
+  if (flat < 0) return status;
+  return refuse_element(g, flat, "it does not write ",
+                        ": thread t < sample_count stores element t, and there is a thread for each element", err);
+}
+
+/* A number as a person writes it. */
+static void print_number(const struct generation *g, const char *host, int64_t flat, struct text *out) {
+  int64_t whole = 0;
+  element_getter *get = element_get_of(g->wide);
+  if (get && get(host, flat, &whole))
+    value_print(value_int(whole), out);
+  else
+    value_print(value_float(element_load(g->wide, host, flat)), out);
+}
+
+static int refuse_number(const struct generation *g, const char *host, int64_t flat, cugen_error *err) {
+  struct text after = {0};
+  text_add(&after, " = ");
+  print_number(g, host, flat, &after);
+  text_addf(&after, ", which is no number of dtype %s", g->argument->dtype->name);
+  int status = refuse_element(g, flat, "it writes ", text_get(&after), err);
+  text_free(&after);
+  return status;
+}
+
+static int take(const struct generation *g, const char *host, char *to, cugen_error *err) {
+  const struct kernel_argument *a = g->argument;
+  const size_t size = (size_t)a->dtype->bytes;
+  element_loader *load = element_load_of(g->wide);
+  element_putter *put = element_put_of(a->dtype);
+  memset(to, 0xff, (size_t)kernel_argument_bytes(a));
+  for (int64_t k = 0; k < g->count; k++) {
+    const int64_t offset = element_offset(a, k);
+    if (g->wide == a->dtype) {
+      memcpy(to + (size_t)offset * size, host + (size_t)k * size, size);
+      continue;
+    }
+    const struct value value = value_float(load(host, k));
+    if (!put(to, offset, &value)) return refuse_number(g, host, k, err);
+  }
+  return CUGEN_OK;
+}
+
+int generated_make(struct device *device, const struct kernel_argument *argument,
+                   const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err) {
+  struct generation g = {.device = device,
+                         .argument = argument,
+                         .wide = dtype_find(argument->dtype->wide),
+                         .count = element_count(argument)};
+  g.bytes = (size_t)g.count * (size_t)g.wide->bytes;
+  char *host = malloc(g.bytes);
+  int status = host ? open_generation(&g, generator, memory, err) : error_memory(err);
+  if (!status) status = run_once(&g, poisons[0], host, err);
+  if (!status) status = check_written(&g, host, err);
+  if (!status) status = take(&g, host, to, err);
+  close_generation(&g);
+  free(host);
+  return status ? error_prefix(err, "%s", generator->name), status : CUGEN_OK;
+}
