@@ -152,7 +152,7 @@ static int conclude(const cugen_check *out, size_t refused, cugen_error *err) {
                      out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
   if (!out->runs) return explain_nothing(out, err);
   if (!refused) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but the compiler refused %zu variant%s", refused,
+  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but %zu variant%s could not be checked", refused,
                    refused == 1 ? "" : "s");
 }
 
@@ -166,8 +166,7 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   k->check = calloc(1, sizeof *k->check);
   if (!k->check) return error_memory(err);
   int status = check(k, options, &k->check->result, err);
-  if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
-  cugen_error ignored;
+  cugen_error ignored; /* what was found until then is told whatever ended it */
   if (publish(k->check, out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, k->check->result.refused.count, err);
 }

@@ -104,8 +104,8 @@ static void print_several(size_t number, const char *what, const char *end) {
   printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
 }
 
-static void print_interrupted(const cugen_check *check) {
-  printf("\nInterrupted after %s of ", print_count(check->runs_done).text);
+static void print_interrupted(const cugen_check *check, bool interrupted) {
+  printf("\n%s after %s of ", interrupted ? "Interrupted" : "Ended", print_count(check->runs_done).text);
   print_several(check->runs_planned, "run",
                 check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
 }
@@ -130,8 +130,8 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
   if (!quiet) print_traffic(check);
-  if (interrupted)
-    print_interrupted(check);
+  if (interrupted || check->runs_done < check->runs_planned)
+    print_interrupted(check, interrupted);
   else if (!quiet && !check->finding_count && check->runs)
     printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
 }
@@ -237,7 +237,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   const double seconds = progress_now() - begin;
   progress_close(&progress);
   const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
-  const bool told = status == CUGEN_ERROR_WRONG || interrupted || check.skip_count;
+  const bool told = status == CUGEN_ERROR_WRONG || interrupted || check.skip_count || check.runs;
   if (status && !told) return status;
   if (json)
     *json = result_json(cli, &check, seconds, interrupted);

@@ -372,7 +372,8 @@ typedef struct cugen_check_traffic {
 /* What was not checked. */
 typedef struct cugen_check_skip {
   const char *what, *why; /* a variant or an implementation; what it needs that the cpu device has not */
-  int refused;            /* the compiler refused it; 0: by what the config says it is not for this device */
+  int refused;            /* the compiler refused it, or the problem's data and reference were not made in time; 0: by
+                             what the config says it is not for this device */
   size_t variants;        /* implementations, where what is one */
 } cugen_check_skip;
 
@@ -399,7 +400,7 @@ typedef struct cugen_check_options {
   size_t sample;                 /* so many of them, drawn at random */
   uint64_t seed;                 /* of the sample and of the input data; 0: 1 */
   int threads;                   /* runs at the same time; 0: as many as there are processors */
-  double timeout;                /* seconds that one run may take; 0: 60 */
+  double timeout;                /* seconds that one run may take, and the data and reference of one problem; 0: 60 */
   cugen_check_callback progress; /* NULL: none */
   void *context;                 /* for progress */
 } cugen_check_options;
@@ -430,8 +431,9 @@ typedef struct cugen_check {
    variant, all or sample: those, on the check problem and the sizes around it. What was set at cugen_kernel_open stays.
 
    CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
-   then. CUGEN_ERROR_COMPILE: nothing was found, but something in out->skips was refused by the compiler. CUGEN_ERROR_MISSING: there
+   then. CUGEN_ERROR_COMPILE: nothing was found, but something in out->skips was `refused`. CUGEN_ERROR_MISSING: there
    is no C++ compiler.
+   After another error *out has what was found before it.
    CUGEN_ERROR_EMPTY: nothing was checked; out->skips says why, and the message. What else is in out->skips was not checked,
    which is no error. */
 int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,

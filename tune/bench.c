@@ -36,7 +36,8 @@ struct bench_generator {
 
 int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
                cugen_error *err) {
-  *out = (struct bench){.target = target, .seed = options->seed, .data_most = DATA_BYTES};
+  *out = (struct bench){
+      .target = target, .seed = options->seed, .data_most = DATA_BYTES, .data_timeout = options->data_timeout};
   const struct builds_options builds = {.ops = target->ops,
                                         .toolkit = target->toolkit,
                                         .arch = target->arch,
@@ -115,7 +116,12 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
   char *shared = mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
   if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
   struct value *slots = shared_slots(bench, in);
-  const struct data_request request = {t->config, t->sources, slots, &data->spec, data->request.seed};
+  const struct data_request request = {.config = t->config,
+                                       .sources = t->sources,
+                                       .slots = slots,
+                                       .spec = &data->spec,
+                                       .seed = data->request.seed,
+                                       .timeout = bench->data_timeout};
   int status = slots ? data_make(&request, shared, err) : error_memory(err);
   free(slots);
   munmap(shared, data->shared_bytes);

@@ -17,13 +17,15 @@ struct bench {
   struct bench_data *data; /* datasets, the one asked for last first */
   size_t data_most;        /* results beyond so many bytes are given up, and computed again when they are needed */
   int64_t next_id;
+  double data_timeout;
 };
 
 struct bench_options {
   uint64_t seed;
   int threads;
-  double timeout; /* of one compile */
-  double until;   /* as in builds_options */
+  double timeout;      /* of one compile */
+  double until;        /* as in builds_options */
+  double data_timeout; /* of the values that this process computes, CUGEN_ERROR_DEVICE beyond it; 0: none */
   bool (*interrupted)(void *context);
   void *context;
 };

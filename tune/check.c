@@ -127,7 +127,7 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
 
 struct outcome {
   struct check *check;
-  const struct check_problem *problem;
+  struct check_problem *problem;
   const struct check_run *run;
   const struct probe_result *result;
   struct source_place places[2 * WATCH_MOST_FINDINGS];
@@ -229,6 +229,18 @@ static int keep_refused(const struct outcome *o, cugen_error *err) {
   return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
 }
 
+static int keep_without_data(const struct outcome *o, const char *reason, cugen_error *err) {
+  struct check *c = o->check;
+  struct text why = {0}, variant = {0};
+  text_addf(&why, "with %s: %s", o->problem->text, reason);
+  int status = check_list_print(&c->list, o->run, &variant, err);
+  if (!status) status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
+  if (!o->problem->no_data) o->problem->no_data = strdup(reason);
+  text_free(&why);
+  text_free(&variant);
+  return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
+}
+
 /* The variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
@@ -245,6 +257,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   const struct check_run *run = o->run;
   const struct probe_result *result = o->result;
   int status = CUGEN_OK;
+  if (result->without_data) return keep_without_data(o, result->reason, err);
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH)
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
@@ -267,7 +280,19 @@ static int processes_now(struct check *c) {
   return each;
 }
 
+/* Whether an earlier run has shown that there is no data for the problem. */
+static bool lacks_data(struct check *c, const struct check_run *run, int *status, cugen_error *err) {
+  struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
+  pthread_mutex_lock(&c->mutex);
+  const bool lacks = outcome.problem->no_data != NULL;
+  *status = lacks ? keep_without_data(&outcome, outcome.problem->no_data, err) : CUGEN_OK;
+  pthread_mutex_unlock(&c->mutex);
+  return lacks;
+}
+
 static int carry_out(struct check *c, struct probe *probe, const struct check_run *run, cugen_error *err) {
+  int lacking;
+  if (lacks_data(c, run, &lacking, err)) return lacking;
   struct check_problem *problem = &c->list.problems[run->problem];
   struct variant variant;
   struct probe_result result;

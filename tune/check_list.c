@@ -205,6 +205,10 @@ static int print_variant(const struct space *space, uint64_t index, struct text 
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err) {
+  return print_variant(list->problems[run->problem].space, run->index, out, err);
+}
+
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err) {
   const size_t first = list->families[list->problems[problem].family].first;
   struct text text = {0};
@@ -337,6 +341,7 @@ static void drop_problem(struct check_problem *p) {
   space_close(p->space);
   problem_free(&p->problem);
   free(p->text);
+  free(p->no_data);
 }
 
 void check_list_drop(struct check_list *list) {

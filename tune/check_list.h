@@ -9,7 +9,8 @@ struct check_problem {
   struct space *space;
   char *text;
   size_t family;
-  bool whole; /* its sizes are whole tiles */
+  bool whole;    /* its sizes are whole tiles */
+  char *no_data; /* NULL, or why its data and reference could not be made: it is not tried again */
 };
 
 /* Implementations that are checked on the same sizes: the kernel's check { }, or one of their own. */
@@ -42,6 +43,8 @@ int check_list_make(const struct tune_target *target, const struct check_options
 void check_list_free(struct check_list *list);
 /* Of all implementations, each on the first problem of its family. */
 uint64_t check_list_valid(const struct check_list *list);
+/* The run's variant. */
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err);
 
 /* ---- For check_sample.c ---- */
 

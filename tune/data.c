@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/npy.h"
+#include "base/system.h"
 #include "dataset.h"
 #include "element.h"
 #include "gen/data_files.h"
@@ -21,6 +22,7 @@ struct making {
   void *made[KERNEL_MAX_ARGUMENTS];                 /* of these, what was made for this alone */
   struct expr *bound;
   int slot_count;
+  double begin; /* by the clock */
   cugen_error *err;
 };
 
@@ -65,6 +67,8 @@ static void walk_next(struct walk *w) {
 
 /* ---- values = "expression" ---- */
 
+enum { LOOK_EVERY = 1 << 16 }; /* elements: at the clock */
+
 struct part {
   const struct making *making;
   int64_t first, last;
@@ -92,6 +96,13 @@ static int store_value(struct part *part, struct walk *w, element_putter *put, c
   return refuse_element(part, w, CUGEN_ERROR_CONFIG);
 }
 
+static int check_time(struct part *part) {
+  const double timeout = part->making->request->timeout;
+  if (!(timeout > 0) || clock_seconds() < part->making->begin + timeout) return CUGEN_OK;
+  return error_set(&part->error, CUGEN_ERROR_DEVICE,
+                   "not computed within %g s; a longer --timeout or a smaller problem may help", timeout);
+}
+
 static int evaluate_range(struct part *part, struct value *slots) {
   const struct making *m = part->making;
   struct value *own = slots + config_data_slot(m->request->config);
@@ -100,6 +111,7 @@ static int evaluate_range(struct part *part, struct value *slots) {
   walk_begin(&w, m->argument, part->first);
   for (; w.flat < part->last; walk_next(&w)) {
     struct value value;
+    if (w.flat % LOOK_EVERY == 0 && check_time(part)) return CUGEN_ERROR_DEVICE;
     own[0].integer = w.flat;
     for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
     int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
@@ -324,6 +336,7 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
                        .argument = &spec->arguments[i],
                        .data = &request->config->arguments[i].data,
                        .to = shared + dataset_data_offset(spec, i),
+                       .begin = clock_seconds(),
                        .err = err};
     int status = prefix(&m, make_one(&m, shared));
     if (status) return status;

@@ -12,6 +12,7 @@ struct data_request {
   const struct value *slots; /* with the shared tunables */
   const struct kernel_spec *spec;
   uint64_t seed;
+  double timeout; /* seconds for the values of one input, CUGEN_ERROR_DEVICE beyond them; 0: none */
 };
 
 /* Writes every input with such data to shared + dataset_data_offset. What generators make is left out. An error names the

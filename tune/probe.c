@@ -33,6 +33,7 @@ int probe_open(const struct tune_target *target, const struct device_facts *fact
   const struct bench_options bench = {.seed = options->seed,
                                       .threads = 1,
                                       .timeout = 120,
+                                      .data_timeout = options->timeout,
                                       .interrupted = options->interrupted,
                                       .context = options->context};
   if (!status) status = bench_open(&p->target, &bench, &p->bench, err);
@@ -102,10 +103,16 @@ static int run(struct probe *p, const struct problem *problem, const struct vari
                            .count_blocks = count_blocks,
                            .processes = (uint32_t)processes,
                            .timeout = p->options.timeout};
-  struct worker_result result;
+  struct worker_result result = {0};
   p->target.problem = problem;
   int status = bench_dataset(&p->bench, &p->spec, problem, false, variant, &job.real, err);
+  result.without_data = status == CUGEN_ERROR_DEVICE; /* it took too long */
   if (!status) status = worker_run(p->bench.worker, &job, &result, err);
+  if (result.without_data) {
+    fail(out, CUGEN_OUTCOME_TIMEOUT, err->message);
+    out->without_data = true;
+    return CUGEN_OK;
+  }
   if (status) return status;
   fail(out, result.outcome, result.reason);
   out->error = result.error;

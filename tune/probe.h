@@ -24,6 +24,7 @@ void probe_close(struct probe *probe);
 
 struct probe_result {
   const char *variant; /* full text; until the next run */
+  bool without_data;   /* the problem's data and reference could not be made, and reason says why: nothing ran */
   cugen_outcome outcome;
   char reason[1024];                 /* "" when ok */
   double error;                      /* largest, in units of the tolerance */

@@ -149,8 +149,12 @@ static int ask(struct worker *w, enum message_type type, const struct text *payl
   if (w->thread) text_add(&how, "in this process");
   w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   stop(w, thread_patience, &how);
-  status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place, did[answer], what,
-                     text_get(&how), w->fault[0] ? ": " : "", w->fault);
+  if (answer == ANSWER_TIMEOUT)
+    status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s within %g s%s", place, did[answer], what,
+                       timeout, type == MESSAGE_DATASET ? "; a longer --timeout or a smaller problem may help" : "");
+  else
+    status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place, did[answer], what,
+                       text_get(&how), w->fault[0] ? ": " : "", w->fault);
   text_free(&how);
   return status;
 }
@@ -244,11 +248,16 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
     wire_put_spec(&payload, d->generators[i].spec);
     wire_put_compiled(&payload, d->generators[i].compiled);
   }
-  int status = ask(w, MESSAGE_DATASET, &payload, d->shared, timeout * dataset_limit,
-                   "making the data and the reference; a longer --timeout or a smaller problem may help", err);
+  int status = ask(w, MESSAGE_DATASET, &payload, d->shared, timeout, "making the data and the reference", err);
   text_free(&payload);
   w->known[d->timed] = status ? -1 : d->id;
   return status;
+}
+
+static int give_datasets(struct worker *w, const struct worker_job *job, cugen_error *err) {
+  const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
+  int status = job->check && job->verify ? give_dataset(w, job->check, limit, err) : CUGEN_OK;
+  return status ? status : give_dataset(w, job->real, limit, err);
 }
 
 /* ---- One variant ---- */
@@ -383,8 +392,10 @@ int worker_run(struct worker *w, const struct worker_job *job, struct worker_res
   *out = (struct worker_result){0};
   int status = worker_usable(w, err);
   if (!status) status = start(w, err);
-  if (!status && job->check && job->verify) status = give_dataset(w, job->check, job->timeout, err);
-  if (!status) status = give_dataset(w, job->real, job->timeout, err);
+  if (!status) {
+    status = give_datasets(w, job, err);
+    out->without_data = status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_MEMORY;
+  }
   double begin = clock_seconds();
   if (!status) status = run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;

@@ -47,7 +47,8 @@ struct worker_job {
   uint32_t count_blocks; /* of a watched one: as in watch_report, and nothing is compared */
   uint32_t processes;    /* likewise */
   struct measure_options measure;
-  double timeout; /* seconds for all of it */
+  double
+      timeout; /* seconds for all of it; a watched one's data and reference may take as long, those of others ten times */
 };
 
 struct worker_result {
@@ -57,6 +58,7 @@ struct worker_result {
   struct measurement measurement;
   int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
   double seconds;      /* the worker was busy with it */
+  bool without_data;   /* with an error: what it was to run on could not be made */
 };
 
 /* What a fault text or a driver's error name says about the kernel. */

@@ -32,7 +32,8 @@ static int make(const char *body, struct made *out, cugen_error *err) {
   config_slots(out->bench->config, &out->bench->problem, &expanding_facts, slots);
   assert_int_equal(dataset_shared_size(&out->spec, false, 7, &bytes, err), CUGEN_OK);
   out->shared = malloc(bytes + 1);
-  const struct data_request request = {out->bench->config, &out->bench->sources, slots, &out->spec, 7};
+  const struct data_request request = {
+      .config = out->bench->config, .sources = &out->bench->sources, .slots = slots, .spec = &out->spec, .seed = 7};
   int status = data_make(&request, out->shared, err);
   free(slots);
   return status;
