@@ -137,6 +137,11 @@ struct device_options {
 struct loaded; /* a compiled image on a device */
 struct entry;  /* one of its kernels */
 
+/* Every constant has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
+#define DEVICE_NO_SYMBOL                                                                                             \
+  "there is no __constant__ variable '%s' in the source; it must declare each constant of the config that is no "    \
+  "parameter, read or not"
+
 struct device_ops {
   const char *kind; /* "cuda", "cpu": what stands before ':' in an id */
   unsigned capabilities;
@@ -177,7 +182,7 @@ struct device_ops {
                cugen_error *err);
   /* Which part of what L1 and shared memory share an entry prefers as shared memory, in percent. NULL: no such thing. */
   int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
-  /* A __constant__ or __device__ symbol. */
+  /* A __constant__ or __device__ symbol; DEVICE_NO_SYMBOL where there is none. */
   int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
                 cugen_error *err);
   /* argument, whose access is texture or array, over a buffer; both are borrowed until texture_free. */

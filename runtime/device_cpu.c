@@ -474,8 +474,8 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
-  *address = find_symbol(loaded, name, err);
-  if (!*address) return CUGEN_ERROR_DEVICE;
+  *address = dlsym(loaded->library, name);
+  if (!*address) return error_set(err, CUGEN_ERROR_DEVICE, DEVICE_NO_SYMBOL, name);
   if (!dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol)
     return error_set(err, CUGEN_ERROR_DEVICE, "symbol '%s' has no size", name);
   *bytes = symbol->st_size;
