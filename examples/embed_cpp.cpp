@@ -50,12 +50,12 @@ public:
   }
 
   // Measurements are remembered: the next plan, in any process, is for the best variant.
-  cugen_tune_result tune(double seconds) {
+  cugen_tune_result tune(std::size_t variants) {
     cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
     cugen_tune_result result;
     cugen_error error;
     options.flags = CUGEN_TUNE_IN_PROCESS;
-    options.budget_seconds = seconds;
+    options.budget_count = variants; // or budget_seconds
     if (cugen_kernel_tune(kernel.get(), &options, &result, &error)) throw std::runtime_error(error.message);
     return result;
   }
@@ -123,7 +123,7 @@ static int run() {
   const device &where = opened.handle;
   const CUstream stream = device_stream(&where);
 
-  const cugen_tune_result tuned = kernel.tune(2);
+  const cugen_tune_result tuned = kernel.tune(4);
   const auto plan = kernel.plan();
   printf("tuned %zu variants in %.1f s; on %s: %s\n", tuned.tried, tuned.seconds, kernel.device().name,
          cugen_plan_about(plan.get())->variant);
