@@ -15,10 +15,11 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  struct cache *cache;      /* opened when first needed, */
-  struct cache *nothing;    /* what readers get while there is no file, likewise */
-  pthread_mutex_t lock;     /* under this: kernels of one cugen may be in several threads */
-  struct gpu_model *models; /* the described GPUs that ship, likewise */
+  struct compilers *compilers; /* NULL: no worker program, so that NVRTC runs in this process */
+  struct cache *cache;         /* opened when first needed, */
+  struct cache *nothing;       /* what readers get while there is no file, likewise */
+  pthread_mutex_t lock;        /* under this: kernels of one cugen may be in several threads */
+  struct gpu_model *models;    /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
   struct text worker_places;     /* looked at for `worker` */

@@ -37,6 +37,7 @@ int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err)
 static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const struct compile_request request = {.toolkit = k->lib->toolkit,
+                                          .compilers = k->lib->compilers,
                                           .name = spec->variant,
                                           .source = spec->source,
                                           .options = spec->options,

@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "runtime/compilers.h"
 #include "runtime/nvrtc.h"
 #include "tune/worker.h"
 
@@ -85,7 +86,22 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
-  return lib->worker ? CUGEN_OK : api_find_worker(&lib->worker, &lib->worker_places, err);
+  return CUGEN_OK;
+}
+
+/* "none": no process may be started. */
+static int take_worker(cugen *lib, cugen_error *err) {
+  if (!lib->worker) return api_find_worker(&lib->worker, &lib->worker_places, err);
+  if (strcmp(lib->worker, "none") != 0) return CUGEN_OK;
+  free(lib->worker);
+  lib->worker = NULL;
+  text_add(&lib->worker_places, "nothing, as asked for by \"none\"");
+  return lib->worker_places.failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int open_compilers(cugen *lib, cugen_error *err) {
+  const struct compilers_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
+  return lib->worker ? compilers_open(&options, &lib->compilers, err) : CUGEN_OK;
 }
 
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
@@ -98,9 +114,11 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   if (!lib) return error_memory(error);
   pthread_mutex_init(&lib->lock, NULL);
   int status = take_options(lib, options, error);
+  if (!status) status = take_worker(lib, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
   if (!status) status = toolkit_open(&lib->toolkit_options, &lib->toolkit, error);
+  if (!status) status = open_compilers(lib, error);
   if (status)
     cugen_close(lib);
   else
@@ -117,6 +135,7 @@ void cugen_close(cugen *lib) {
   api_transfer_close(lib->transfer);
   cache_close(lib->cache);
   cache_close(lib->nothing);
+  compilers_close(lib->compilers);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);
   free(lib->models);

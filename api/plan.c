@@ -70,6 +70,7 @@ static int expand(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 static int compile(const cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const struct compile_request request = {.toolkit = k->lib->toolkit,
+                                          .compilers = k->lib->compilers,
                                           .name = p->spec.variant,
                                           .source = p->spec.source,
                                           .options = p->spec.options,

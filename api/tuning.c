@@ -36,6 +36,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .arch = k->arch,
                               .toolkit = k->lib->toolkit,
                               .toolkit_options = k->lib->toolkit_options,
+                              .compilers = k->lib->compilers,
                               .worker = k->lib->worker,
                               .worker_places = text_get(&k->lib->worker_places),
                               .cache = cache,

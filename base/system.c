@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -320,9 +321,18 @@ struct child {
   const char *program; /* its file */
   const char *const *argv;
   int input, output, errors, worker;
-  int report;   /* its errno goes here when it cannot be started */
-  pid_t parent; /* who must be alive */
+  int report;    /* its errno goes here when it cannot be started */
+  int memory_mb; /* as in process_limits */
+  pid_t parent;  /* who must be alive */
 };
+
+void resource_limit(int which, int megabytes) {
+  struct rlimit now;
+  if (megabytes <= 0 || getrlimit((__rlimit_resource_t)which, &now)) return;
+  const rlim_t most = (rlim_t)megabytes << 20;
+  now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
+  setrlimit((__rlimit_resource_t)which, &now);
+}
 
 /* After fork in a program with threads only async-signal-safe functions may be called. Never returns. */
 static void child_start(struct child *child) {
@@ -338,6 +348,8 @@ static void child_start(struct child *child) {
 #if defined(SYS_close_range) /* also what the application forgot to mark; Linux 5.11, else nothing */
   syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
 #endif
+  resource_limit(RLIMIT_AS, child->memory_mb);
+  resource_limit(RLIMIT_FSIZE, child->memory_mb);
   /* The sources stand above 3, so that no dup2 overwrites one still needed; the copies are not close-on-exec. */
   bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 && dup2(child->errors, 2) == 2 &&
                (child->worker < 0 || dup2(child->worker, 3) == 3);
@@ -493,33 +505,35 @@ void process_end(pid_t pid, struct text *how) {
   if (how) describe_end(status, how);
 }
 
-static int collect(const char *program, pid_t pid, int fd, double timeout, struct process_stop stop,
-                   struct text *output, int *exit_code, cugen_error *err) {
-  const int why = watch(pid, fd, timeout, stop, output);
+static int collect(const char *program, pid_t pid, int fd, const struct process_limits *limits, struct text *output,
+                   int *exit_code, cugen_error *err) {
+  const int why = watch(pid, fd, limits->seconds, limits->stop, output);
   int status = end_group(pid);
   if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
-  if (why) return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, timeout);
+  if (why)
+    return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, limits->seconds);
   if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err) {
-  return process_run_until(argv, timeout, (struct process_stop){NULL, NULL}, output, exit_code, err);
+  return process_run_within(argv, &(struct process_limits){.seconds = timeout}, output, exit_code, err);
 }
 
-int process_run_until(const char *const *argv, double timeout, struct process_stop stop, struct text *output,
-                      int *exit_code, cugen_error *err) {
+int process_run_within(const char *const *argv, const struct process_limits *limits, struct text *output,
+                       int *exit_code, cugen_error *err) {
   int out[2] = {-1, -1};
   pid_t pid = -1;
   if (pipe2(out, O_CLOEXEC | O_NONBLOCK)) return error_start(err, argv[0], errno);
   fcntl(out[1], F_SETFL, 0); /* the child writes blocking; the flags of the two ends are separate */
   out[1] = descriptor_above(out[1]);
   int null = open_null();
-  struct child child = {.argv = argv, .input = null, .output = out[1], .errors = out[1], .worker = -1};
+  struct child child = {
+      .argv = argv, .input = null, .output = out[1], .errors = out[1], .worker = -1, .memory_mb = limits->memory_mb};
   int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : start(&child, &pid, err);
   close_if_open(out[1]);
   close_if_open(null);
-  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], timeout, stop, output, exit_code, err);
+  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], limits, output, exit_code, err);
   close(out[0]);
   return status;
 }

@@ -54,8 +54,17 @@ struct process_stop {
   bool (*asked)(void *context); /* NULL: never */
   void *context;
 };
-int process_run_until(const char *const *argv, double timeout, struct process_stop stop, struct text *output,
-                      int *exit_code, cugen_error *err);
+
+struct process_limits {
+  double seconds; /* 0: no limit */
+  int memory_mb;  /* of addresses, and of any file that it writes; 0: no limit */
+  struct process_stop stop;
+};
+int process_run_within(const char *const *argv, const struct process_limits *limits, struct text *output,
+                       int *exit_code, cugen_error *err);
+
+/* Lowers this process's own limit RLIMIT_which; 0: left as it is. */
+void resource_limit(int which, int megabytes);
 
 /* Starts argv with *fd connected to the child's descriptor 3; it keeps stderr, its stdin and stdout are /dev/null.
    The child is its own process group and dies with its parent: with the thread that called this, to be exact. */

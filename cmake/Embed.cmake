@@ -24,7 +24,7 @@ macro(embed_shipped out)
   embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})
 endmacro()
 
-# A hash of the headers whose structs travel between a program and its worker, as wire_layout[] (tune/wire.c).
+# A hash of the headers whose structs travel between a program and its worker, as wire_layout[] (runtime/wire.c).
 macro(embed_layout out)
   file(GLOB layout CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/base/*.h ${CMAKE_SOURCE_DIR}/runtime/*.h ${CMAKE_SOURCE_DIR}/tune/*.h)
   embed(${out} layout.c layout ${layout})

@@ -77,9 +77,11 @@ typedef struct cugen_options {
   const char *cache;        /* database file; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none" */
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++, clang++ */
-  const char *worker;       /* program started for isolated work; default $CUGEN_WORKER, else the cugen-worker that is
-                               installed with the library, see cugen_worker_main */
-  const char *device_dir;   /* looked in before the described devices that ship */
+  const char *worker; /* program started for isolated work: NVRTC, and what tuning runs; default $CUGEN_WORKER, else
+                               the cugen-worker that is installed with the library, see cugen_worker_main; "none": no
+                               process is started for these. NVRTC then runs in this process, which a source that makes
+                               it crash ends with it */
+  const char *device_dir; /* looked in before the described devices that ship */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
@@ -517,7 +519,7 @@ typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *con
 
 /* For cugen_tune_options.flags. */
 enum {
-  CUGEN_TUNE_IN_PROCESS = 1 /* a thread of this process does a worker process's work, see cugen_kernel_tune */
+  CUGEN_TUNE_IN_PROCESS = 1 /* threads of this process do the work of worker processes, see cugen_kernel_tune */
 };
 
 /* How to tune. */
@@ -578,7 +580,7 @@ typedef struct cugen_tune_result {
    program, it needs what the cpu device has not, time was over, or CUGEN_TUNE_IN_PROCESS: then nothing runs. None of these
    is an error, and everything predicted is kept.
 
-   With CUGEN_TUNE_IN_PROCESS no process is started: a thread verifies and measures, on a GPU in options->cuda_context,
+   With CUGEN_TUNE_IN_PROCESS no process is started but the C++ compiler: NVRTC runs in this process, and a thread verifies and measures, on a GPU in options->cuda_context,
    else in the context current here, else in the primary one, beside whatever else runs there and disturbs the times.
    No signal handler is installed. Nothing can end a variant from outside here, so the call ends with
    CUGEN_ERROR_DEVICE, which names the variant, when one

@@ -28,9 +28,12 @@ enum device_capability {
 
 /* ---- Compiling ---- */
 
+struct compilers; /* see compilers.h */
+
 struct compile_request {
   const struct toolkit *toolkit;
-  const char *name; /* of the source in messages */
+  struct compilers *compilers; /* for NVRTC: runs there; NULL: in this process */
+  const char *name;            /* of the source in messages */
   const char *source;
   const char *options;        /* kernel_spec's; NULL: none */
   const char *arch;           /* "sm_90a"; ignored by the cpu device */

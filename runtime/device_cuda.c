@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compilers.h"
 #include "cuda_device.h"
 #include "nvrtc.h"
 #include "tensor.h"
@@ -122,6 +123,7 @@ static int cuda_describe(const struct toolkit *toolkit, int ordinal, struct devi
 static int cuda_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   const struct nvrtc *nvrtc;
   *out = (struct compiled){0};
+  if (request->compilers) return compilers_compile(request->compilers, request, out, err);
   int status = nvrtc_open(request->toolkit, &nvrtc, err);
   return status ? status : nvrtc_compile(nvrtc, request, out, err);
 }

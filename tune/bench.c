@@ -39,6 +39,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
   *out = (struct bench){
       .target = target, .seed = options->seed, .data_most = DATA_BYTES, .data_timeout = options->data_timeout};
   const struct builds_options builds = {.ops = target->ops,
+                                        .compilers = target->in_process ? NULL : target->compilers,
                                         .toolkit = target->toolkit,
                                         .arch = target->arch,
                                         .timeout = options->timeout,

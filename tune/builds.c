@@ -58,6 +58,7 @@ static bool is_stopped(void *context) {
 
 static void compile(struct builds *b, struct build *build) {
   const struct compile_request request = {.toolkit = b->options.toolkit,
+                                          .compilers = b->options.compilers,
                                           .name = build->name,
                                           .source = build->source,
                                           .options = build->options,

@@ -26,6 +26,7 @@ struct build {
 struct builds_options {
   const struct device_ops *ops;
   const struct toolkit *toolkit;
+  struct compilers *compilers; /* as in compile_request */
   const char *arch;
   double timeout; /* of one compile; 0: none */
   bool keep_ptx;
@@ -37,7 +38,7 @@ struct builds_options {
 int builds_open(const struct builds_options *options, struct builds **out, cugen_error *err);
 /* All builds must have been released. */
 void builds_close(struct builds *builds);
-/* Begins no more compiles, and returns when those under way have ended: the cpu device's compiler is killed, NVRTC cannot be. */
+/* Begins no more compiles, and returns when those under way have ended: compilers are killed, but for NVRTC in this process. */
 void builds_stop(struct builds *builds);
 
 /* Starts compiling the spec, or joins an equal source's build. Give it back with build_release. */

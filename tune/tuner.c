@@ -512,7 +512,10 @@ static void free_records(struct cache_record *records, size_t count) {
 static int use_compiled(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
-  while (t->target->predicted && !t->interrupted && !status && !over) status = step(t, &over, err);
+  while (t->target->predicted && !t->interrupted && !status && !over) {
+    status = step(t, &over, err);
+    if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* its compile was stopped: it is left */
+  }
   for (size_t i = 0; i < t->pending_count && !status && !t->target->predicted; i++)
     if (candidate_ready(&t->bench, t->pending[i])) status = candidate_keep_image(&t->bench, t->pending[i], err);
   return status;

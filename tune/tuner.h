@@ -20,6 +20,7 @@ struct tune_target {
   const char *arch;
   const struct toolkit *toolkit;
   struct toolkit_options toolkit_options; /* for the worker */
+  struct compilers *compilers;            /* as in compile_request; not used in_process */
   const char *worker, *worker_places;     /* as in worker_options */
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "wire.h"
+#include "runtime/wire.h"
 #include "worker_thread.h"
 
 /* Making a dataset fills buffers and computes the reference, which may take long on a large problem. */

@@ -8,7 +8,7 @@
 #include "base/system.h"
 #include "gpu_lock.h"
 #include "isolate.h"
-#include "wire.h"
+#include "runtime/compilers.h"
 #include "worker.h"
 
 enum { KEPT_DATASETS = 2 };
@@ -469,12 +469,22 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   return status;
 }
 
+static int answer_compile(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct text payload = {0};
+  cugen_error why = {0};
+  int status = compilers_serve(reader, &s->toolkit, &payload, &why);
+  status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
+  text_free(&payload);
+  return status;
+}
+
 /* Carries out one message; only an error in talking to the coordinator ends the process. */
 static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   cugen_error why = {0};
   int status = CUGEN_ERROR_INTERNAL;
   if (type == MESSAGE_HELLO) return answer_hello(s, err);
+  if (type == MESSAGE_COMPILE) return answer_compile(s, &reader, err);
   if (!s->device && type != MESSAGE_OPEN) {
     error_set(&why, status, "the worker was asked before it was given a device");
     return answer_error(s, &why, err);

@@ -8,6 +8,7 @@
 
 #include "base/system.h"
 #include "runtime/advice.h"
+#include "runtime/compilers.h"
 #include "runtime/standard.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
@@ -437,7 +438,8 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   argv[n++] = text_get(&job->source);
   if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
   argv[n] = NULL;
-  int code = 0, status = process_run_until(argv, request->timeout, request->stop, &job->log, &code, err);
+  const struct process_limits limits = {request->timeout, COMPILER_MEMORY_MB, request->stop};
+  int code = 0, status = process_run_within(argv, &limits, &job->log, &code, err);
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;

@@ -4,11 +4,13 @@
 
 #include <elf.h>
 #include <nvrtc.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct fake_nvrtc fake_nvrtc = {.log = ""};
 
@@ -19,6 +21,7 @@ struct _nvrtcProgram {
   size_t count;
   int (*flow)(void *context, void *reserved);
   void *context;
+  char *source;
 };
 
 static bool fails(const char *call) {
@@ -58,16 +61,23 @@ nvrtcResult nvrtcGetSupportedArchs(int *archs) {
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name, int count,
                                const char *const *headers, const char *const *includes) {
-  (void)source, (void)name, (void)count, (void)headers, (void)includes;
+  (void)name, (void)count, (void)headers, (void)includes;
   MAY_FAIL;
   *program = calloc(1, sizeof **program);
   if (!*program) return NVRTC_ERROR_OUT_OF_MEMORY;
+  (*program)->source = strdup(source);
+  if (!(*program)->source) {
+    free(*program);
+    *program = NULL;
+    return NVRTC_ERROR_OUT_OF_MEMORY;
+  }
   fake_nvrtc.programs++;
   return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
   for (size_t i = 0; i < (*program)->count; i++) free((*program)->names[i]);
+  free((*program)->source);
   free(*program);
   *program = NULL;
   fake_nvrtc.programs--;
@@ -89,9 +99,22 @@ nvrtcResult nvrtcSetFlowCallback(nvrtcProgram program, int (*flow)(void *, void 
   return NVRTC_SUCCESS;
 }
 
+/* As a source asks for it: what a real one does to a compiler. */
+static void misbehave(const char *source) {
+  if (strstr(source, "CRASH")) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV); /* also where a sanitizer would handle it */
+  if (strstr(source, "EXIT")) _exit(0);
+  while (strstr(source, "HANG")) pause();
+  while (strstr(source, "FILL")) {
+    volatile char *more = malloc(64 << 20);
+    if (!more) abort();
+    *more = 1;
+  }
+}
+
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options) {
   (void)count, (void)options;
   MAY_FAIL;
+  misbehave(program->source);
   const struct timespec tick = {.tv_nsec = 1000000};
   for (double left = fake_nvrtc.compile_seconds; left > 0; left -= 1e-3) {
     nanosleep(&tick, NULL);

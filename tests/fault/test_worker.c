@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "tune/wire.h"
+#include "runtime/wire.h"
 #include "tune/worker.h"
 
 /* ---- The worker ------------------------------------------------------------------------------------------------- */

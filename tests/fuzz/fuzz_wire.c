@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/wire.h"
+#include "runtime/wire.h"
 
 static void require(bool condition) {
   if (!condition) abort();

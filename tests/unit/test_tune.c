@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
+#include "runtime/wire.h"
 #include "tune/element.h"
 #include "tune/roofline.h"
 #include "tune/strategy.h"
 #include "tune/verify.h"
-#include "tune/wire.h"
 
 /* ---- Elements ---- */
 

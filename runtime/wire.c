@@ -12,7 +12,7 @@
 
 /* ---- Who speaks ---- */
 
-enum { PROTOCOL = 2 };
+enum { PROTOCOL = 3 };
 
 extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
 
@@ -201,36 +201,42 @@ void wire_put_compiled(struct text *out, const struct compiled *compiled) {
   for (size_t i = 0; i < compiled->entry_count; i++) {
     wire_put_string(out, compiled->entries[i]);
     wire_put(out, &compiled->resources[i], sizeof compiled->resources[i]);
+    wire_put(out, &compiled->code[i], sizeof compiled->code[i]);
   }
+  wire_put_string(out, compiled->log ? compiled->log : "");
+  wire_put_int(out, compiled->ptx != NULL);
+  if (compiled->ptx) wire_put_string(out, compiled->ptx);
 }
 
-int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
-  *out = (struct compiled){0};
+static int get_image(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
   const void *image = wire_get_block(reader, &out->image_length);
   const void *hash = wire_get(reader, sizeof out->image_hash);
   if (!image || !hash) return broken(err);
   memcpy(&out->image_hash, hash, sizeof out->image_hash);
   out->image = malloc(out->image_length + 1);
-  out->log = strdup("");
-  if (!out->image || !out->log) {
-    compiled_free(out);
-    return error_memory(err);
-  }
+  if (!out->image) return error_memory(err);
   memcpy(out->image, image, out->image_length);
   size_t count = get_count(reader, KERNEL_MAX_ENTRIES);
   for (size_t i = 0; i < count; i++) {
     out->entries[i] = strdup(wire_get_string(reader));
-    const void *plain = wire_get(reader, sizeof out->resources[i]);
-    if (plain) memcpy(&out->resources[i], plain, sizeof out->resources[i]);
+    if (!out->entries[i]) return error_memory(err);
     out->entry_count = i + 1;
-    if (!out->entries[i]) {
-      compiled_free(out);
-      return error_memory(err);
-    }
+    const void *resources = wire_get(reader, sizeof out->resources[i]), *code = wire_get(reader, sizeof out->code[i]);
+    if (resources) memcpy(&out->resources[i], resources, sizeof out->resources[i]);
+    if (code) memcpy(&out->code[i], code, sizeof out->code[i]);
   }
-  if (!reader->failed) return CUGEN_OK;
-  compiled_free(out);
-  return broken(err);
+  out->log = strdup(wire_get_string(reader));
+  const bool has_ptx = wire_get_int(reader) != 0;
+  if (has_ptx) out->ptx = strdup(wire_get_string(reader));
+  if (!out->log || (has_ptx && !out->ptx)) return error_memory(err);
+  return reader->failed ? broken(err) : CUGEN_OK;
+}
+
+int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
+  *out = (struct compiled){0};
+  int status = get_image(reader, out, err);
+  if (status) compiled_free(out);
+  return status;
 }
 
 /* ---- Messages ---- */

@@ -1,10 +1,10 @@
-/* Messages between the coordinator and its worker process: a type, a length and a flat payload over a socket pair.
+/* Messages between the coordinator and its worker and compiler processes: a type, a length and a flat payload over a socket pair.
    Both ends are of one build (wire_identity), so numbers travel as they lie in memory; every read is bounds-checked all the
    same. A message may carry one file descriptor. */
-#ifndef TUNE_WIRE_H
-#define TUNE_WIRE_H
+#ifndef RUNTIME_WIRE_H
+#define RUNTIME_WIRE_H
 
-#include "runtime/device.h"
+#include "device.h"
 
 enum message_type {
   MESSAGE_OPEN,    /* coordinator: device id, toolkit places; carries the fault memory */
@@ -13,6 +13,7 @@ enum message_type {
   MESSAGE_DONE,    /* worker: the last message was carried out; its answer */
   MESSAGE_ERROR,   /* worker: it was not; status and text */
   MESSAGE_HELLO,   /* coordinator: the first message; wire_identity of each end, the worker's as its answer */
+  MESSAGE_COMPILE, /* coordinator: a source for NVRTC, see compilers.h; the compiled as its answer */
   MESSAGE_COUNT
 };
 

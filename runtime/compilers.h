@@ -1,0 +1,36 @@
+/* Compiler processes: NVRTC in children of this process, so that a source that crashes it, or fills the memory, is a failed
+   compile and nothing else. Each child compiles one source at a time, and serves the thread that started it, with which it ends. */
+#ifndef RUNTIME_COMPILERS_H
+#define RUNTIME_COMPILERS_H
+
+#include "wire.h"
+
+struct compilers;
+
+/* What one compile may use. Beyond the memory NVRTC fails or ends; a stack that is deeper lets through more of what nests. */
+enum {
+  COMPILER_STACK_MB = 64,
+  COMPILER_MEMORY_MB = 4096,
+  COMPILER_SECONDS = 600 /* where the request has no limit */
+};
+
+struct compilers_options {
+  const char *program; /* started as: program worker; borrowed, as are the toolkit's strings */
+  struct toolkit_options toolkit;
+};
+
+/* No process is started yet. */
+int compilers_open(const struct compilers_options *options, struct compilers **out, cugen_error *err);
+/* No compile may be under way. */
+void compilers_close(struct compilers *compilers);
+
+/* As nvrtc_compile, from any thread. A compiler that crashes or passes a limit is CUGEN_ERROR_COMPILE, a program that is no
+   worker of this build CUGEN_ERROR_MISSING. */
+int compilers_compile(struct compilers *compilers, const struct compile_request *request, struct compiled *out,
+                      cugen_error *err);
+
+/* The child's side: carries out MESSAGE_COMPILE and writes the answer's payload. *toolkit is opened at the first, under the
+   limits above, which hold for the process from then on. */
+int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, struct text *answer, cugen_error *err);
+
+#endif
