@@ -67,6 +67,7 @@ struct cugen_kernel {
   int nvrtc_version;
   struct text origin; /* which config file it is, see cache_key */
   struct text fallback, problem_text, problem_short, key_options, policy;
+  struct text problem_settings;                    /* as cache_key.settings */
   struct text predicted_device, predicted_options; /* what they are kept under */
   struct text unverified;                          /* why the last run verified nothing, or not all that it was to */
   struct api_filter filter;
@@ -194,6 +195,7 @@ struct judgement {
     JUDGED_GONE,    /* no variant of the space is called that; why says what rules it out */
     JUDGED_BROKEN   /* it no longer expands; why */
   } how;
+  struct hash proof, whole; /* the record's, if it were current: without the parameters that it lacks */
   bool proof_changed;      /* current, but what its result is held against is another: nothing is known to be right */
   struct cache_record now; /* only its hashes and work */
   cugen_error why;
@@ -226,7 +228,10 @@ void api_choice_free(struct choice *choice);
 int api_near_leaders(cugen_kernel *kernel, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
                      cugen_error *err);
 
-/* Reads what problem_print wrote. *known is false, and nothing is to be freed, when the config has changed since. */
+/* Prints the problem for a look-up. */
+int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
+                      struct text *settings, cugen_error *err);
+/* Reads what problem_print wrote, parameters left out that have their default. *known is false, and nothing is to be freed, when the config has changed since. */
 int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
                      cugen_error *err);
 

@@ -40,29 +40,54 @@ static struct distance problem_distance(const struct problem *a, const struct pr
 
 /* ---- Problems that were tuned ------------------------------------------------------------------------------------ */
 
-/* Cuts "M=4 N=8" into "M=4" and "N=8". False: these are not this config's names. */
-static bool cut(const struct config *config, char *text, const char **settings, cugen_error *err, int *status) {
-  struct text mark = {0};
-  char *at = text;
-  for (size_t i = 0; i < config->problem_count && at; i++) {
-    settings[i] = at;
-    if (i + 1 == config->problem_count) break;
-    text_clear(&mark);
-    text_addf(&mark, " %s=", config->problems[i + 1].name);
-    if (mark.failed) *status = error_memory(err);
-    at = mark.failed ? NULL : strstr(at, text_get(&mark));
-    if (at) *at++ = '\0';
+/* The first setting behind `at` that is of parameter `from` or a later one, which *found then is. */
+static char *next_setting(const struct config *config, char *at, size_t from, size_t *found) {
+  char *next = NULL;
+  for (size_t i = from; i < config->problem_count; i++) {
+    const char *name = config->problems[i].name;
+    const size_t length = strlen(name);
+    char *space = strchr(at, ' ');
+    while (space && (strncmp(space + 1, name, length) != 0 || space[1 + length] != '='))
+      space = strchr(space + 1, ' ');
+    if (space && (!next || space < next)) next = space, *found = i;
   }
-  text_free(&mark);
-  return at != NULL;
+  return next;
 }
 
-static bool prints_as(const struct config *config, const struct problem *problem, const char *text) {
-  struct text printed = {0};
-  problem_print(config, problem, &printed);
-  bool same = !printed.failed && strcmp(text_get(&printed), text) == 0;
+/* Cuts "M=4 N=8" into "M=4" and "N=8"; how many they are. */
+static size_t cut(const struct config *config, char *text, const char **settings) {
+  size_t count = 0, at = 0;
+  while (*text && count < config->problem_count) {
+    settings[count++] = text;
+    char *next = next_setting(config, text, at, &at);
+    at++;
+    if (!next) break;
+    *next = '\0';
+    text = next + 1;
+  }
+  return count;
+}
+
+/* But for parameters left out that have their default. */
+static int prints_as(const struct config *config, const struct problem *problem, const char *text, bool *same,
+                     cugen_error *err) {
+  struct text printed = {0}, settings = {0};
+  uint64_t lacks;
+  int status = api_print_problem(config, problem, &printed, &settings, err);
+  const struct cache_key key = {.problem = text_get(&printed), .settings = text_get(&settings)};
+  *same = !status && cache_lacks(&key, text, &lacks);
   text_free(&printed);
-  return same;
+  text_free(&settings);
+  return status;
+}
+
+int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
+                      struct text *settings, cugen_error *err) {
+  text_restart(out);
+  text_restart(settings);
+  problem_print(config, problem, out);
+  problem_print_settings(config, problem, settings);
+  return out->failed || settings->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
@@ -71,10 +96,10 @@ int api_read_problem(const struct config *config, const char *text, struct probl
   const char **settings = calloc(config->problem_count + 1, sizeof *settings);
   int status = copy && settings ? CUGEN_OK : error_memory(err);
   *known = false;
-  if (!status && cut(config, copy, settings, err, &status)) {
+  if (!status) {
     cugen_error why;
-    int set = problem_set(config, settings, config->problem_count, false, out, &why);
-    *known = set == CUGEN_OK && prints_as(config, out, text);
+    int set = problem_set(config, settings, cut(config, copy, settings), false, out, &why);
+    if (set == CUGEN_OK) status = prints_as(config, out, text, known, err);
     if (set == CUGEN_OK && !*known) problem_free(out);
     if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);
   }
@@ -142,12 +167,12 @@ static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out,
                         .problem = tuned->problem,
                         .key_options = k->key_options,
                         .expander = k->expander};
-  problem_print(other.config, &other.problem, &other.problem_text);
-  int status = other.problem_text.failed ? error_memory(err) : CUGEN_OK;
+  int status = api_print_problem(other.config, &other.problem, &other.problem_text, &other.problem_settings, err);
   *found = false;
   if (!status) status = api_best(&other, k->space, &out->record, &out->index, found, err);
   space_close(other.space);
   free(other.values);
+  text_free(&other.problem_settings);
   if (*found) {
     out->how = CUGEN_PLAN_NEAR;
     out->distance = tuned->distance.largest;
@@ -165,8 +190,8 @@ static void nearby_free(struct nearby *nearby) {
 
 /* The nearest first. To be freed whatever comes back. */
 static int find_nearby(cugen_kernel *k, double limit, struct cache *cache, struct nearby *out, cugen_error *err) {
-  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL,
-                                k->config->objective};
+  const struct cache_key key = {
+      k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL, k->config->objective, NULL};
   *out = (struct nearby){.kernel = k, .limit = limit};
   int status = cache_problems(cache, &key, visit, out, err);
   if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
@@ -208,12 +233,14 @@ static int take_leader(void *context, struct cache_record *record, bool *stop, c
 
 static int take_leaders(cugen_kernel *k, struct cache *cache, const struct problem *problem, struct leaders *out,
                         cugen_error *err) {
-  struct text text = {0};
-  problem_print(k->config, problem, &text);
+  struct text text = {0}, settings = {0};
+  int status = api_print_problem(k->config, problem, &text, &settings, err);
   const struct cache_key key = {
-      k->device.fingerprint, k->config->name, text_get(&text), text_get(&k->key_options), NULL, k->config->objective};
-  int status = text.failed ? error_memory(err) : cache_fastest(cache, &key, take_leader, out, err);
+      k->device.fingerprint, k->config->name,    text_get(&text), text_get(&k->key_options), NULL,
+      k->config->objective,  text_get(&settings)};
+  if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
   text_free(&text);
+  text_free(&settings);
   return status;
 }
 
@@ -223,8 +250,9 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
   size_t length = (size_t)(strrchr(key->options, ' ') - key->options);
   for (size_t i = 0; i < count; i++) {
     const struct cache_space *s = &spaces[i];
+    uint64_t lacks;
     bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 !strcmp(s->problem, key->problem) && !strncmp(s->options, key->options, length);
+                 cache_lacks(key, s->problem, &lacks) && !strncmp(s->options, key->options, length);
     if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
   }
   return found ? found->options : NULL;
@@ -245,7 +273,8 @@ static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *o
                                 text_get(&k->problem_text),
                                 text_get(&out->predicted_options),
                                 NULL,
-                                k->config->objective};
+                                k->config->objective,
+                                text_get(&k->problem_settings)};
   status = cache_spaces(cache, &spaces, &count, err);
   if (status) return status;
   const char *options = find_figures(&key, spaces, count);
@@ -267,7 +296,8 @@ static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *
                                 text_get(&k->problem_text),
                                 text_get(&other.predicted_options),
                                 NULL,
-                                k->config->objective};
+                                k->config->objective,
+                                text_get(&k->problem_settings)};
   if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
   text_free(&other.predicted_device);
   text_free(&other.predicted_options);
@@ -327,6 +357,7 @@ static int choose_predicted(cugen_kernel *k, struct choice *out, cugen_error *er
                         .device = k->device,
                         .problem = k->problem,
                         .problem_text = k->problem_text,
+                        .problem_settings = k->problem_settings,
                         .space = k->space,
                         .values = k->values,
                         .expander = k->expander};

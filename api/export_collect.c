@@ -27,9 +27,7 @@ int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err)
   space_close(k->space);
   k->space = NULL;
   k->problem = *problem;
-  text_clear(&k->problem_text);
-  problem_print(k->config, problem, &k->problem_text);
-  return k->problem_text.failed ? error_memory(err) : CUGEN_OK;
+  return api_print_problem(k->config, problem, &k->problem_text, &k->problem_settings, err);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------------------------------- */
@@ -300,6 +298,12 @@ static bool is_wanted(const struct exporter *x, const struct problem *problem) {
   return !x->options->problems && agrees(x->base, problem);
 }
 
+static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {
+  for (size_t i = 0; i < x->tuned_count; i++)
+    if (x->tuned[i].device == device && same_problem(&x->tuned[i].problem, problem)) return true;
+  return false;
+}
+
 static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
   struct export_tuned tuned = {.device = device, .first = x->measured_count};
   bool known;
@@ -312,9 +316,13 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   }
   struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);
   if (all) x->tuned = all;
-  tuned.text = strdup(text);
+  struct text whole = {0};
+  problem_print(x->base->config, &tuned.problem, &whole);
+  tuned.text = text_take(&whole);
   status = all && tuned.text ? CUGEN_OK : error_memory(err);
-  if (!status && is_wanted(x, &tuned.problem)) status = add_variants(x, &tuned, err);
+  /* Sets of records that lack parameters are found with the one that does not. */
+  if (!status && is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
+    status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
     all[x->tuned_count++] = tuned;
     return CUGEN_OK;
@@ -327,8 +335,8 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct list list = {.x = x, .device = device};
   cugen_kernel *k = &x->devices[device].kernel;
-  const struct cache_key key = {k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL,
-                                k->config->objective};
+  const struct cache_key key = {
+      k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL, k->config->objective, NULL};
   int status = cache_problems(x->cache, &key, take_text, &list, err);
   for (size_t i = 0; i < list.count && !status; i++) status = add_tuned(x, device, list.texts[i], err);
   for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
@@ -339,9 +347,7 @@ static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
 static void note_untuned(struct exporter *x, size_t device) {
   for (size_t i = 0; i < x->problem_count; i++) {
     struct text text = {0};
-    bool found = false;
-    for (size_t t = 0; t < x->tuned_count; t++)
-      found = found || (x->tuned[t].device == device && same_problem(&x->tuned[t].problem, &x->problems[i]));
+    bool found = is_taken(x, device, &x->problems[i]);
     problem_print(x->base->config, &x->problems[i], &text);
     if (!found)
       text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n", x->devices[device].text,

@@ -12,6 +12,7 @@ void export_device_free(struct export_device *device) {
   space_close(device->kernel.space);
   free(device->kernel.values);
   text_free(&device->kernel.problem_text);
+  text_free(&device->kernel.problem_settings);
   text_free(&device->kernel.key_options);
   free(device->text);
   *device = (struct export_device){0};

@@ -69,14 +69,13 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   problem_free(&k->problem);
   k->problem = problem;
   k->on_check = check;
-  text_restart(&k->problem_text);
   text_restart(&k->problem_short);
-  problem_print(k->config, &k->problem, &k->problem_text);
+  status = api_print_problem(k->config, &k->problem, &k->problem_text, &k->problem_settings, err);
   problem_print_short(k->config, &k->problem, &k->problem_short);
   space_close(k->space);
   k->space = NULL;
   api_forget_records(k);
-  return k->problem_text.failed || k->problem_short.failed ? error_memory(err) : CUGEN_OK;
+  return k->problem_short.failed ? error_memory(err) : status;
 }
 
 /* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
@@ -140,10 +139,10 @@ void cugen_kernel_close(cugen_kernel *k) {
   free(k->settings);
   free(k->values);
   api_filter_free(&k->filter);
-  struct text *texts[] = {&k->origin,      &k->fallback,     &k->problem_text,     &k->problem_short,
-                          &k->key_options, &k->policy,       &k->variant_text,     &k->source,
-                          &k->export_name, &k->export_notes, &k->predicted_device, &k->predicted_options,
-                          &k->unverified};
+  struct text *texts[] = {&k->origin,      &k->fallback,        &k->problem_text,     &k->problem_short,
+                          &k->key_options, &k->policy,          &k->variant_text,     &k->source,
+                          &k->export_name, &k->export_notes,    &k->predicted_device, &k->predicted_options,
+                          &k->unverified,  &k->problem_settings};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

@@ -64,11 +64,12 @@ struct cache_key api_key(const cugen_kernel *k) {
                             text_get(&k->problem_text),
                             text_get(k->predicted ? &k->predicted_options : &k->key_options),
                             text_get(&k->origin),
-                            k->config->objective};
+                            k->config->objective,
+                            text_get(&k->problem_settings)};
 }
 
 void cugen_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
-  const struct cache_key key = k ? api_key(k) : (struct cache_key){"", "", "", "", "", OBJECTIVE_TIME};
+  const struct cache_key key = k ? api_key(k) : (struct cache_key){"", "", "", "", "", OBJECTIVE_TIME, NULL};
   if (device) *device = key.device;
   if (options) *options = key.options;
 }
@@ -92,7 +93,9 @@ int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgeme
   cache_record_take_hashes(&out->now, &spec);
   out->now.flops = spec.flops, out->now.bytes = spec.bytes;
   out->how = cache_record_is_of(record, &spec, k->predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
-  out->proof_changed = strcmp(spec.hash.hex, record->hash.hex) != 0;
+  out->proof_changed = !cache_record_is_same(record, &spec);
+  out->proof = kernel_spec_proof_without(&spec, record->lacks);
+  out->whole = out->proof_changed ? spec.hash : record->hash;
   kernel_spec_free(&spec);
   return CUGEN_OK;
 }

@@ -130,15 +130,20 @@ static const char *value_of(struct api_why *why, const char *setting) {
   return name < length ? keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
 }
 
-/* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. */
+/* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. lacks: those
+   that the record did without, since they have their default. */
 static void add_settings(struct api_why *why, struct match *match, const char *from, const char *other,
-                         bool new_only) {
-  for (; *from; from = next_setting(from)) {
+                         uint64_t lacks, bool new_only) {
+  for (; *from; from = next_setting(from), lacks >>= 1) {
     size_t length = strcspn(from, "=");
     const char *partner = find_setting(other, from, length);
     if (new_only && partner) continue;
-    const char *mine = value_of(why, from), *theirs = value_of(why, partner);
-    add_texts(why, match, keepf(why, "%.*s", (int)length, from), new_only ? theirs : mine, new_only ? mine : theirs);
+    const char *name = keepf(why, "%.*s", (int)length, from), *mine = value_of(why, from);
+    const char *theirs = value_of(why, partner);
+    if (lacks & 1)
+      add_row(why, match, name, keepf(why, "%s (the default)", mine), value_of(why, NULL), CUGEN_WHY_DIFFERS, false);
+    else
+      add_texts(why, match, name, new_only ? theirs : mine, new_only ? mine : theirs);
   }
 }
 
@@ -197,12 +202,12 @@ static void compare_parts(const cugen_kernel *k, struct match *match, const stru
   add_hash(why, match, "source", now->source_hash, record->source_hash, true);
   add_hash(why, match, "launches", now->launches_hash, record->launches_hash, true);
   add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash, true);
-  add_hash(why, match, "what it is held against", now->proof_hash, record->proof_hash, decides);
+  add_hash(why, match, "what it is held against", judgement->proof, record->proof_hash, decides);
   if (objective != OBJECTIVE_TIME)
     add_texts(why, match, objective_names[objective],
               keepf(why, "%.17g", objective_work(objective, now->flops, now->bytes)),
               keepf(why, "%.17g", objective_work(objective, record->flops, record->bytes)));
-  add_hash(why, match, "kernel as a whole", now->hash, record->hash, decides);
+  add_hash(why, match, "kernel as a whole", judgement->whole, record->hash, decides);
 }
 
 static const char *say_changed(struct api_why *why, const struct match *match) {
@@ -239,8 +244,8 @@ static int explain(cugen_kernel *k, const struct cache_space *space, const struc
   add_texts(why, match, "kernel", k->config->name, space->config);
   add_texts(why, match, "device", api_key(k).device, space->device);
   add_texts(why, match, "options", wanted_options(k, space), space->options);
-  add_settings(why, match, problem, space->problem, false);
-  add_settings(why, match, space->problem, problem, true);
+  add_settings(why, match, problem, space->problem, record->lacks, false);
+  add_settings(why, match, space->problem, problem, 0, true);
   const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
   int status = api_judge(k, record, &judgement, err);
   if (status) return status;
@@ -300,7 +305,10 @@ static int by_nearness(const void *left, const void *right) {
 static struct near measure(const cugen_kernel *k, const struct cache_space *space) {
   struct near near = {.space = space};
   const char *problem = text_get(&k->problem_text);
-  near.values = settings_that_differ(problem, space->problem) + settings_that_differ(space->problem, problem);
+  const struct cache_key key = api_key(k);
+  uint64_t lacks;
+  if (!cache_lacks(&key, space->problem, &lacks))
+    near.values = settings_that_differ(problem, space->problem) + settings_that_differ(space->problem, problem);
   near.places = (size_t)(strcmp(k->device.fingerprint, space->device) != 0) +
                 (size_t)(strcmp(wanted_options(k, space), space->options) != 0) + (near.values > 0);
   return near;
@@ -308,8 +316,8 @@ static struct near measure(const cugen_kernel *k, const struct cache_space *spac
 
 /* The best record of that place. */
 static int explain_near(cugen_kernel *k, struct cache *cache, const struct cache_space *space, cugen_error *err) {
-  const struct cache_key key = {space->device,  space->config, space->problem,
-                                space->options, NULL,          k->config->objective};
+  const struct cache_key key = {space->device,        space->config, space->problem, space->options, NULL,
+                                k->config->objective, NULL};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &key, &records, &count, err);

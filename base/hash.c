@@ -1,12 +1,13 @@
 /* Content hashes by libxxhash; see hash.h. */
 #include "hash.h"
 
+#define XXH_STATIC_LINKING_ONLY /* a state without malloc */
 #include <xxhash.h>
 
-struct hash hash_bytes(const void *data, size_t length) {
+static struct hash to_text(XXH128_hash_t value) {
   static const char digits[] = "0123456789abcdef";
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, length));
+  XXH128_canonicalFromHash(&canonical, value);
   struct hash hash;
   for (int i = 0; i < 16; i++) {
     hash.hex[2 * i] = digits[canonical.digest[i] >> 4];
@@ -14,6 +15,17 @@ struct hash hash_bytes(const void *data, size_t length) {
   }
   hash.hex[32] = '\0';
   return hash;
+}
+
+struct hash hash_bytes(const void *data, size_t length) {
+  return to_text(XXH3_128bits(data, length));
+}
+
+struct hash hash_pieces(const struct hash_piece *pieces, size_t count) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (size_t i = 0; i < count; i++) XXH3_128bits_update(&state, pieces[i].data, pieces[i].length);
+  return to_text(XXH3_128bits_digest(&state));
 }
 
 uint64_t hash_next(uint64_t before, const void *piece, size_t length) {

@@ -11,6 +11,12 @@ struct hash {
 };
 
 struct hash hash_bytes(const void *data, size_t length);
+/* The same of bytes that lie apart. */
+struct hash_piece {
+  const void *data;
+  size_t length;
+};
+struct hash hash_pieces(const struct hash_piece *pieces, size_t count);
 /* 64 bits, of contents that come in pieces: `before` is what the pieces before gave, 0 at first. */
 uint64_t hash_next(uint64_t before, const void *piece, size_t length);
 

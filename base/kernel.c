@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
 const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array", "tensor"};
@@ -19,11 +20,28 @@ void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->variant);
   free(spec->source);
   free(spec->options);
+  free(spec->proof);
   free(spec->arguments);
   free(spec->launches);
   free(spec->parameters);
   text_free(&spec->strings);
   *spec = (struct kernel_spec){0};
+}
+
+struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters) {
+  struct hash_piece pieces[1 + KERNEL_MAX_LACKED];
+  const char *end = spec->proof ? spec->proof + strlen(spec->proof) : NULL;
+  if (!end || !parameters || spec->proof_lines > KERNEL_MAX_LACKED) return spec->proof_hash;
+  for (size_t i = spec->proof_lines; i > 0; i--) {
+    const char *begin = end;
+    while (begin > spec->proof && *--begin != '\n') {
+    }
+    bool lacked = parameters >> (i - 1) & 1;
+    pieces[i] = (struct hash_piece){begin, lacked ? 0 : (size_t)(end - begin)};
+    end = begin;
+  }
+  pieces[0] = (struct hash_piece){spec->proof, (size_t)(end - spec->proof)};
+  return hash_pieces(pieces, 1 + spec->proof_lines);
 }
 
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument) {

@@ -116,6 +116,9 @@ struct kernel_spec {
   /* The rest of what `hash` covers, so that it can be told what changed; empty: not known. What is passed (arguments,
      scalars) and what a result is held against (reference, tolerances, fills, check problem). */
   struct hash launches_hash, arguments_hash, proof_hash;
+  /* What proof_hash is of; its last proof_lines lines are about the problem's parameters, in order. NULL: there is none. */
+  char *proof;
+  size_t proof_lines;
   /* What a variant runs on and what its result is compared with: equal buffers_hash, the same buffers with the same
      contents; equal data_hash, the same buffers and the same reference results. Made by expand_variant. */
   struct hash buffers_hash, data_hash;
@@ -131,6 +134,10 @@ struct kernel_spec {
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
+/* What proof_hash would be if the problem had not these parameters, a bit each. Of more parameters than KERNEL_MAX_LACKED
+   none can be lacked. */
+enum { KERNEL_MAX_LACKED = 64 };
+struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters);
 
 /* An argument as a tensor map counts: the contiguous dimension first, the parts last. */
 struct tensor_extent {

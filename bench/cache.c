@@ -49,7 +49,7 @@ static void use(cugen_kernel *k, const char *path, bool image, struct times *tim
   times->best[run] = since(&mark);
   if (image) require(cache_image_load(k->lib->cache, "image 7", &compiled, &found, &err), &err);
   times->image[run] = since(&mark);
-  const struct cache_key key = {"bench", "bench", "bench", "bench", NULL, OBJECTIVE_TIME};
+  const struct cache_key key = {"bench", "bench", "bench", "bench", NULL, OBJECTIVE_TIME, NULL};
   require(cache_store(k->lib->cache, &key, &best, &err), &err);
   times->store[run] = since(&mark);
   cache_record_free(&best);

@@ -99,8 +99,13 @@ static inline void fill_cache(cugen_kernel *k, size_t count) {
     cache_record_take_hashes(&record, &spec);
     text_add(&problem, text_get(&k->problem_text));
     if (i / valid) text_addf(&problem, " other=%zu", i / valid);
-    const struct cache_key key = {
-        k->device.fingerprint, k->config->name, text_get(&problem), text_get(&k->key_options), NULL, OBJECTIVE_TIME};
+    const struct cache_key key = {k->device.fingerprint,
+                                  k->config->name,
+                                  text_get(&problem),
+                                  text_get(&k->key_options),
+                                  NULL,
+                                  OBJECTIVE_TIME,
+                                  NULL};
     require(cache_store(cache, &key, &record, &err), &err);
     kernel_spec_free(&spec);
     text_free(&problem);

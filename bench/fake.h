@@ -38,9 +38,13 @@ static inline void remember(cugen_kernel *k, const char *variant, double seconds
   struct cache_record record = {
       .variant = spec.variant, .reason = empty, .seconds = seconds, .samples = 11, .measured_at = 1795000000};
   cache_record_take_hashes(&record, &spec);
-  const struct cache_key records = {
-      k->device.fingerprint, k->config->name, text_get(&k->problem_text), text_get(&k->key_options), NULL,
-      OBJECTIVE_TIME};
+  const struct cache_key records = {k->device.fingerprint,
+                                    k->config->name,
+                                    text_get(&k->problem_text),
+                                    text_get(&k->key_options),
+                                    NULL,
+                                    OBJECTIVE_TIME,
+                                    NULL};
   require(api_cache(k->lib, &cache, &err), &err);
   require(cache_store(cache, &records, &record, &err), &err);
   if (driver_is_fake()) require(cache_image_store(cache, text_get(&key), &image, &err), &err);

@@ -96,16 +96,36 @@ static size_t settings_of(char *problem, const char *defaults, const char **sett
   return count;
 }
 
-/* The same parameters in the same order: with these settings the config has that problem. A config that has got others since
-   does not find its earlier records. */
+static bool same_name(const char *a, const char *b) {
+  size_t length = strcspn(a, "= ");
+  return length == strcspn(b, "= ") && strncmp(a, b, length) == 0;
+}
+
+static bool same_word(const char *a, const char *b) {
+  size_t length = strcspn(a, " ");
+  return length == strcspn(b, " ") && strncmp(a, b, length) == 0;
+}
+
+static const char *next_word(const char *text) {
+  text += strcspn(text, " ");
+  return text + strspn(text, " ");
+}
+
+/* The same parameters in the same order, but for some that the config has got since: with these settings it has that problem. */
 static bool is_reachable(const char *problem, const char *now) {
-  for (;;) {
-    size_t length = strcspn(problem, "= ");
-    if (length != strcspn(now, "= ") || strncmp(problem, now, length) != 0) return false;
-    problem += strcspn(problem, " "), now += strcspn(now, " ");
-    if (!*problem || !*now) return *problem == *now;
-    problem++, now++;
-  }
+  for (; *now; now = next_word(now))
+    if (same_name(problem, now)) problem = next_word(problem);
+  return !*problem;
+}
+
+/* The same problem, but for what it has by default and the config has got since. */
+static bool is_meant(const char *problem, const char *wanted, const char *defaults) {
+  for (; *wanted; wanted = next_word(wanted))
+    if (*problem && same_word(problem, wanted))
+      problem = next_word(problem);
+    else if (!print_has_word(defaults, wanted, strcspn(wanted, " ")))
+      return false;
+  return !*problem;
 }
 
 static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults) {
@@ -166,19 +186,21 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
 
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
-  struct wanted wanted;
+  struct wanted wanted, defaults = {NULL, NULL, NULL, NULL};
   filter.config = cli->operand;
   filter.device = cli->values[OPTION_DEVICE];
   *out = NULL;
   int status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = find_wanted(cli, f, 0, &defaults);
   if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    bool meant = set->records && strcmp(set->problem, wanted_of(&wanted, set)) == 0;
+    bool meant = set->records && is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
   if (!status && !*out) status = explain_nothing(cli, f, &wanted);
   wanted_free(&wanted);
+  wanted_free(&defaults);
   return status;
 }
 

@@ -282,6 +282,9 @@ void policy_print(const struct config *config, struct text *out);
 void problem_free(struct problem *problem);
 /* "M=4096 N=4096 dtype=f32" */
 void problem_print(const struct config *config, const struct problem *problem, struct text *out);
+/* The same, a line each; a '?' in front: it has its default, and the check problem too, as if the config did not have this
+   parameter. */
+void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out);
 /* The same for a reader: what has its default and is neither a number nor an element type is left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
 

@@ -245,6 +245,16 @@ void problem_print(const struct config *config, const struct problem *problem, s
   print_settings(config, problem, true, out);
 }
 
+void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *p = &config->problems[i];
+    bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
+    text_addf(out, "%s%s=", checked && value_equal(problem->values[i], p->values[0]) ? "?" : "", p->name);
+    value_print(problem->values[i], out);
+    text_add_char(out, '\n');
+  }
+}
+
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out) {
   print_settings(config, problem, false, out);
 }

@@ -789,7 +789,10 @@ static int take_hashes(struct expansion *x) {
   spec->proof_hash = hash_since(normal, proof);
   if (normal->failed) return error_memory(x->err);
   spec->hash = hash_since(normal, 0);
-  return CUGEN_OK;
+  if (x->reference) return CUGEN_OK;
+  spec->proof = strdup(text_get(normal) + proof);
+  spec->proof_lines = x->config->problem_count;
+  return spec->proof ? CUGEN_OK : error_memory(x->err);
 }
 
 /* The buffers' contents follow from the arguments (and a seed), the reference's results from these and the reference, whose

@@ -1,4 +1,4 @@
-/* Loading and storing records and images; see cache.h, and docs/cache.md for what is durable when. */
+/* Storing records, storing and loading images; see cache.h, and docs/cache.md for what is durable when. */
 #include "cache.h"
 
 #include <math.h>
@@ -86,6 +86,17 @@ static bool same_hash(struct hash a, struct hash b) {
   return strcmp(a.hex, b.hex) == 0;
 }
 
+/* The parts that do not depend on what a result is held against. */
+static bool same_parts(const struct cache_record *record, const struct kernel_spec *spec) {
+  return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
+         same_hash(record->arguments_hash, spec->arguments_hash);
+}
+
+bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec) {
+  if (!record->lacks) return same_hash(record->hash, spec->hash);
+  return same_parts(record, spec) && same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
+}
+
 static bool same_work(const struct cache_record *record, const struct kernel_spec *spec) {
   return record->outcome != CUGEN_OUTCOME_OK || objective_work(spec->objective, record->flops, record->bytes) ==
                                                     objective_work(spec->objective, spec->flops, spec->bytes);
@@ -93,10 +104,8 @@ static bool same_work(const struct cache_record *record, const struct kernel_spe
 
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted) {
   if (!same_work(record, spec)) return false;
-  if (same_hash(record->hash, spec->hash)) return true;
-  if (!predicted || cache_record_is_refuted(record)) return false;
-  return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
-         same_hash(record->arguments_hash, spec->arguments_hash);
+  if (cache_record_is_same(record, spec)) return true;
+  return predicted && !cache_record_is_refuted(record) && same_parts(record, spec);
 }
 
 static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
@@ -132,140 +141,6 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
   return text ? (const char *)text : "";
 }
 
-static bool read_column(sqlite3_stmt *statement, int i, char *to) {
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(cache_column_text(statement, i)));
-  case COLUMN_HASH:
-  case COLUMN_CHARS: strncat(to, cache_column_text(statement, i), cache_columns[i].size - 1); break;
-  case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
-  case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;
-  case COLUMN_REAL:
-    *(double *)(void *)to =
-        sqlite3_column_type(statement, i) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, i);
-    break;
-  }
-  return true;
-}
-
-bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
-  *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!read_column(statement, i, (char *)out + cache_columns[i].offset)) {
-      cache_record_free(out);
-      return false;
-    }
-  return true;
-}
-
-/* A growing array of records. */
-struct records {
-  struct cache_record *data;
-  size_t count, capacity;
-};
-
-static struct cache_record *records_next(struct records *records) {
-  if (records->count == records->capacity) {
-    size_t capacity = records->capacity ? 2 * records->capacity : 64;
-    struct cache_record *data = realloc(records->data, capacity * sizeof *data);
-    if (!data) return NULL;
-    records->data = data;
-    records->capacity = capacity;
-  }
-  return &records->data[records->count];
-}
-
-static void records_free(struct records *records) {
-  for (size_t i = 0; i < records->count; i++) cache_record_free(&records->data[i]);
-  free(records->data);
-}
-
-/* statement NULL: it could not be prepared. */
-static int load_all(struct cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
-                    struct records *records, cugen_error *err) {
-  bool memory = true;
-  if (statement && cache_bind_key(statement, key) && cache_bind_text(statement, CACHE_ORIGIN, key->origin)) {
-    while (memory && sqlite3_step(statement) == SQLITE_ROW) {
-      struct cache_record *next = records_next(records);
-      memory = next && cache_read_record(statement, next);
-      if (memory) next->elsewhere = sqlite3_column_int(statement, CACHE_COLUMNS) != 0;
-      if (memory) records->count++;
-    }
-  }
-  bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
-  return !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
-}
-
-static int hand_out(int status, struct records *records, struct cache_record **out, size_t *count) {
-  if (status != CUGEN_OK) {
-    records_free(records);
-    *records = (struct records){0};
-  }
-  *out = records->data, *count = records->count;
-  return status;
-}
-
-int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-               cugen_error *err) {
-  struct records records = {0};
-  pthread_mutex_lock(&cache->lock);
-  int status = load_all(cache, cache->statements[RECORD_LOAD + key->objective], key, &records, err);
-  pthread_mutex_unlock(&cache->lock);
-  return hand_out(status, &records, out, count);
-}
-
-static int visit_record(sqlite3_stmt *statement, cache_visitor *visit, void *context, bool *stop, cugen_error *err) {
-  struct cache_record record;
-  if (!cache_read_record(statement, &record)) return error_memory(err);
-  int status = visit(context, &record, stop, err);
-  cache_record_free(&record);
-  return status;
-}
-
-int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
-                  cugen_error *err) {
-  sqlite3_stmt *statement = cache->statements[RECORD_BEST + key->objective];
-  int status = CUGEN_OK;
-  bool stop = false;
-  pthread_mutex_lock(&cache->lock);
-  if (cache_bind_key(statement, key))
-    while (!status && !stop && sqlite3_step(statement) == SQLITE_ROW)
-      status = visit_record(statement, visit, context, &stop, err);
-  bool good = sqlite3_reset(statement) == SQLITE_OK;
-  if (!status && !good) status = cache_error(cache, "read", err);
-  pthread_mutex_unlock(&cache->lock);
-  return status;
-}
-
-int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-                  cugen_error *err) {
-  struct records records = {0};
-  pthread_mutex_lock(&cache->lock);
-  sqlite3_stmt *statement =
-      cache_query(cache, "SELECT %s, 0 FROM record WHERE superseded = 1 AND origin IN ('', " CACHE_ORIGIN_PLACE
-                         ") AND space_id = (SELECT id FROM space WHERE device = ?1 "
-                         "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
-  int status = load_all(cache, statement, key, &records, err);
-  sqlite3_finalize(statement);
-  pthread_mutex_unlock(&cache->lock);
-  return hand_out(status, &records, out, count);
-}
-
-int cache_problems(struct cache *cache, const struct cache_key *key,
-                   int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
-                   cugen_error *err) {
-  sqlite3_stmt *statement = cache->statements[SPACE_LIST];
-  int status = CUGEN_OK;
-  pthread_mutex_lock(&cache->lock);
-  if (cache_bind_text(statement, 1, key->device) && cache_bind_text(statement, 2, key->config) &&
-      cache_bind_text(statement, 4, key->options))
-    while (!status && sqlite3_step(statement) == SQLITE_ROW)
-      status = visit(context, cache_column_text(statement, 0), err);
-  bool good = sqlite3_reset(statement) == SQLITE_OK;
-  if (!status && !good) status = cache_error(cache, "read", err);
-  pthread_mutex_unlock(&cache->lock);
-  return status;
-}
-
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err) {
   sqlite3_stmt *const *statements = cache->statements;
@@ -276,26 +151,6 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
               cache_step(cache, RECORD_ADD);
   int status = cache_finish(cache, good, "remember a measurement", err);
   hurried(cache, status);
-  pthread_mutex_unlock(&cache->lock);
-  return status;
-}
-
-int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
-                        struct cache_rate *out, cugen_error *err) {
-  *out = (struct cache_rate){0};
-  pthread_mutex_lock(&cache->lock);
-  sqlite3_stmt *statement = cache_query(
-      cache, "SELECT flops / seconds, bytes / seconds, measured_at FROM space JOIN record ON space_id = space.id "
-             "WHERE device = ?1 AND config = ?2 AND instr(' ' || problem || ' ', ' ' || ?3) > 0 "
-             "AND superseded = 0 AND outcome = 0 AND seconds > 0 ORDER BY (flops + bytes) / seconds DESC LIMIT 1");
-  bool good = statement && cache_bind_text(statement, 1, device) && cache_bind_text(statement, 2, config) &&
-              cache_bind_text(statement, 3, word);
-  if (good && sqlite3_step(statement) == SQLITE_ROW)
-    *out = (struct cache_rate){sqlite3_column_double(statement, 0), sqlite3_column_double(statement, 1),
-                               sqlite3_column_int64(statement, 2)};
-  good = good && sqlite3_reset(statement) == SQLITE_OK;
-  int status = good ? CUGEN_OK : cache_error(cache, "read", err);
-  sqlite3_finalize(statement);
   pthread_mutex_unlock(&cache->lock);
   return status;
 }

@@ -18,6 +18,9 @@ struct cache_key {
      decides nothing: a record of another file with the kernel's own hash is as good as an own one. */
   const char *origin;
   enum objective objective; /* what its records are ranked by; no part of what they belong to */
+  /* The problem's settings, a line each. What begins with '?' the config may have got after records were made: what cache_load
+     and cache_fastest find need not have it, see cache_record.lacks. NULL: all are needed. */
+  const char *settings;
 };
 
 /* Whether the variant of a prediction was run on the cpu device and came out right. One that came out wrong has another
@@ -47,6 +50,7 @@ struct cache_record {
   int driver_version, nvrtc_version;
   int64_t measured_at; /* seconds since the epoch */
   bool elsewhere;      /* as loaded: of a config file that is known and not the key's */
+  uint64_t lacks;      /* as loaded: the key's settings that its problem did not have yet, a bit each */
 };
 
 void cache_record_free(struct cache_record *record);
@@ -59,6 +63,8 @@ double cache_record_cost(const struct cache_record *record, enum objective objec
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);
+/* Whether it is of this very kernel, held against the same; parameters aside that its problem did not have yet. */
+bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the record says something of this kernel. A time that is predicted does not depend on what a result is held
    against, that a variant is wrong does. A rate is of the work that the config declares. */
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted);
@@ -70,7 +76,10 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
 
-/* All current records of the key, ok ones by cost, then the rest; the caller frees each and the array. */
+/* Whether records of that problem may be the key's: *lacks as in cache_record. */
+bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks);
+/* All current records of the key, ok ones by cost, then the rest; the caller frees each and the array. Of a kernel that was
+   measured with more of the key's settings and with fewer, the record with more is there. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                cugen_error *err);
 /* Calls visit with the current ok records of the key, the least cost first, until it sets *stop or fails; no more are read

@@ -90,6 +90,11 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
                    "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY id",
+    [SPACE_SHORTER] =
+        "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND problem >= ?5 "
+        "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "
+        "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) "
+        "ORDER BY length(problem) DESC, id",
     [RECORD_LOAD + OBJECTIVE_TIME] = LOAD_BY("seconds"),
     [RECORD_LOAD + OBJECTIVE_FLOPS] = LOAD_BY(COST_BY("flops")),
     [RECORD_LOAD + OBJECTIVE_BYTES] = LOAD_BY(COST_BY("bytes")),

@@ -1,5 +1,5 @@
 /* The inside of the cache, shared by its files: cache_tables.c has the tables and statements, cache_file.c says what
-   a file is and where it lies, cache_open.c opens, cache.c loads and stores. Only they include this. */
+   a file is and where it lies, cache_open.c opens, cache.c stores, cache_load.c loads. Only they include this. */
 #ifndef RUNTIME_CACHE_TABLES_H
 #define RUNTIME_CACHE_TABLES_H
 
@@ -43,7 +43,8 @@ enum cache_statement {
   COMMIT,
   SPACE_ADD,
   SPACE_LIST,
-  RECORD_LOAD, /* one for each objective, in its order; so below */
+  SPACE_SHORTER, /* ?5 and ?6: between what the problem stands */
+  RECORD_LOAD,   /* one for each objective, in its order; so below */
   RECORD_BEST = RECORD_LOAD + OBJECTIVES,
   RECORD_SUPERSEDE = RECORD_BEST + OBJECTIVES,
   RECORD_ADD,
@@ -116,6 +117,9 @@ const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 /* Of RECORD_SUPERSEDE and RECORD_ADD. unknown: what is of no known origin is superseded, too. */
 bool cache_bind_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                       bool unknown);
+
+/* ---- cache_load.c ---- */
+
 /* A record's columns stand first in the row. False: out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
 

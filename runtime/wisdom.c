@@ -135,8 +135,8 @@ static int by_variant(const void *a, const void *b) {
 /* In the order of variants, so that equal caches give equal files. */
 static int write_set(struct cache *cache, const struct cache_space *space, struct text *out, size_t *written,
                      cugen_error *err) {
-  struct cache_entry entry = {{space->device, space->config, space->problem, space->options, NULL, OBJECTIVE_TIME},
-                              {0}};
+  struct cache_entry entry = {
+      {space->device, space->config, space->problem, space->options, NULL, OBJECTIVE_TIME, NULL}, {0}};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &entry.key, &records, &count, err);

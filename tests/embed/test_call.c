@@ -134,7 +134,8 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 text_get(&k->problem_text),
                                 text_get(predicted ? &model.predicted_options : &k->key_options),
                                 NULL,
-                                OBJECTIVE_TIME};
+                                OBJECTIVE_TIME,
+                                NULL};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   text_free(&model.predicted_device), text_free(&model.predicted_options);

@@ -501,6 +501,37 @@ static void test_stale(void **state) {
   assert_non_null(strstr(result.notes, "1 record not used"));
 }
 
+/* Measured before the config had "specialize": found with what was measured since, and named as it is now. */
+static void test_parameter(void **state) {
+  (void)state;
+  cugen_export_result before, result;
+  struct cache *cache;
+  struct kernel_spec spec;
+  struct problem problem;
+  const uint64_t specialize = 8; /* the fourth parameter */
+  export_to("a", NULL, &before);
+  for (int i = 0; i < 2; i++) {
+    set_problem((const char *const[]){"M=300", i ? "N=1000" : "N=1200"}, 2, &problem);
+    for (uint64_t v = 0; v < space_valid(target.kernel.space); v++) keep_image(v);
+    expand(0, &spec);
+    struct cache_record record = {
+        .variant = spec.variant, .reason = (char *)(uintptr_t) "", .seconds = 1, .samples = 3};
+    cache_record_take_hashes(&record, &spec);
+    record.proof_hash = kernel_spec_proof_without(&spec, specialize), record.hash = record.proof_hash;
+    struct cache_key key = api_key(&target.kernel);
+    assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+    key.problem = i ? "M=300 N=1000 dtype=f32" : "M=300 N=1200 dtype=f32";
+    assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+    kernel_spec_free(&spec);
+    if (i) keep_record("wide vec=4 threads=128", 0.5, false); /* and since: the same problem */
+    problem_free(&problem);
+  }
+  export_to("b", NULL, &result);
+  assert_int_equal(result.problems, before.problems + 2);
+  assert_int_equal(result.stale, 0);
+  run("grep -q 'M=300 N=1200 dtype=f32 specialize=false' $FOLDER/b/README.md");
+}
+
 static void refuse(const char *name, const char *devices, const char *problems, int status, const char *message) {
   cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
   cugen_export_result result;
@@ -580,6 +611,7 @@ int main(void) {
       TEST(test_driver),
       TEST(test_same_bytes),
       TEST(test_stale),
+      TEST(test_parameter),
       TEST(test_refusals),
       TEST(test_full_disk),
       TEST(test_left_over),

@@ -13,7 +13,7 @@
 
 #include "cache_place.h"
 
-const struct cache_key place_key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME};
+const struct cache_key place_key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
 
 int place_set_up(void **state) {
   struct place *fixture = calloc(1, sizeof *fixture);

@@ -159,7 +159,7 @@ static bool install(void) {
 
 /* ---- What is done to a cache --------------------------------------------------------------------------------------- */
 
-static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
 static struct text folder, path;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {

@@ -169,9 +169,13 @@ static void remember_first(struct path *p) {
   assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
   struct cache_record record = {.variant = spec.variant, .reason = empty, .seconds = 1e-3, .samples = 3};
-  const struct cache_key place = {
-      k->device.fingerprint, k->config->name, text_get(&k->problem_text), text_get(&k->key_options), NULL,
-      OBJECTIVE_TIME};
+  const struct cache_key place = {k->device.fingerprint,
+                                  k->config->name,
+                                  text_get(&k->problem_text),
+                                  text_get(&k->key_options),
+                                  NULL,
+                                  OBJECTIVE_TIME,
+                                  NULL};
   cache_record_take_hashes(&record, &spec);
   assert_int_equal(cache_store(cache, &place, &record, NULL), CUGEN_OK);
   text_free(&key);

@@ -29,7 +29,7 @@ int statfs(const char *path, struct statfs *info) {
 }
 
 static const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, OBJECTIVE_TIME};
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, OBJECTIVE_TIME, NULL};
 
 struct fixture {
   struct text folder, path;
@@ -99,6 +99,19 @@ static void assert_sql(struct fixture *fixture, const char *sql, const char *wan
   sqlite3_close(db);
   assert_string_equal(text_get(&got), want);
   text_free(&got);
+}
+
+struct fastest {
+  struct text variants;
+  int most;
+};
+
+static int take_fastest(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct fastest *fastest = context;
+  (void)err;
+  text_addf(&fastest->variants, " %s", record->variant);
+  *stop = --fastest->most == 0;
+  return CUGEN_OK;
 }
 
 /* ---- Records ---- */
@@ -232,6 +245,80 @@ static void cost_is_by_the_objective(void **state) {
   assert_variants(fixture->cache, &key, "short middle idle long");
   assert_variants(fixture->cache, &by_flops, "long middle short idle");
   assert_variants(fixture->cache, &by_bytes, "middle short long idle");
+}
+
+/* What was remembered before the config had p and dtype, each with a default. */
+static void problems_may_lack_what_has_its_default(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_key now = key, by_flops, other = key;
+  uint64_t lacks;
+  now.problem = "M=64 N=64 p=4 dtype=f32", now.settings = "M=64\nN=64\n?p=4\n?dtype=f32\n";
+  by_flops = now, by_flops.objective = OBJECTIVE_FLOPS;
+  static const struct {
+    const char *problem, *variant, *source;
+    double seconds, flops;
+  } rows[] = {{"M=64 N=64", "oldest", "a", 2, 1},
+              {"M=64 N=64", "renewed", "b", 1, 1},
+              {"M=64 N=64", "changed", "c", 7, 70},
+              {"M=64 N=64 dtype=f32", "typed", "d", 1.5, 30},
+              {"M=64 N=64 p=4", "counted", "e", 4, 1},
+              {"M=64 N=64 p=4 dtype=f32", "renewed", "b", 3, 1},
+              {"M=64 N=64 p=4 dtype=f32", "changed", "f", 5, 1},
+              {"M=64 N=64 p=8", "other", "g", 1, 1},
+              {"M=64 dtype=f32", "other", "g", 1, 1},
+              {"M=6 N=64 dtype=f32", "other", "g", 1, 1},
+              {"M=64 N=64 dtype=f64", "other", "g", 1, 1},
+              {"M=64 N=64 q=1", "other", "g", 1, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct cache_record record = record_of(rows[i].variant, rows[i].seconds);
+    record.flops = rows[i].flops;
+    record.hash = record.source_hash = hash_bytes(rows[i].source, 1);
+    other.problem = rows[i].problem;
+    store(fixture->cache, &other, record);
+  }
+  struct cache_record failed = record_of("failed", 0.5);
+  failed.outcome = CUGEN_OUTCOME_WRONG;
+  other.problem = "M=64 N=64";
+  store(fixture->cache, &other, failed);
+  assert_variants(fixture->cache, &now, "typed oldest renewed counted changed changed failed");
+  assert_variants(fixture->cache, &by_flops, "typed changed oldest renewed counted changed failed");
+  assert_variants(fixture->cache, &other, "renewed oldest changed failed");
+  struct fastest fastest = {.most = 3};
+  assert_int_equal(cache_fastest(fixture->cache, &now, take_fastest, &fastest, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&fastest.variants), " typed oldest renewed");
+  text_free(&fastest.variants);
+  assert_true(cache_lacks(&now, "M=64 N=64 dtype=f32", &lacks) && lacks == 4);
+  assert_true(cache_lacks(&now, "M=64 N=64", &lacks) && lacks == 12);
+  assert_true(cache_lacks(&now, now.problem, &lacks) && lacks == 0);
+  assert_false(cache_lacks(&now, "M=64 N=64 dtype=f321", &lacks));
+  now.settings = "M=64\nN=64\np=4\n?dtype=f32\n"; /* p has another value than its default */
+  assert_variants(fixture->cache, &now, "renewed counted changed");
+  now.problem = "M=64 N=64 p=4 dtype=f32", now.settings = NULL;
+  assert_variants(fixture->cache, &now, "renewed changed");
+}
+
+/* Its proof aside from what the record's problem lacked, a record is of the kernel that has all its parts. */
+static void what_is_lacked_is_no_part_of_the_proof(void **state) {
+  (void)state;
+  static const char proof[] = "reference\ntolerance\nnil\n7", without[] = "reference\ntolerance\n7";
+  struct kernel_spec spec = {.hash = hash_bytes("whole", 5),
+                             .source_hash = hash_bytes("s", 1),
+                             .proof_hash = hash_bytes(proof, sizeof proof - 1),
+                             .proof = (char *)(uintptr_t)proof,
+                             .proof_lines = 2};
+  struct cache_record record = {.source_hash = spec.source_hash,
+                                .proof_hash = hash_bytes(without, sizeof without - 1),
+                                .hash = hash_bytes("short", 5),
+                                .lacks = 1};
+  assert_true(cache_record_is_same(&record, &spec));
+  record.lacks = 2;
+  assert_false(cache_record_is_same(&record, &spec));
+  record.lacks = 0;
+  assert_false(cache_record_is_same(&record, &spec));
+  record.lacks = 1, record.source_hash = hash_bytes("t", 1);
+  assert_false(cache_record_is_same(&record, &spec));
+  record.source_hash = spec.source_hash, spec.launches_hash = hash_bytes("l", 1);
+  assert_false(cache_record_is_same(&record, &spec));
 }
 
 /* A rate is of the work that the config declares now; a failure is one whatever the work. */
@@ -666,9 +753,9 @@ static void assert_spaces(struct cache *cache, const char *want) {
 
 /* Two problems of matmul, one of reduce; measured at 100, 200, ... */
 static void store_some(struct cache *cache) {
-  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME},
-                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME},
-                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, OBJECTIVE_TIME}};
+  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, OBJECTIVE_TIME, NULL}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
       struct text name = {0};
@@ -693,7 +780,7 @@ static void sets_are_listed(void **state) {
   assert_spaces(fixture->cache, "");
   store_some(fixture->cache);
   assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
-  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME};
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
   struct cache_record *records;
   size_t count;
   assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);
@@ -735,8 +822,8 @@ static void records_are_removed_by_what_they_are(void **state) {
 /* An image stays while a record wants its source, or may want it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
-  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME},
-                                          {"H200", "old", "", "arch sm_90a", NULL, OBJECTIVE_TIME}};
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"H200", "old", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL}};
   struct cache_record record = record_of("v", 1);
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
@@ -848,6 +935,8 @@ int main(void) {
       WITH_CACHE(what_is_no_number_stays_none),
       WITH_CACHE(right_ones_come_first_by_time),
       WITH_CACHE(cost_is_by_the_objective),
+      WITH_CACHE(problems_may_lack_what_has_its_default),
+      cmocka_unit_test(what_is_lacked_is_no_part_of_the_proof),
       WITH_CACHE(other_work_is_another_record),
       WITH_CACHE(keys_keep_records_apart),
       WITH_CACHE(older_records_become_history),

@@ -15,7 +15,7 @@
 #include "runtime/wisdom.h"
 
 static const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME};
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
 static const struct cache_filter all = {0};
 
 static int set_up(void **state) {
@@ -150,7 +150,7 @@ static void config_files_stay_apart(void **state) {
 }
 
 static void only_what_is_meant_is_exported(void **state) {
-  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, OBJECTIVE_TIME};
+  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, OBJECTIVE_TIME, NULL};
   struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   const struct cache_filter filter = {.config = "reduce"};
   struct text wisdom = {0};
