@@ -83,6 +83,7 @@ struct cugen_kernel {
   struct api_stored *stored;             /* what stored.c handed out */
   struct api_why *why;                   /* and why.c */
   struct api_check *check;               /* and check.c */
+  struct api_launches *launches;         /* and launches.c */
   struct text export_name, export_notes; /* what export.c handed out */
   int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
 };
@@ -115,11 +116,16 @@ int api_expander(cugen_kernel *kernel, cugen_error *err);
 int api_choose_device(cugen_kernel *kernel, const char *device, cugen_error *err);
 /* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
+/* Expands that variant and leaves its text in variant_text. */
+int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out, cugen_error *err);
 /* With the shared tunables of a valid variant (0: the first): they alone can shape arguments. out: KERNEL_MAX_ARGUMENTS. */
 int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err);
 /* config_products of the first valid variant; NULL where there is none. */
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
+
+/* ---- launches.c ---- */
+void api_launches_close(struct api_launches *launches);
 
 /* ---- filter.c ---- */
 void api_filter_free(struct api_filter *filter);

@@ -131,6 +131,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   api_stored_close(k->stored);
   api_why_close(k->why);
   api_check_close(k->check);
+  api_launches_close(k->launches);
   expander_close(k->expander);
   space_close(k->space);
   problem_free(&k->problem);
@@ -303,18 +304,22 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
   return !variant || best ? chosen_variant(k, best, index, err) : space_find(k->space, variant, index, err);
 }
 
-int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,
-                        cugen_error *error) {
+int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out, cugen_error *err) {
   uint64_t index = 0;
   struct variant chosen;
+  int status = api_find_variant(k, variant, &index, err);
+  if (!status) status = print_variant(k, index, &chosen, err);
+  if (!status) status = api_expander(k, err);
+  return status ? status : api_expand(k, &chosen, out, err);
+}
+
+int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,
+                        cugen_error *error) {
   struct kernel_spec spec = {0};
   if (name) *name = NULL;
   if (API_NEEDS(error, "kernel, source", k, source)) return CUGEN_ERROR_USAGE;
   *source = NULL;
-  int status = api_find_variant(k, variant, &index, error);
-  if (!status) status = print_variant(k, index, &chosen, error);
-  if (!status) status = api_expander(k, error);
-  if (!status) status = api_expand(k, &chosen, &spec, error);
+  int status = api_expand_text(k, variant, &spec, error);
   if (status) return status;
   text_restart(&k->source);
   text_add(&k->source, spec.source);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "launches.h"
 #include "print.h"
 
 static void write_source(const void *source, FILE *out) {
@@ -65,27 +66,36 @@ static void remark(struct cli *cli, bool check, const cugen_choice *choice) {
 }
 
 /* The object has the source too; a file has it alone. */
-static int print_json(struct cli *cli, const char *name, const char *source, json_t *choice) {
+static int print_json(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set(object, "choice", choice);
-  json_object_set_new(object, "variant", json_string(name));
+  json_object_set_new(object, "variant", json_string(launches->variant));
   json_object_set_new(object, "source", json_text(source));
+  json_object_set_new(object, "launches", launches_json(launches));
   return cli_print_json(cli, object);
 }
 
-static int print_result(struct cli *cli, const char *name, const char *source, json_t *choice) {
+static void remark_variant(struct cli *cli, const struct launches *launches) {
+  char text[160];
+  const char *line = launches_line(launches, text, sizeof text);
+  cli_remark(cli, "%s %s: %s%s%s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel),
+             launches->variant, line ? "; " : "", line ? line : "");
+  if (!line && !options_given(cli, OPTION_QUIET)) launches_print(cli, launches, "", stderr);
+}
+
+static int print_result(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
   const char *path = cli->values[OPTION_OUTPUT];
   bool json = options_given(cli, OPTION_JSON);
-  cli_remark(cli, "%s %s: %s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel), name);
+  remark_variant(cli, launches);
   int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
-  return json && !status ? print_json(cli, name, source, choice) : status;
+  return json && !status ? print_json(cli, launches, source, choice) : status;
 }
 
 int command_gen(struct cli *cli) {
-  const char *variant = cli->values[OPTION_VARIANT], *source, *name;
+  const char *variant = cli->values[OPTION_VARIANT], *source;
   bool best = options_given(cli, OPTION_BEST);
   if (variant && best)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--best and --variant name two different variants; give one of them");
@@ -94,10 +104,12 @@ int command_gen(struct cli *cli) {
   int status = cli_open_kernel(cli);
   if (!status && !variant) status = choose(cli, best, &check, &choice);
   json_t *chosen = status || variant ? json_null() : json_choice(&choice);
-  if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &name, &cli->error);
+  struct launches launches;
+  if (!status) status = launches_find(cli, choice.variant, &launches);
+  if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
   if (!status && !variant) remark(cli, check, &choice); /* of what is no kernel at all, nothing need be known */
   cugen_kernel_close(check);
-  if (!status) status = print_result(cli, name, source, chosen);
+  if (!status) status = print_result(cli, &launches, source, chosen);
   json_decref(chosen);
   return status;
 }

@@ -20,6 +20,7 @@ static const enum cli_option tune_options[] = {OPTION_BUDGET,  OPTION_STRATEGY, 
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
+static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
 static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
                                                 OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
@@ -48,7 +49,6 @@ static const enum cli_option occupancy_options[] = {
     OPTION_VARIANT, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED, OPTION_COUNT};
 static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
                                                   OPTION_QUIET, OPTION_HELP,    OPTION_COUNT};
-static const enum cli_option no_options[] = {OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 
 const struct cli_command cli_commands[] = {
@@ -94,8 +94,9 @@ const struct cli_command cli_commands[] = {
      space_options, true, command_space},
     {"show", "[CONFIG]", "the problem, the arguments in order, and how to call the kernel",
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
-     "and arguments with type, shape, strides and bytes. Without CONFIG: the configs that ship.",
-     no_options, true, command_show},
+     "arguments with type, shape, strides and bytes, and the launches of one variant: without\n"
+     "--variant, of what a plan would use. Without CONFIG: the configs that ship.",
+     show_options, true, command_show},
     {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, ladder, parameters",
      "Writes one self-contained HTML page (-o report.html) for the problem that --set means: the\n"
      "roofline with every variant on it, the best of each implementation, what each parameter\n"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "launches.h"
 #include "print.h"
 
 static void print_times(const cugen_record *r) {
@@ -42,7 +43,7 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-static void print_record(struct cli *cli, const cugen_record *r) {
+static void print_record(struct cli *cli, const cugen_record *r, const struct launches *launches) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   const char *right = r->verified ? "right" : "not verified (reference \"none\")";
   printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome));
@@ -50,9 +51,10 @@ static void print_record(struct cli *cli, const cugen_record *r) {
   if (r->verified) printf("  error       %.2g of the tolerance at most\n", r->error);
   print_times(r);
   print_resources(r);
+  launches_print(cli, launches, "  launch      ", stdout);
 }
 
-static int print_json(struct cli *cli, const cugen_record *r, json_t *choice) {
+static int print_json(struct cli *cli, const cugen_record *r, const struct launches *launches, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -61,6 +63,7 @@ static int print_json(struct cli *cli, const cugen_record *r, json_t *choice) {
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set(object, "choice", choice);
   json_object_set_new(object, "record", json_record(r));
+  json_object_set_new(object, "launches", launches_json(launches));
   return cli_print_json(cli, object);
 }
 
@@ -94,10 +97,12 @@ int command_run(struct cli *cli) {
   status = cugen_kernel_run(cli->kernel, variant, timeout, &record, &cli->error);
   if (!status && choice.variant)
     cli_remark_choice(cli, &choice); /* of what cannot run at all, nothing need be known */
+  struct launches launches = {NULL, 0, NULL};
+  if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
   if (!status && options_given(cli, OPTION_JSON))
-    status = print_json(cli, &record, chosen);
+    status = print_json(cli, &record, &launches, chosen);
   else if (!status)
-    print_record(cli, &record);
+    print_record(cli, &record, &launches);
   json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "launches.h"
 #include "print.h"
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
@@ -104,6 +105,16 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space,
   return CUGEN_OK;
 }
 
+/* Of the variant that --variant names, else of the one that a plan would use: where there is none, all else is shown. */
+static int print_launches(struct cli *cli, FILE *out) {
+  struct launches launches;
+  int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
+  if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
+  if (status) return fprintf(out, "\nLaunches: %s\n", cli->error.message), CUGEN_OK;
+  fprintf(out, "\nLaunches of %s:\n", launches.variant);
+  return launches_print(cli, &launches, "  ", out);
+}
+
 static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   const cugen_space_info *space = of;
   fprintf(out, "%s on ", cugen_kernel_name(cli->kernel));
@@ -119,7 +130,7 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   fprintf(out, "\nTo call it:\n  ");
   status = print_signature(cli, NULL, out);
   fputc('\n', out);
-  return status;
+  return status ? status : print_launches(cli, out);
 }
 
 /* What a printer prints, which the caller frees: an error comes before the first line, not after some. */
@@ -171,6 +182,15 @@ static int signature_json(struct cli *cli, json_t **out) {
   return status;
 }
 
+static int launches_into_json(struct cli *cli, json_t *object) {
+  struct launches launches;
+  int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
+  if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
+  json_object_set_new(object, "variant", status ? json_null() : json_string(launches.variant));
+  json_object_set_new(object, "launches", status ? json_null() : launches_json(&launches));
+  return CUGEN_OK;
+}
+
 static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
   json_t *implementations = json_array(), *arguments = json_array(), *signature = NULL;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -193,7 +213,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   }
   if (!status) status = signature_json(cli, &signature);
   if (!status) json_object_set_new(object, "signature", signature);
-  return status;
+  return status ? status : launches_into_json(cli, object);
 }
 
 /* ---- Without a config: those that ship ---- */

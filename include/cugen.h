@@ -449,6 +449,25 @@ int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options,
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
                         cugen_error *error);
 
+/* One launch of a variant, or several alike that follow each other. */
+typedef struct cugen_launch_info {
+  const char *entry;              /* the kernel as the source names it: "reduce", "reduce<4>" */
+  const char *place;              /* where the template has it: "reduce.cu:12"; "": not known */
+  int line;                       /* of the launch in the config */
+  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block */
+  int64_t shared_bytes;           /* dynamic shared memory of a block */
+  int carveout;                   /* percent, as in the config; -1: the driver decides */
+  int overlap;                    /* it may begin before what stands in front of it has ended */
+  int listed;                     /* it passes what the config's pass lists, else all arguments */
+  const char *passes;             /* its parameters in order: "source, ping, n=100", with values of its own */
+  size_t times;                   /* so often in a row */
+} cugen_launch_info;
+
+/* The launches that one call makes of a variant (a text as for cugen_kernel_source), in order, for the kernel's problem. *name (may
+   be NULL) is the variant's full text. The list lives until the next call, the name until that or cugen_kernel_source. */
+int cugen_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
+                          const char **name, cugen_error *error);
+
 /* ---- Records: what running a variant gave ---------------------------------------------------------------------- */
 
 /* How a variant ended. Only CUGEN_OUTCOME_OK has times. */

@@ -69,7 +69,10 @@ static int look_at_space(struct path *p, cugen_error *err) {
 
 static int expand(struct path *p, cugen_error *err) {
   const char *source, *name;
-  return cugen_kernel_source(p->kernel, NULL, &source, &name, err);
+  const cugen_launch_info *launches;
+  size_t count;
+  int status = cugen_kernel_source(p->kernel, NULL, &source, &name, err);
+  return status ? status : cugen_kernel_launches(p->kernel, NULL, &launches, &count, &name, err);
 }
 
 static int read_records(struct path *p, cugen_error *err) {

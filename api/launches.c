@@ -1,0 +1,92 @@
+/* The launches of a variant, as a reader wants them: those that are alike and follow each other are one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+struct api_launches {
+  struct kernel_spec spec; /* the strings' owner */
+  cugen_launch_info *list;
+  size_t count;
+  char **passes; /* one for each of the list */
+};
+
+void api_launches_close(struct api_launches *launches) {
+  if (!launches) return;
+  for (size_t i = 0; i < launches->count; i++) free(launches->passes[i]);
+  free(launches->passes);
+  free(launches->list);
+  kernel_spec_free(&launches->spec);
+  free(launches);
+}
+
+/* "source, ping, n=100" */
+static char *print_passed(const struct kernel_spec *spec, const struct kernel_launch *launch) {
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  const size_t count = kernel_launch_parameters(spec, launch, passed);
+  struct text text = {0};
+  text_add(&text, "");
+  for (size_t i = 0; i < count; i++) {
+    text_addf(&text, "%s%s", i ? ", " : "", spec->arguments[passed[i].argument].name);
+    if (passed[i].value.type == VALUE_NIL) continue;
+    text_add_char(&text, '=');
+    value_print(passed[i].value, &text);
+  }
+  return text_take(&text);
+}
+
+static cugen_launch_info describe(const struct kernel_launch *launch, const char *passes) {
+  cugen_launch_info info = {.entry = launch->entry,
+                            .place = launch->place ? launch->place : "",
+                            .line = launch->line,
+                            .shared_bytes = launch->shared_bytes,
+                            .carveout = launch->has_carveout ? launch->carveout : -1,
+                            .overlap = launch->overlap,
+                            .listed = launch->listed,
+                            .passes = passes,
+                            .times = 1};
+  for (int i = 0; i < 3; i++) info.grid[i] = launch->grid[i], info.block[i] = launch->block[i];
+  return info;
+}
+
+static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
+  return a->line == b->line && strcmp(a->entry, b->entry) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+         memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes &&
+         a->carveout == b->carveout && a->overlap == b->overlap && strcmp(a->passes, b->passes) == 0;
+}
+
+static int fill(struct api_launches *launches, cugen_error *err) {
+  const struct kernel_spec *spec = &launches->spec;
+  launches->list = calloc(spec->launch_count + 1, sizeof *launches->list);
+  launches->passes = calloc(spec->launch_count + 1, sizeof *launches->passes);
+  if (!launches->list || !launches->passes) return error_memory(err);
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    char *passes = print_passed(spec, &spec->launches[i]);
+    if (!passes) return error_memory(err);
+    const cugen_launch_info info = describe(&spec->launches[i], passes);
+    if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
+      launches->list[launches->count - 1].times++;
+      free(passes);
+      continue;
+    }
+    launches->passes[launches->count] = passes;
+    launches->list[launches->count++] = info;
+  }
+  return CUGEN_OK;
+}
+
+int cugen_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out, size_t *count,
+                          const char **name, cugen_error *error) {
+  if (name) *name = NULL;
+  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
+  *out = NULL, *count = 0;
+  api_launches_close(k->launches);
+  k->launches = calloc(1, sizeof *k->launches);
+  if (!k->launches) return error_memory(error);
+  int status = api_expand_text(k, variant, &k->launches->spec, error);
+  if (!status) status = fill(k->launches, error);
+  if (status) return status;
+  *out = k->launches->list, *count = k->launches->count;
+  if (name) *name = text_get(&k->variant_text);
+  return CUGEN_OK;
+}

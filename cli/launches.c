@@ -1,0 +1,133 @@
+/* The launches of a variant; see launches.h. */
+#include "launches.h"
+
+#include <string.h>
+
+#include "print.h"
+
+enum { LINE = 80, LEAST_PASSES = 12, COLUMNS = 6 };
+
+int launches_find(struct cli *cli, const char *variant, struct launches *out) {
+  return cugen_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
+}
+
+/* "8 x 4" of a grid or block, without the ones behind. */
+static struct shown print_dimensions(const unsigned int size[3]) {
+  struct shown shown;
+  if (size[2] > 1)
+    snprintf(shown.text, sizeof shown.text, "%u x %u x %u", size[0], size[1], size[2]);
+  else if (size[1] > 1)
+    snprintf(shown.text, sizeof shown.text, "%u x %u", size[0], size[1]);
+  else
+    snprintf(shown.text, sizeof shown.text, "%u", size[0]);
+  return shown;
+}
+
+/* As much as there is room for. */
+static void add_cut(struct table *table, const char *text, size_t room) {
+  char cut[LINE + 1];
+  if (room > LINE) room = LINE;
+  snprintf(cut, sizeof cut, "%.*s%s", strlen(text) <= room ? (int)room : (int)room - 3, text,
+           strlen(text) <= room ? "" : "...");
+  table_cell(table, cut);
+}
+
+const char *launches_line(const struct launches *launches, char *text, size_t size) {
+  const cugen_launch_info *launch = launches->list;
+  if (launches->count != 1 || launch->times > 1) return NULL;
+  const bool listed = launch->listed, shared = launch->shared_bytes > 0;
+  snprintf(text, size, "grid %s, block %s%s%s%s%s%s", print_dimensions(launch->grid).text,
+           print_dimensions(launch->block).text, shared ? ", " : "",
+           shared ? print_bytes(launch->shared_bytes).text : "", shared ? " dynamic shared" : "",
+           listed ? ", passes " : "", listed ? launch->passes : "");
+  return text;
+}
+
+/* What of the columns says something. */
+struct columns {
+  bool shared, passes, times;
+  size_t room; /* for what is passed */
+};
+
+static size_t longer(size_t most, const char *text) {
+  size_t length = strlen(text);
+  return length > most ? length : most;
+}
+
+static struct columns choose_columns(const struct launches *launches) {
+  struct columns columns = {false, false, false, 0};
+  size_t entry = 6, grid = 4, block = 5, shared = 6;
+  for (size_t i = 0; i < launches->count; i++) {
+    const cugen_launch_info *launch = &launches->list[i];
+    columns.shared |= launch->shared_bytes > 0;
+    columns.passes |= launch->listed;
+    columns.times |= launch->times > 1;
+    entry = longer(entry, launch->entry);
+    grid = longer(grid, print_dimensions(launch->grid).text);
+    block = longer(block, print_dimensions(launch->block).text);
+    shared = longer(shared, print_bytes(launch->shared_bytes).text);
+  }
+  size_t used = 2 + entry + 2 + grid + 2 + block + 2 + (columns.shared ? shared + 2 : 0) + (columns.times ? 7 : 0);
+  columns.room = used + LEAST_PASSES < LINE ? LINE - used : LEAST_PASSES;
+  return columns;
+}
+
+static void add_row(struct table *table, const struct columns *columns, const cugen_launch_info *launch) {
+  table_cell(table, launch->entry);
+  table_cell(table, print_dimensions(launch->grid).text);
+  table_cell(table, print_dimensions(launch->block).text);
+  if (columns->shared) table_cell(table, print_bytes(launch->shared_bytes).text);
+  if (columns->times) table_cell(table, print_count(launch->times).text);
+  if (columns->passes) add_cut(table, launch->listed ? launch->passes : "all arguments", columns->room);
+}
+
+int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out) {
+  const struct columns columns = choose_columns(launches);
+  const char *headers[COLUMNS] = {"launch", ">grid", ">block"};
+  size_t count = 3;
+  char line[LINE + 1];
+  if (launches_line(launches, line, sizeof line - strlen(lead))) return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
+  if (columns.shared) headers[count++] = ">shared";
+  if (columns.times) headers[count++] = ">times";
+  if (columns.passes) headers[count++] = "passes";
+  struct table table;
+  table_open(&table, headers, count);
+  for (size_t i = 0; i < launches->count; i++) add_row(&table, &columns, &launches->list[i]);
+  return table_close(&table, 2, out, &cli->error);
+}
+
+static json_t *size_json(const unsigned int size[3]) {
+  return json_pack("[I, I, I]", (json_int_t)size[0], (json_int_t)size[1], (json_int_t)size[2]);
+}
+
+static json_t *passes_json(const char *passes) {
+  json_t *array = json_array();
+  while (*passes) {
+    size_t length = strcspn(passes, ",");
+    json_array_append_new(array, json_stringn(passes, length));
+    passes += length;
+    passes += strspn(passes, ", ");
+  }
+  return array;
+}
+
+json_t *launches_json(const struct launches *launches) {
+  if (!launches->variant) return json_null();
+  json_t *array = json_array();
+  for (size_t i = 0; i < launches->count; i++) {
+    const cugen_launch_info *launch = &launches->list[i];
+    json_t *object = json_object();
+    json_object_set_new(object, "entry", json_string(launch->entry));
+    json_object_set_new(object, "place", json_optional_string(launch->place));
+    json_object_set_new(object, "line", json_integer(launch->line));
+    json_object_set_new(object, "grid", size_json(launch->grid));
+    json_object_set_new(object, "block", size_json(launch->block));
+    json_object_set_new(object, "dynamic_shared_bytes", json_integer(launch->shared_bytes));
+    json_object_set_new(object, "carveout", launch->carveout < 0 ? json_null() : json_integer(launch->carveout));
+    json_object_set_new(object, "overlap", json_boolean(launch->overlap));
+    json_object_set_new(object, "passes", passes_json(launch->passes));
+    json_object_set_new(object, "times", json_integer((json_int_t)launch->times));
+    json_array_append_new(array, object);
+  }
+  return array;
+}
