@@ -120,6 +120,8 @@ void export_quote(const char *string, struct text *out);
 
 /* "matmul": the prefix of everything, and the name of the files. */
 void export_name(const struct config *config, struct text *out);
+/* Which inputs the kernel may write to, each line after `before`; nothing where there is none. */
+void export_overwritten(const struct config *config, const char *before, struct text *out);
 int export_header(const struct exporter *x, struct text *out, cugen_error *err);
 int export_source(const struct exporter *x, struct text *out, cugen_error *err);
 void export_readme(const struct exporter *x, struct text *out);

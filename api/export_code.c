@@ -263,6 +263,7 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
   pin(c, declared->layout.expr);
   pin(c, declared->memory.expr);
   pin(c, declared->access.expr);
+  pin(c, declared->overwrite);
   text_addf(out, "buffer(s, \"%s\", %d, %s, %s, ", argument->dtype->name, argument->dtype->bytes,
             memories[argument->memory], argument->column_major ? "COLUMNS" : "ROWS");
   int status = put_whole(c, declared->pitch ? declared->pitch : row, 1, out);
@@ -272,6 +273,7 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
     status = put_whole(c, declared->shape[i], 1, out);
   }
   text_add(out, "});\n");
+  if (argument->overwrite) text_add(out, "overwrites(s);\n");
   if (declared->kind == CUGEN_ARGUMENT_CONSTANT && argument->access == ACCESS_GLOBAL)
     text_add(out, "by_address(s);\n");
   return status;

@@ -77,8 +77,11 @@ void export_readme(const struct exporter *x, struct text *out) {
       out,
       "`%s.h` documents every function. `%s_pick` takes the best variant measured for the problem on this device;\n"
       "failing that what the kernel's policy lends from another problem; failing that the default variant. "
-      "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n\n",
+      "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n",
       name, name, name, name);
+  const size_t before = out->length;
+  export_overwritten(x->base->config, "\n", out);
+  text_add(out, out->length > before ? "\n\n" : "\n");
   text_add(out, "## What is in it\n\n");
   if (x->tuned_count) {
     text_add(out,

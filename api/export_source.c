@@ -439,6 +439,18 @@ static size_t passed_of(const struct export_code *code) {
   return code->passed_count;
 }
 
+void export_overwritten(const struct config *config, const char *before, struct text *out) {
+  const char *between = "Inputs that the kernel may write to: ";
+  const size_t begin = out->length;
+  for (size_t i = 0; i < config->argument_count; i++) {
+    if (!config->arguments[i].overwrite) continue;
+    text_addf(out, "%s%s%s", out->length == begin ? before : "", between, config->arguments[i].name);
+    between = ", ";
+  }
+  if (out->length > begin)
+    text_addf(out, ".%sOne is written to where its `overwrite` is 1: fill it before each launch.", before);
+}
+
 /* The bundle's own words: bundle_ and BUNDLE_ become the kernel's, @name and @arguments what they say. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->config;
@@ -449,6 +461,7 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   if (strncmp(at, "@most_own", 9) == 0) return text_addf(out, "%zu", most_of(x, own_of)), 9;
   if (strncmp(at, "@most_passed", 12) == 0) return text_addf(out, "%zu", most_of(x, passed_of)), 12;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
+  if (strncmp(at, "@overwritten", 12) == 0) return export_overwritten(config, "\n   ", out), 12;
   if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;
   if (strncmp(at, "@title", 6) == 0) return add_title(x, out), 6;
   text_add_char(out, *at);

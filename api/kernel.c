@@ -336,6 +336,17 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k ? k->config->argument_count : 0;
 }
 
+/* Scratch has data where it begins with zeros. */
+static const char *data_word(const struct kernel_argument *a) {
+  static const char *const words[] = {
+      [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
+  bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+  bool given =
+      a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
+  if (a->absent || !(given || zero)) return NULL;
+  return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
+}
+
 void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
   *out = (cugen_argument_info){.name = a->name,
                                .kind = a->kind,
@@ -346,7 +357,8 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
                                .memory = memory_kind_names[a->memory],
                                .compiled_in = a->compiled_in,
                                .absent = a->absent,
-                               .overwrite = a->overwrite};
+                               .overwrite = a->overwrite,
+                               .data = data_word(a)};
   for (int i = 0; i < a->rank; i++) {
     out->shape[i] = a->shape[i];
     out->stride[i] = a->stride[i];
@@ -393,6 +405,9 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   if (index >= k->config->argument_count) return no_such("argument", index, k->config->argument_count, error);
   int status = api_arguments(k, 0, arguments, error);
-  if (!status) api_describe_argument(&arguments[index], out);
-  return status;
+  if (status) return status;
+  const struct config_data *data = &k->config->arguments[index].data;
+  api_describe_argument(&arguments[index], out);
+  if (out->data) out->data_from = data->kind == DATA_VALUES ? expr_text(data->values) : data->file;
+  return CUGEN_OK;
 }

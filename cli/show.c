@@ -171,6 +171,9 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "memory", argument->rank ? json_string(argument->memory) : json_null());
   json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
   json_object_set_new(object, "absent", json_boolean(argument->absent));
+  json_object_set_new(object, "overwrite", json_boolean(argument->overwrite));
+  json_object_set_new(object, "data", argument->data ? json_string(argument->data) : json_null());
+  json_object_set_new(object, "data_from", argument->data_from ? json_string(argument->data_from) : json_null());
   return object;
 }
 

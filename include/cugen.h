@@ -266,6 +266,8 @@ typedef struct cugen_argument_info {
   int compiled_in;                /* scalar: its value is part of the source, it is not passed */
   int absent;                     /* the problem has no such argument: pass NULL. It reads as a scalar then */
   int overwrite;                  /* input: the kernel may write to the buffer, which is not const then */
+  const char *data;      /* test data: a fill ("uniform"), "values", "file" or "generator"; NULL: it has none */
+  const char *data_from; /* the expression or file that says it; NULL: a fill, a list, or a plan's argument */
 } cugen_argument_info;
 
 /* How many arguments there are, and the one at index, in the config's order. CUGEN_ERROR_USAGE: there is none at

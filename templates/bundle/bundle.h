@@ -102,9 +102,10 @@ typedef struct bundle_argument_info {
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements */
   long long bytes;                                          /* whole buffer, pitch included */
   int compiled_in;                                          /* scalar: part of the code, not passed */
+  int overwrite;                                            /* input: the kernel may write to the buffer */
 } bundle_argument_info;
 
-/* Arguments that bundle_bind takes, in this order: @arguments. */
+/* Arguments that bundle_bind takes, in this order: @arguments.@overwritten */
 enum { BUNDLE_ARGUMENTS = @argument_count };
 int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
 

@@ -76,6 +76,7 @@ int bundle_argument(const bundle_plan *plan, size_t at, bundle_argument_info *ou
   out->rank = a->rank;
   out->bytes = (a->rank ? a->elements : 1) * a->bytes;
   out->compiled_in = !a->passed;
+  out->overwrite = a->overwrite;
   memcpy(out->shape, a->shape, sizeof out->shape);
   memcpy(out->stride, a->stride, sizeof out->stride);
   return BUNDLE_OK;

@@ -18,6 +18,7 @@ struct argument_sizes {
   int bytes; /* of an element */
   int passed, memory, rank;
   int copied; /* a constant that the kernel reads by an address: the call's own copy */
+  int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   int contiguous; /* the dimension whose stride is 1 */
   int tensor;     /* reached through a tensor map */
@@ -84,6 +85,11 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   }
   s->failed |= a->elements > (1LL << 62) / bytes;
   s->wide |= a->elements > (1LL << 31) - (1LL << 24);
+}
+
+/* Of the input that was described last. */
+MAYBE_UNUSED static void overwrites(struct sizes *s) {
+  s->arguments[s->argument_count - 1].overwrite = 1;
 }
 
 /* Of the constant that was described last. */

@@ -8,7 +8,7 @@ kernel "rows" {
   check { M = 131, N = 67 },
   policy "nearest" { distance = 1 },
 
-  input "x" { dtype = "dtype", shape = { "M", "N" } },
+  input "x" { dtype = "dtype", shape = { "M", "N" }, overwrite = "specialize" },
   output "y" { dtype = "dtype", shape = { "M", "N" }, tolerance = "eps(dtype)" },
   scratch "partial" { dtype = "dtype", shape = { "ceil_div(M, 4)", "2" } },
   constant "factors" { dtype = "f64", shape = { "4" } },

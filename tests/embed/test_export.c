@@ -172,7 +172,7 @@ static int set_up_buckets(void **state) {
 static int set_up_access(void **state) {
   (void)state;
   return open_with((const struct change[]){
-      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" } }",
+      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
        "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == 'f32'\",\n"
        "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
       {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"},
@@ -182,7 +182,7 @@ static int set_up_access(void **state) {
 static int set_up_textures_only(void **state) {
   (void)state;
   return open_with((const struct change[]){
-      {"dtype = \"dtype\", shape = { \"M\", \"N\" } }",
+      {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
        "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or 'global'\" }"},
       {NULL, NULL}});
 }
@@ -392,6 +392,17 @@ static void test_driver(void **state) {
   export_to("b", NULL, &result);
   run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o $FOLDER/drive && "
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
+/* Who uses a bundle is told which input its kernel may write to: only where the config says so. */
+static void test_overwritten(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", "M=700 N=700 specialize=true", &result);
+  run("cc -std=c11 -DOVERWRITES -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  run("grep -q 'the kernel may write to: x' $FOLDER/b/rows.h && grep -q 'may write to: x' $FOLDER/b/README.md");
 }
 
 /* Textures are left out, and it is said; a constant that is read by its address is a parameter. */
@@ -609,6 +620,7 @@ int main(void) {
       TEST(test_picks),
       TEST(test_compiled_in),
       TEST(test_driver),
+      TEST(test_overwritten),
       TEST(test_same_bytes),
       TEST(test_stale),
       TEST(test_parameter),

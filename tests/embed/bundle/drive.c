@@ -69,6 +69,17 @@ static int stream;
 
 static long long rows_of_problem = 500;
 
+static unsigned overwrites; /* bit i: argument i of the plan */
+
+static unsigned overwrites_of(const rows_plan *plan) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < ROWS_ARGUMENTS; i++) {
+    rows_argument_info info;
+    if (rows_argument(plan, i, &info, NULL) == ROWS_OK && info.overwrite) bits |= 1u << i;
+  }
+  return bits;
+}
+
 static int use(rows_error *error) {
   rows_problem problem = ROWS_PROBLEM_INIT;
   rows_library *library;
@@ -76,8 +87,12 @@ static int use(rows_error *error) {
   rows_call *call = NULL;
   void *arguments[] = {x, y, NULL, factors, NULL, NULL, NULL};
   problem.M = rows_of_problem, problem.N = 1000;
+#ifdef OVERWRITES
+  problem.M = problem.N = 700, problem.specialize = 1;
+#endif
   int status = rows_open(NULL, &library, error);
   if (!status) status = rows_pick(library, &problem, &plan, error);
+  if (!status) overwrites = overwrites_of(plan);
   if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
   long before = fake->calls;
   if (!status) status = rows_launch(call, &stream, error);
@@ -154,6 +169,12 @@ int main(void) {
 #ifdef BY_MAP
   return drive_mapped(&error);
 #endif
+#ifdef OVERWRITES
+  fake->run = NULL; /* sizes are compiled in */
+  if (use(&error)) return printf("%s\n", error.message), 1;
+  EXPECT(overwrites == 1);
+  return 0;
+#endif
   EXPECT(refuses((char *)x + 1, "argument 'x' was given 0x", &error)); /* between two of its elements */
   if (use(&error)) return printf("%s\n", error.message), 1;
   /* wide vec=4 threads=128: see the records that the test plants */
@@ -162,6 +183,7 @@ int main(void) {
   EXPECT(fake->allowed_shared == 1024 && fake->carveout == 40);
   EXPECT(m == 500 && n == 1000 && scale == 1.0f / 1000 && x_seen == x && partial_seen);
   EXPECT(memcmp(factors_seen, factors, sizeof factors) == 0);
+  EXPECT(overwrites == 0);
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
   long failures = 0, at = 1;
   for (;; at++) {
