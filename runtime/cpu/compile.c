@@ -167,12 +167,44 @@ static const char *skip_opaque(const char *at) {
   return at + 1;
 }
 
-/* `extern __shared__ float name[];` at `at`: writes its replacement and gives the place after it; NULL when there is
-   none. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each launch. */
-static const char *translate_shared(const char *at, int depth, struct text *out) {
-  const char *end = after_word(at, "extern");
-  if (!end || !(end = after_word(skip_space(end), "__shared__"))) return NULL;
-  const char *type = skip_alignment(skip_space(end)), *bracket = type + strcspn(type, "[;");
+/* The words in front of a type, in any order. */
+struct specifiers {
+  bool shared, external, constant, changing;
+  int others; /* words besides __shared__ */
+};
+
+/* Reads them at `at`; gives the type's place. */
+static const char *read_specifiers(const char *at, struct specifiers *out) {
+  *out = (struct specifiers){.shared = false};
+  for (const char *end;; at = skip_space(end)) {
+    if ((end = after_word(at, "__shared__"))) {
+      out->shared = true;
+      continue;
+    }
+    if ((end = after_word(at, "extern")))
+      out->external = true;
+    else if ((end = after_word(at, "const")))
+      out->constant = true;
+    else if ((end = after_word(at, "volatile")))
+      out->changing = true;
+    else if (!(end = after_word(at, "static")))
+      return at;
+    out->others++;
+  }
+}
+
+static void keep_newlines(const char *at, const char *end, struct text *out) {
+  for (; at < end; at++)
+    if (*at == '\n') text_add_char(out, '\n');
+}
+
+/* `extern __shared__ float name[];` at `at`, whose type is given: writes its replacement and gives the place after it; NULL
+   when there is no array. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each
+   launch. */
+static const char *translate_dynamic(const char *at, const char *type, const struct specifiers *specifiers, int depth,
+                                     struct text *out) {
+  type = skip_alignment(type);
+  const char *bracket = type + strcspn(type, "[;");
   if (*bracket != '[') return NULL;
   const char *name_end = bracket;
   while (name_end > type && isspace((unsigned char)name_end[-1])) name_end--;
@@ -181,12 +213,23 @@ static const char *translate_shared(const char *at, int depth, struct text *out)
   const char *semicolon = bracket + strcspn(bracket, ";");
   if (name == type || !*semicolon) return NULL;
   int type_length = (int)(name - type), name_length = (int)(name_end - name);
-  const char *reference = depth ? "" : "&";
-  text_addf(out, "%s%.*s*%s%.*s = (%.*s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", type_length, type,
-            reference, name_length, name, type_length, type, reference);
-  for (const char *c = at; c < semicolon; c++)
-    if (*c == '\n') text_add_char(out, '\n');
+  const char *reference = depth ? "" : "&", *words = specifiers->changing ? "volatile " : "";
+  text_addf(out, "%s%s%.*s*%s%.*s = (%s%.*s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", words,
+            type_length, type, reference, name_length, name, words, type_length, type, reference);
+  keep_newlines(at, semicolon, out);
   return semicolon + 1;
+}
+
+/* A declaration of shared memory that begins at `at`: what the macro __shared__ does not take. That stands for `static` and, in a
+   watched kernel, for a variable of its own, so that it is to be the first word. NULL: nothing is to be done. */
+static const char *translate_shared(const char *at, int depth, struct text *out) {
+  struct specifiers specifiers;
+  const char *type = read_specifiers(at, &specifiers);
+  if (!specifiers.shared || !specifiers.others) return NULL;
+  if (specifiers.external) return translate_dynamic(at, type, &specifiers, depth, out);
+  text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "", specifiers.changing ? "volatile " : "");
+  keep_newlines(at, type, out);
+  return type;
 }
 
 void cpu_translate(const char *source, struct text *out) {

@@ -14,14 +14,14 @@ __global__ void convolve(float *out, const float *in, int n) {
 }
 
 __global__ void reverse(int *out, const int *in, int n) {
-  extern __shared__ int values[];
+  volatile extern __shared__ int values[];
   for (int i = threadIdx.x; i < n; i += blockDim.x) values[i] = in[i];
   __syncthreads();
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = values[n - 1 - i];
 }
 
 __global__ void histogram(unsigned *bins, const unsigned char *in, int n, double *total) {
-  __shared__ unsigned local[256];
+  static __shared__ unsigned local[256];
   for (int i = threadIdx.x; i < 256; i += blockDim.x) local[i] = 0;
   __syncthreads();
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
