@@ -65,9 +65,11 @@ static int note_declared(struct walk *walk, struct name *name, const char *at, b
 /* The whole file would see its own value, whatever the variant's is. */
 static int meet_global(struct walk *walk, struct name *name, struct source_token word) {
   if (walk->conditions || !names_macro(walk->names, name)) return mention(walk, name, word);
-  return error_at(walk, word.at,
-                  " comes from the config, whose value this declaration would hide: remove the declaration",
-                  name->text);
+  return error_at(
+      walk, word.at,
+      " comes from the config, whose value this declaration would hide: take the declaration out to use the "
+      "config's value, or rename one of them",
+      name->text);
 }
 
 static int meet_name(struct walk *walk, struct name *name, struct source_token word) {
@@ -334,8 +336,11 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
    compiler would say of `int 128`. A name that is declared in branches only is a macro as ever. */
 static int settle(struct walk *walk, struct name *name) {
   if (name->hidden_by_variable && !name->used && names_tunable(walk->names, name))
-    return error_at(walk, name->declared,
-                    " is a tunable of the config, which this variable hides: remove its declaration", name->text);
+    return error_at(
+        walk, name->declared,
+        " is a tunable of the config, which this variable hides, so that the tunable means nothing: rename one "
+        "of them, or take the variable's declaration out to use the tunable",
+        name->text);
   if (!name->scoped || !name->used || !names_macro(walk->names, name)) return CUGEN_OK;
   name->scoped = !name->tested && names_constant(walk->names, name);
   if (name->scoped || !name->declared) return CUGEN_OK;
@@ -514,6 +519,7 @@ static int build(struct walk *walk, struct prologue *prologue, const struct asse
     if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
       need_header(prologue, in->arguments[i].dtype);
   text_add(out, assembly->defines);
+  if (*assembly->defines) source_add_line(out, 1, "prologue");
   if (*assembly->defines) text_add_char(out, '\n');
   add_includes(walk, prologue, out);
   add_common_types(walk, assembly, out);

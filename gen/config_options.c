@@ -7,6 +7,7 @@
 
 #include "config_build.h"
 #include "config_names.h"
+#include "source_text.h"
 
 enum option_kind {
   OPTION_FLAG,   /* there or not */
@@ -284,6 +285,7 @@ static int add_define(const struct config *config, int line, const struct config
   } else {
     const char *value = strchr(text_get(&text), '=');
     const int length = (int)strcspn(text_get(&text), "=");
+    source_add_line(out, line, config->path);
     text_addf(out, "#define %.*s %s\n", length, text_get(&text), value ? value + 1 : "1");
   }
   text_free(&text);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame.h"
+#include "cpu/compile.h"
 #include "standard.h"
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
@@ -126,10 +127,41 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
   text_free(&header);
 }
 
+/* In what stands behind the source for the kernels that are launched: which of them, or -1. */
+static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length) {
+  const char *path = text_get(&d->path);
+  const int count = (int)advice->request->entry_count;
+  int number = -1;
+  if (advice->cpu && strcmp(path, CPU_ENTRIES_NAME) == 0)
+    number = d->line - 1;
+  else if (!advice->cpu && strcmp(path, "__nv_name_map") == 0)
+    number = d->line - 2;
+  else if (advice->cpu && count == 1 && strcmp(path, CPU_UNIT_NAME) == 0 && memmem(line, length, " converting ", 12))
+    number = 0;
+  return number < count ? number : -1;
+}
+
+static void add_entry(struct advice *advice, int number, const char *line, size_t length, struct text *out) {
+  static const char mark[] = "error: ";
+  const char *entry = advice->request->entries[number], *what = memmem(line, length, mark, sizeof mark - 1);
+  struct text places = {0};
+  const int count = blame_kernels(advice->request->source, entry, &places);
+  if (count) text_addf(out, "%.*s: ", (int)strcspn(text_get(&places), ","), text_get(&places));
+  text_addf(out, "entry \"%s\": ", entry);
+  text_add_n(out, what, length - (size_t)(what - line));
+  if (count > 1) text_addf(out, ". Several kernels have this name (%s): rename all but one", text_get(&places));
+  advice->given = true;
+  out->failed |= places.failed;
+  text_free(&places);
+}
+
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
   struct diagnostic d = {.line = 0};
+  int number = -1;
   if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))
     text_add_n(out, line, length);
+  else if ((number = entry_number(advice, &d, line, length)) >= 0)
+    add_entry(advice, number, line, length, out);
   else if (blame_is_own(advice->request, text_get(&d.path)))
     add_own(advice, &d, line, length, out);
   else

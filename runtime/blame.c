@@ -181,6 +181,37 @@ bool blame_function(const char *source, const char *path, int line, struct blame
   return false;
 }
 
+/* The name that stands in front of the parameters, past attributes: `__launch_bounds__(4) add(`. */
+static bool declares(const char *at, const char *name, size_t length) {
+  const char *end = at + strcspn(at, "{;");
+  while ((at = memmem(at, (size_t)(end - at), name, length))) {
+    const bool whole = !is_word(at[-1]) && !is_word(at[length]);
+    at += length;
+    const char *next = at;
+    while (next < end && isspace((unsigned char)*next)) next++;
+    if (whole && *next == '(') return true;
+  }
+  return false;
+}
+
+int blame_kernels(const char *source, const char *entry, struct text *out) {
+  static const char mark[] = "__global__";
+  const char *end = entry + strcspn(entry, "<"), *name = end;
+  while (name > entry && is_word(name[-1])) name--; /* of "deep::add" */
+  const size_t length = (size_t)(end - name);
+  struct place place = {.line = 1};
+  int count = 0;
+  for (const char *at = source; length && *at;) {
+    const char *past = skip_opaque(at);
+    if (past == at && !strncmp(at, mark, sizeof mark - 1) && declares(at, name, length))
+      text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length, place.path ? place.path : "", place.line);
+    if (*at == '#') read_line(at, &place);
+    if (past == at) past++;
+    for (; at < past; at++) place.line += *at == '\n';
+  }
+  return count;
+}
+
 /* ---- Includes --------------------------------------------------------------------------------------------------- */
 
 /* `#include <x.h>` or, in the toolkit's own files, "x.h". */

@@ -14,6 +14,9 @@ struct blamed_function {
 /* Whether the line is in one: its declaration or its body. */
 bool blame_function(const char *source, const char *path, int line, struct blamed_function *out);
 
+/* Appends "k.cu:1, k.cu:7": where __global__ functions of the entry's name ("add" of "add<float>") are. How many. */
+int blame_kernels(const char *source, const char *entry, struct text *out);
+
 /* Whether the path is one that the source was put together from. */
 bool blame_is_own(const struct compile_request *request, const char *path);
 

@@ -277,7 +277,7 @@ static void write_cluster(const char *source, const char *entry, size_t index, s
     size_t length = 0;
     const char *name = kernel_name(past, &length);
     if (*open != '(' || length != wanted || strncmp(name, entry, wanted) != 0) continue;
-    text_addf(out, "CUGEN_CLUSTER(%zu, %.*s)\n", index, (int)(past - open) - 2, open + 1);
+    text_addf(out, " CUGEN_CLUSTER(%zu, %.*s)", index, (int)(past - open) - 2, open + 1);
     return;
   }
 }
@@ -289,8 +289,9 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   cpu_translate(request->source, out);
   text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
   for (size_t i = 0; i < request->entry_count; i++) {
-    text_addf(out, "CUGEN_ENTRY(%zu, %s)\n", i, request->entries[i]);
+    text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
     write_cluster(request->source, request->entries[i], i, out);
+    text_add_char(out, '\n');
   }
 }
 

@@ -460,6 +460,12 @@ static void test_host_code(void **state) {
   assert_refused(&request, ": 'go' is neither __global__ nor __device__, and so host code perhaps.");
   request.source = "#line 1 \"k.cu\"\n__global__ void k() {}\n__host__ void go() {}\n";
   assert_refused(&request, ": 'go' is a __host__ function.");
+  static const char *const overloaded[] = {"k<int>"};
+  request.source = "#line 1 \"k.cu\"\ntemplate <class T> __global__ void k(int) {}\n"
+                   "template <class T> __global__ void k(long) {}\n";
+  request.entries = overloaded;
+  assert_refused(&request, "k.cu:1: entry \"k<int>\": error: ");
+  assert_refused(&request, ". Several kernels have this name (k.cu:1, k.cu:2): rename all but one");
   compile_text("__global__ void k() {}\n#ifndef __CUDACC_RTC__\n#include <vector>\n"
                "int main() { std::vector<int> v; k<<<1, 1>>>(); }\n#endif\n");
 }

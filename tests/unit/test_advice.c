@@ -83,6 +83,38 @@ static void test_functions_of_the_device(void **state) {
   assert_advice("__global__ void k() {\n  {", false, NULL, "t BS=4:2: error: what", "t BS=4:2: error: what");
 }
 
+/* ---- Kernels to launch ---- */
+
+/* What a compiler refuses of an entry is in no file of the user's. */
+static void test_entries(void **state) {
+  static const char source[] = "#line 1 \"k.cu\"\n// __global__ void add(int)\ntemplate <class T>\n__global__ void\n"
+                               "__launch_bounds__(64) add(T *x) { other(x); }\n#line 9 \"h.h\"\n"
+                               "template <class T, int N> __global__ void add (T *x) {}\n"
+                               "__global__ void other(int *x) { add(x); }\n";
+  static const char *const entries[] = {"deep::other", "add<float>"};
+  const struct {
+    bool cpu;
+    const char *line, *expected;
+  } rows[] = {
+      {false, "__nv_name_map:3: error: which",
+       "k.cu:3: entry \"add<float>\": error: which. Several kernels have this "
+       "name (k.cu:3, h.h:9): rename all but one"},
+      {false, "__nv_name_map:2: error: which", "h.h:10: entry \"deep::other\": error: which"},
+      {false, "__nv_name_map:9: error: which", "__nv_name_map:9: error: which"},
+      {true, "cugen entries:1:7: error: which", "h.h:10: entry \"deep::other\": error: which"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct compile_request request = {
+        .toolkit = &toolkit, .name = "t", .source = source, .entries = entries, .entry_count = 2};
+    struct advice advice = {.request = &request, .cpu = rows[i].cpu};
+    struct text out = {0};
+    advice_add(&advice, rows[i].line, strlen(rows[i].line), NULL, &out);
+    assert_string_equal(text_get(&out), rows[i].expected);
+    text_free(&out);
+  }
+}
+
 /* ---- Headers ---- */
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
@@ -140,6 +172,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_host_functions),
       cmocka_unit_test(test_functions_of_the_device),
+      cmocka_unit_test(test_entries),
       cmocka_unit_test(test_missing_headers),
       cmocka_unit_test(test_headers_that_lead_astray),
   };

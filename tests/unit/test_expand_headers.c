@@ -237,7 +237,8 @@ static void test_defines(void **state) {
   assert_source(
       "options { define = { 'A', 'B=2' } }," TUNED("tunable 't' { 8 }, options { define = { 'C=${t * 2}' } },"),
       "#include <cuda_fp16.h>\n" KERNEL, NULL,
-      "#define A 1\n#define B 2\n#define C 16\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
+      "#line 2 \"k.lua\"\n#define A 1\n#line 2 \"k.lua\"\n#define B 2\n#line 2 \"k.lua\"\n#define C 16\n"
+      "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
       "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
 }
 

@@ -118,12 +118,15 @@ static void test_defaults(void **state) {
 
 static void test_clashes(void **state) {
   (void)state;
-  expanding_error(TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:2: bs comes from the config, whose value this declaration would hide: remove the "
-                  "declaration\n  in variant 'a bs=64'");
-  expanding_error(TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:2: bs is a tunable of the config, which this variable hides: remove its declaration\n"
-                  "  in variant 'a bs=64'");
+  expanding_error(
+      TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:2: bs comes from the config, whose value this declaration would hide: take the declaration out "
+      "to use the config's value, or rename one of them\n  in variant 'a bs=64'");
+  expanding_error(
+      TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:2: bs is a tunable of the config, which this variable hides, so that the tunable means nothing: "
+      "rename one of them, or take the variable's declaration out to use the tunable\n"
+      "  in variant 'a bs=64'");
   expanding_error(TUNED(BS "entry 'k<bs>',"), "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
                   CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive tests: rename one\n"
@@ -147,7 +150,8 @@ static void test_common_types(void **state) {
   unchanged(TUNED(""), "", "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y) {}\n");
   unchanged(TUNED(""), "", "// uint\n__global__ void k() { unsigned uints, uint8_t; f(\"uint\"); }\n");
   expanding_source(TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x) {}\n",
-                   "#define uint unsigned\n\n#line 1 \"T/t.cu\"\n__global__ void k(uint x) {}\n");
+                   "#line 2 \"k.lua\"\n#define uint unsigned\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n"
+                   "__global__ void k(uint x) {}\n");
 }
 
 int main(void) {
