@@ -146,11 +146,16 @@ static int explain_nothing(const cugen_check *out, cugen_error *err) {
 }
 
 /* What was found, or could not be looked at. */
-static int conclude(const cugen_check *out, size_t refused, cugen_error *err) {
+static int conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
+  const size_t refused = result->refused.count, faulty = result->faulty.count;
   if (out->finding_count)
     return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
                      out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+  if (!out->runs && faulty) return error_set(err, result->fault.status, "%s", result->fault.message);
   if (!out->runs) return explain_nothing(out, err);
+  if (faulty)
+    return error_set(err, result->fault.status, "nothing found, but %zu variant%s could not be checked", faulty,
+                     faulty == 1 ? "" : "s");
   if (!refused) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but %zu variant%s could not be checked", refused,
                    refused == 1 ? "" : "s");
@@ -168,5 +173,5 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   int status = check(k, options, &k->check->result, err);
   cugen_error ignored; /* what was found until then is told whatever ended it */
   if (publish(k->check, out, &ignored)) return error_memory(err);
-  return status ? status : conclude(out, k->check->result.refused.count, err);
+  return status ? status : conclude(out, &k->check->result, err);
 }

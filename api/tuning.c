@@ -87,7 +87,7 @@ int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgeme
   status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   /* A launch that the config describes but no device accepts has no source; its record stands. */
-  bool refused = status == CUGEN_ERROR_CONFIG && record->outcome == CUGEN_OUTCOME_LAUNCH;
+  bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   out->how = refused ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
   cache_record_take_hashes(&out->now, &spec);

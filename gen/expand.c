@@ -973,6 +973,10 @@ int expand_variant(struct expander *expander, const struct config *config, const
   return expand(&x, out);
 }
 
+bool expand_refuses(int status) {
+  return status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_MISSING;
+}
+
 const bool *expander_reads(const struct expander *expander, size_t *count) {
   *count = expander->read_count;
   return expander->reads;

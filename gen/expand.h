@@ -17,6 +17,9 @@ int expand_variant(struct expander *expander, const struct config *config, const
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err);
 
+/* Whether that error is the variant's: its config, its template or a file of theirs. Others may expand all the same. */
+bool expand_refuses(int status);
+
 /* For each slot (see config.h) whether its value shaped the source that was expanded last: a problem that differs from
    that one elsewhere, and has an index_t of the same width, has the same source. Valid until the next expansion. */
 const bool *expander_reads(const struct expander *expander, size_t *count);

@@ -436,7 +436,8 @@ typedef struct cugen_check {
 
    CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; *out has what was found until
    then. CUGEN_ERROR_COMPILE: nothing was found, but something in out->skips was `refused`. CUGEN_ERROR_MISSING: there
-   is no C++ compiler.
+   is no C++ compiler. The status of what ended them: variants could not be tried, since their template does not expand or their data
+   cannot be made.
    After another error *out has what was found before it.
    CUGEN_ERROR_EMPTY: nothing was checked; out->skips says why, and the message. What else is in out->skips was not checked,
    which is no error. */
@@ -591,6 +592,8 @@ typedef struct cugen_tune_result {
    The budget ends with what is under way: no compile is begun that would take longer than it, by those before. It is
    exceeded by at most one compile (on the cpu device by none: the compiler is killed), one variant, and on a GPU the final
    rounds of the fastest four.
+   A template that does not expand, or an input or reference that cannot be made, fails the variants that have it. It is an error
+   when all have.
    CUGEN_ERROR_WRONG: not one variant came out right, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both
    cases *result and the records are filled.
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "data.h"
 #include "results.h"
 
@@ -21,6 +22,7 @@ struct bench_data {
   struct kernel_spec spec, reference, verify;
   struct build *build, *verify_build;
   struct bench_generator *generators;
+  struct text reference_name;
   size_t shared_bytes;
   struct bench_data *next;
 };
@@ -32,12 +34,25 @@ struct bench_generator {
   struct build *build;
 };
 
+/* Data that cannot be made. */
+struct bench_fault {
+  struct hash key;
+  bool timed;
+  cugen_error why;
+  struct bench_fault *next;
+};
+
 /* ---- The bench ---- */
 
 int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
                cugen_error *err) {
-  *out = (struct bench){
-      .target = target, .seed = options->seed, .data_most = DATA_BYTES, .data_timeout = options->data_timeout};
+  *out = (struct bench){.target = target,
+                        .seed = options->seed,
+                        .data_most = DATA_BYTES,
+                        .data_timeout = options->data_timeout,
+                        .interrupted = options->interrupted,
+                        .context = options->context,
+                        .until = options->until};
   const struct builds_options builds = {.ops = target->ops,
                                         .compilers = target->in_process ? NULL : target->compilers,
                                         .toolkit = target->toolkit,
@@ -53,7 +68,8 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                         .in_process = target->in_process,
                                         .cuda_context = target->cuda_context,
                                         .interrupted = options->interrupted,
-                                        .context = options->context};
+                                        .context = options->context,
+                                        .until = options->until};
   int status = expander_open(target->sources, &out->expander, err);
   if (!status) status = builds_open(&builds, &out->builds, err);
   if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
@@ -75,6 +91,7 @@ static void data_free(struct bench *bench, struct bench_data *data) {
   free(data->generators);
   free(data->request.generators);
   free(data->spec.arguments);
+  text_free(&data->reference_name);
   if (data->request.shared >= 0) close(data->request.shared);
   free(data);
 }
@@ -85,6 +102,11 @@ void bench_close(struct bench *bench) {
     struct bench_data *next = bench->data->next;
     data_free(bench, bench->data);
     bench->data = next;
+  }
+  while (bench->faults) {
+    struct bench_fault *next = bench->faults->next;
+    free(bench->faults);
+    bench->faults = next;
   }
   builds_close(bench->builds);
   expander_close(bench->expander);
@@ -111,6 +133,13 @@ static struct value *shared_slots(const struct bench *bench, const struct situat
   return slots;
 }
 
+/* Whether it is time to give up data that is still being made. */
+static bool is_late(void *context) {
+  struct bench *bench = context;
+  return (bench->interrupted && bench->interrupted(bench->context)) ||
+         (bench->until > 0 && clock_seconds() > bench->until);
+}
+
 /* The inputs' data that this process makes. */
 static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
@@ -122,7 +151,9 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
                                        .slots = slots,
                                        .spec = &data->spec,
                                        .seed = data->request.seed,
-                                       .timeout = bench->data_timeout};
+                                       .timeout = bench->data_timeout,
+                                       .stop = is_late,
+                                       .context = bench};
   int status = slots ? data_make(&request, shared, err) : error_memory(err);
   free(slots);
   munmap(shared, data->shared_bytes);
@@ -143,11 +174,12 @@ static int make_shared(struct bench *bench, struct bench_data *data, const struc
 }
 
 /* Waits for it; nothing can be run without `what`. */
-static int finish_build(struct bench *bench, struct build *build, const char *what, cugen_error *err) {
-  builds_finish(bench->builds, build);
+static int finish_build(struct bench *bench, struct build *build, const struct text *what, cugen_error *err) {
+  while (!builds_await(bench->builds, build, 0.05))
+    if (is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
   if (!build->status) return CUGEN_OK;
   *err = build->error;
-  return error_prefix(err, "%s does not compile", what);
+  return error_prefix(err, "%s does not compile", text_get(what));
 }
 
 static void name_generator(const struct config *config, size_t i, struct text *out) {
@@ -170,7 +202,7 @@ static int make_generator(struct bench *bench, struct bench_data *data, size_t a
   data->request.generators[place] =
       (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
   status = builds_request(bench->builds, &generator->spec, &generator->build, err);
-  if (!status) status = finish_build(bench, generator->build, text_get(&generator->name), err);
+  if (!status) status = finish_build(bench, generator->build, &generator->name, err);
   if (!status) data->request.generators[place].compiled = &generator->build->compiled;
   return status;
 }
@@ -198,9 +230,11 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
                               samples.flat ? samples.count : 0, &data->reference, err);
   samples_free(&samples);
   if (!status) status = builds_request(bench->builds, &data->reference, &data->build, err);
-  if (!status) status = finish_build(bench, data->build, "the reference", err);
+  text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->path, t->config->reference_line,
+            t->config->reference);
+  if (!status) status = finish_build(bench, data->build, &data->reference_name, err);
   if (status) return status;
-  data->request.reference_name = t->config->reference;
+  data->request.reference_name = text_get(&data->reference_name);
   data->request.reference = &data->reference;
   data->request.reference_compiled = &data->build->compiled;
   return CUGEN_OK;
@@ -208,10 +242,13 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
 
 static int make_verify(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
+  struct text name = {0};
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
   if (!status) status = builds_request(bench->builds, &data->verify, &data->verify_build, err);
-  if (!status) status = finish_build(bench, data->verify_build, "the verify kernel", err);
+  text_addf(&name, "%s:%d: the verify kernel %s", t->config->path, t->config->verify_line, t->config->verify);
+  if (!status) status = finish_build(bench, data->verify_build, &name, err);
+  text_free(&name);
   if (status) return status;
   data->request.verify_name = t->config->verify;
   data->request.verify = &data->verify;
@@ -274,6 +311,41 @@ static int make_data(struct bench *bench, const struct kernel_spec *spec, const 
   return status;
 }
 
+/* ---- Data that cannot be made ---- */
+
+/* What lies in this process, and what was stopped, is nobody's fault. */
+static bool is_fault(int status) {
+  return status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL && status != CUGEN_ERROR_MEMORY;
+}
+
+/* The error again, or that there is no memory to remember it. */
+static int note_fault(struct bench *bench, const struct hash *key, bool timed, cugen_error *err) {
+  struct bench_fault *fault = calloc(1, sizeof *fault);
+  if (!fault) return error_memory(err);
+  *fault = (struct bench_fault){.key = *key, .timed = timed, .why = *err, .next = bench->faults};
+  bench->faults = fault;
+  return err->status;
+}
+
+const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec, bool timed) {
+  const struct bench_fault *fault = bench->faults;
+  while (fault && (fault->timed != timed || strcmp(fault->key.hex, spec->data_hash.hex) != 0)) fault = fault->next;
+  return fault ? &fault->why : NULL;
+}
+
+int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+  const struct dataset_request *failed;
+  int status = worker_run(bench->worker, job, out, &failed, err);
+  const struct bench_data *data = bench->data;
+  while (failed && data && &data->request != failed) data = data->next;
+  return failed && data ? note_fault(bench, &data->key, failed->timed, err) : status;
+}
+
+void bench_lift_limit(struct bench *bench) {
+  bench->until = 0;
+  if (bench->worker) worker_lift_limit(bench->worker);
+}
+
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
   struct bench_data **at = find_data(bench, &spec->data_hash, timed), *d = *at;
@@ -281,7 +353,7 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const str
     *at = d->next;
   } else {
     int status = make_data(bench, spec, &(struct situation){problem, variant}, timed, &d, err);
-    if (status) return status;
+    if (status) return is_fault(status) ? note_fault(bench, &spec->data_hash, timed, err) : status;
   }
   d->next = bench->data;
   bench->data = d;

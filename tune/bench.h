@@ -18,13 +18,17 @@ struct bench {
   size_t data_most;        /* results beyond so many bytes are given up, and computed again when they are needed */
   int64_t next_id;
   double data_timeout;
+  struct bench_fault *faults; /* data that cannot be made */
+  bool (*interrupted)(void *context);
+  void *context;
+  double until;
 };
 
 struct bench_options {
   uint64_t seed;
   int threads;
   double timeout;      /* of one compile */
-  double until;        /* as in builds_options */
+  double until;        /* as in builds_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
   double data_timeout; /* of the values that this process computes, CUGEN_ERROR_DEVICE beyond it; 0: none */
   bool (*interrupted)(void *context);
   void *context;
@@ -35,8 +39,19 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
 void bench_close(struct bench *bench);
 
 /* The dataset for a spec: that of its data_hash, made, with its reference and verify kernel, when it is the first of its kind. problem and
-   variant are those that the spec was expanded of. *out lives until two others were asked for. */
+   variant are those that the spec was expanded of. *out lives until two others were asked for. When it cannot be made, that is
+   remembered: bench_fault. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err);
+
+/* As worker_run, of the bench's worker. Data that the worker cannot make is remembered: bench_fault. */
+int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+
+/* Why there is no data for the spec, as far as that was found out; NULL: nothing is known against it. It is the fault of what makes the
+   data (a list, a file, a generator, the reference, the verify kernel), and so of all variants on that data. */
+const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec, bool timed);
+
+/* From now on no data is too late. */
+void bench_lift_limit(struct bench *bench);
 
 #endif

@@ -274,13 +274,29 @@ void builds_finish(struct builds *b, struct build *build) {
   pthread_mutex_unlock(&b->mutex);
 }
 
-void builds_wait(struct builds *b, double seconds) {
+static struct timespec time_after(double seconds) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
   long whole = (long)seconds;
   until.tv_sec += whole;
   until.tv_nsec += (long)((seconds - (double)whole) * 1e9);
   if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  return until;
+}
+
+bool builds_await(struct builds *b, struct build *build, double seconds) {
+  const struct timespec until = time_after(seconds);
+  pthread_mutex_lock(&b->mutex);
+  build->awaited = true;
+  pthread_cond_broadcast(&b->work);
+  while (!build->finished && !b->stop && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
+  bool finished = build->finished;
+  pthread_mutex_unlock(&b->mutex);
+  return finished;
+}
+
+void builds_wait(struct builds *b, double seconds) {
+  const struct timespec until = time_after(seconds);
   pthread_mutex_lock(&b->mutex);
   pthread_cond_timedwait(&b->done, &b->mutex, &until);
   pthread_mutex_unlock(&b->mutex);

@@ -53,6 +53,9 @@ bool build_begun(struct builds *builds, const struct build *build);
 /* Returns when it is finished, however late that is. */
 void builds_finish(struct builds *builds, struct build *build);
 
+/* The same for so many seconds at most; whether it is finished. */
+bool builds_await(struct builds *builds, struct build *build, double seconds);
+
 /* Returns when any build finishes, or after that many seconds. */
 void builds_wait(struct builds *builds, double seconds);
 /* Nothing is under way, and nothing will be: the time is too short. */

@@ -69,14 +69,22 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     return refuse(c, variant, &why, err);
   }
   status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant, &c->real, err);
-  if (status == CUGEN_ERROR_CONFIG) {
+  if (expand_refuses(status)) {
     why = *err;
+    c->faulty = status != CUGEN_ERROR_CONFIG;
     return refuse(c, variant, &why, err);
   }
   if (status || t->problem_is_check || t->predicted || unmet) return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant, &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
   return CUGEN_OK;
+}
+
+bool candidate_has_data(struct bench *bench, struct candidate *c) {
+  const cugen_error *fault = c->refused.status ? NULL : bench_fault(bench, &c->real, true);
+  if (!c->refused.status && !fault && c->has_check) fault = bench_fault(bench, &c->check, false);
+  if (fault) c->refused = *fault, c->faulty = true;
+  return !c->refused.status;
 }
 
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
@@ -89,6 +97,7 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
     c->index = index;
     status = expand_both(bench, c, &variant, err);
   }
+  if (!status) candidate_has_data(bench, c);
   free(values);
   if (status)
     candidate_close(bench, c);
@@ -257,7 +266,7 @@ static int run_built(struct bench *bench, struct candidate *c, bool verify, cons
     status = bench_dataset(bench, &c->check, &bench->check, false, &variant, &job.check, err);
   }
   free(values);
-  return status ? status : worker_run(bench->worker, &job, result, err);
+  return status ? status : bench_run(bench, &job, result, err);
 }
 
 /* A prediction in place of a measurement; what bounds it is its reason. */
@@ -279,7 +288,7 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   *busy = 0;
   int status = record_begin(bench, c, out, err);
   if (status) return status;
-  if (c->refused.status) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+  if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
   if (refused && refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
     return error_set(err, refused->status, "%s", refused->message);
@@ -287,6 +296,8 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (bench->target->predicted) return predict(bench, c, out, err);
   struct worker_result result;
   status = run_built(bench, c, verify, measure, timeout, &result, err);
+  if (status && !candidate_has_data(bench, c))
+    return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   if (status) return status;
   *busy = result.seconds;
   record_resources(bench, c, out);

@@ -10,11 +10,15 @@ struct candidate {
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */
   struct build *real_build, *check_build;
-  cugen_error refused; /* status set: it cannot be launched as the config describes it */
+  cugen_error refused; /* status set: it cannot be launched as the config describes it, */
+  bool
+      faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */
 };
 
 /* Expands the variant; compiles nothing yet. */
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err);
+/* Whether nothing is known against its running; else it is refused, and faulty where its data cannot be made. */
+bool candidate_has_data(struct bench *bench, struct candidate *candidate);
 void candidate_close(struct bench *bench, struct candidate *candidate);
 /* Starts its compiles, or takes its images from the cache. */
 int candidate_build(struct bench *bench, struct candidate *candidate, cugen_error *err);

@@ -20,7 +20,8 @@ struct check {
   size_t next, done;
   int running;                                            /* threads */
   bool *variants_seen, *variants_counted, *problems_seen; /* counted: on sizes that are whole tiles */
-  size_t most_variants;                                   /* and implementations, which are numbered behind them */
+  bool *variants_lost;  /* what makes their data crashes or never ends: not tried again on other sizes */
+  size_t most_variants; /* and implementations, which are numbered behind them */
   const char *latest;
   int status;
   cugen_error error;
@@ -241,6 +242,15 @@ static int keep_without_data(const struct outcome *o, const char *reason, cugen_
   return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
 }
 
+static int keep_faulty(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct probe_result *result = o->result;
+  if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
+  c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
+  int status = keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+  return status ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
+}
+
 /* The variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
@@ -258,6 +268,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   const struct probe_result *result = o->result;
   int status = CUGEN_OK;
   if (result->without_data) return keep_without_data(o, result->reason, err);
+  if (result->fault) return keep_faulty(o, err);
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH)
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
@@ -290,12 +301,20 @@ static bool lacks_data(struct check *c, const struct check_run *run, int *status
   return lacks;
 }
 
+static bool is_lost(struct check *c, const struct check_run *run) {
+  pthread_mutex_lock(&c->mutex);
+  bool lost = c->variants_lost[run->variant];
+  pthread_mutex_unlock(&c->mutex);
+  return lost;
+}
+
 static int carry_out(struct check *c, struct probe *probe, const struct check_run *run, cugen_error *err) {
   int lacking;
   if (lacks_data(c, run, &lacking, err)) return lacking;
   struct check_problem *problem = &c->list.problems[run->problem];
   struct variant variant;
   struct probe_result result;
+  if (is_lost(c, run)) return CUGEN_OK;
   struct outcome *outcome = calloc(1, sizeof *outcome);
   struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
   int status = outcome && values ? CUGEN_OK : error_memory(err);
@@ -445,7 +464,9 @@ static int make_tables(struct check *c, cugen_error *err) {
   c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
   c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
   c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
-  return c->variants_seen && c->variants_counted && c->problems_seen ? CUGEN_OK : error_memory(err);
+  c->variants_lost = calloc(c->list.variant_count + 1, sizeof *c->variants_lost);
+  return c->variants_seen && c->variants_counted && c->problems_seen && c->variants_lost ? CUGEN_OK
+                                                                                         : error_memory(err);
 }
 
 int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
@@ -470,6 +491,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   free(c->variants_seen);
   free(c->variants_counted);
   free(c->problems_seen);
+  free(c->variants_lost);
   pthread_mutex_destroy(&c->mutex);
   pthread_cond_destroy(&c->changed);
   free(c);
@@ -492,6 +514,7 @@ void check_result_free(struct check_result *r) {
     free(r->ran[i].problem);
   }
   free(r->refused.bits);
+  free(r->faulty.bits);
   free(r->ran);
   free(r->findings);
   free(r->traffic);

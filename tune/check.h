@@ -74,6 +74,8 @@ struct check_result {
   uint64_t variants_of;            /* in the space of the problem */
   size_t done, planned;            /* runs, also those that were skipped */
   struct check_variants refused;   /* by the compiler */
+  struct check_variants faulty;    /* that could not be tried, */
+  cugen_error fault;               /* the first of them for this reason */
 };
 
 /* target: the config, the check problem and its space; its device gives the facts. *out is to be freed whatever comes

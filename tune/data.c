@@ -2,6 +2,8 @@
    their order; they are stored where layout and pitch have them, by several threads. */
 #include "data.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,8 @@ struct making {
   struct expr *bound;
   int slot_count;
   double begin; /* by the clock */
+  pthread_t caller;
+  atomic_bool stopped;
   cugen_error *err;
 };
 
@@ -70,7 +74,7 @@ static void walk_next(struct walk *w) {
 enum { LOOK_EVERY = 1 << 16 }; /* elements: at the clock */
 
 struct part {
-  const struct making *making;
+  struct making *making;
   int64_t first, last;
   int status;
   cugen_error error;
@@ -103,15 +107,25 @@ static int check_time(struct part *part) {
                    "not computed within %g s; a longer --timeout or a smaller problem may help", timeout);
 }
 
+/* The user's callback is for the caller's thread. */
+static int check_stop(struct part *part) {
+  struct making *m = part->making;
+  const struct data_request *request = m->request;
+  if (request->stop && pthread_equal(m->caller, pthread_self()) && request->stop(request->context))
+    atomic_store(&m->stopped, true);
+  return atomic_load(&m->stopped) ? error_set(&part->error, CUGEN_ERROR_INTERRUPTED, "they were still being made")
+                                  : check_time(part);
+}
+
 static int evaluate_range(struct part *part, struct value *slots) {
-  const struct making *m = part->making;
+  struct making *m = part->making;
   struct value *own = slots + config_data_slot(m->request->config);
   element_putter *put = element_put_of(m->argument->dtype);
   struct walk w;
   walk_begin(&w, m->argument, part->first);
   for (; w.flat < part->last; walk_next(&w)) {
     struct value value;
-    if (w.flat % LOOK_EVERY == 0 && check_time(part)) return CUGEN_ERROR_DEVICE;
+    if (w.flat % LOOK_EVERY == 0 && check_stop(part)) return part->error.status;
     own[0].integer = w.flat;
     for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
     int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
@@ -337,6 +351,7 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
                        .data = &request->config->arguments[i].data,
                        .to = shared + dataset_data_offset(spec, i),
                        .begin = clock_seconds(),
+                       .caller = pthread_self(),
                        .err = err};
     int status = prefix(&m, make_one(&m, shared));
     if (status) return status;

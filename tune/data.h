@@ -13,6 +13,9 @@ struct data_request {
   const struct kernel_spec *spec;
   uint64_t seed;
   double timeout; /* seconds for the values of one input, CUGEN_ERROR_DEVICE beyond them; 0: none */
+  /* Polled by the calling thread; true: give up with CUGEN_ERROR_INTERRUPTED. NULL: never. */
+  bool (*stop)(void *context);
+  void *context;
 };
 
 /* Writes every input with such data to shared + dataset_data_offset. What generators make is left out. An error names the

@@ -2,6 +2,7 @@
 #include "dataset.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -74,6 +75,16 @@ int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t
   return status;
 }
 
+/* ---- What runs ---- */
+
+void dataset_begin(char *doing, const char *name) {
+  if (doing) snprintf(doing, DATASET_DOING_BYTES, "%s", name);
+}
+
+void dataset_end(char *doing) {
+  if (doing) *doing = '\0';
+}
+
 /* ---- Inputs ---- */
 
 /* An input as it is to be, in *made (the caller frees it) unless it lies there already. NULL: no memory. */
@@ -112,9 +123,11 @@ static int run_generator(struct device *device, struct dataset *d, const struct 
     if (!generator->spec->arguments[k].absent) memory[k] = d->sets[0][k];
   for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
     if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
+  dataset_begin(d->doing, generator->name);
   if (!status)
     status = generated_make(device, &d->spec.arguments[i], generator, memory,
                             d->shared + dataset_data_offset(&d->spec, i), err);
+  dataset_end(d->doing);
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
   free(memory);
   if (!status) shared_head(d)->generated[i] = 1;
@@ -331,6 +344,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   d->id = request->id;
   d->seed = request->seed;
   d->has_reference = request->reference != NULL;
+  d->doing = request->doing;
   int status = build(device, request, d, err);
   if (status)
     dataset_close(device, d);

@@ -8,7 +8,7 @@
 #include "runtime/plan.h"
 #include "verify.h"
 
-enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 256 };
+enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 512 };
 
 struct dataset {
   int64_t id;
@@ -25,7 +25,7 @@ struct dataset {
   char *results; /* in the shared memory: each output's reference; NULL: the config has none */
   size_t results_bytes;
   struct verifier *verifier; /* NULL: the config has no verify kernel */
-  char *doing;           /* NULL, or where "the verify kernel x.cu" stands while it runs, for whoever outlives it */
+  char *doing; /* NULL, or where "c.lua:5: the reference r.cu" stands while that runs, for whoever outlives it */
   struct memory staging; /* pinned, where outputs are brought to be compared; made when first needed */
 };
 
@@ -35,7 +35,8 @@ struct dataset_request {
   const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
   bool timed;                 /* enough buffer sets to rotate past the L2 */
-  const char *reference_name; /* its file, for messages */
+  char *doing;                /* as in struct dataset */
+  const char *reference_name; /* for messages: "c.lua:5: the reference r.cu" */
   const struct kernel_spec *reference;
   const struct compiled *reference_compiled;
   /* The verify kernel; verify NULL: none. Borrowed as long as the dataset has it: till it is closed or changed again. */
@@ -70,6 +71,10 @@ bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_req
 int dataset_change(struct device *device, struct dataset *dataset, const struct dataset_request *request,
                    cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
+
+/* Says what runs until dataset_end: the name of a reference, a generator or a verify kernel. doing may be NULL. */
+void dataset_begin(char *doing, const char *name);
+void dataset_end(char *doing);
 
 /* An input, also one changed in place, as it was given, into a buffer of its size. */
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i, const struct memory *to,

@@ -60,6 +60,15 @@ static void fail(struct probe_result *out, cugen_outcome outcome, const char *re
   out->reason[length] = '\0';
 }
 
+/* What cannot be tried. Its variant is known, so that equal reasons are equal texts. */
+static int refuse(struct probe_result *out, const cugen_error *fault) {
+  fail(out, CUGEN_OUTCOME_LAUNCH, fault->message);
+  char *variant = strstr(out->reason, "\n  in variant '");
+  if (variant) *variant = '\0';
+  out->fault = fault->status;
+  return CUGEN_OK;
+}
+
 static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_error *err) {
   struct text key = {0};
   text_add(&key, spec->source_hash.hex);
@@ -106,10 +115,12 @@ static int run(struct probe *p, const struct problem *problem, const struct vari
   struct worker_result result = {0};
   p->target.problem = problem;
   int status = bench_dataset(&p->bench, &p->spec, problem, false, variant, &job.real, err);
-  result.without_data = status == CUGEN_ERROR_DEVICE; /* it took too long */
-  if (!status) status = worker_run(p->bench.worker, &job, &result, err);
-  if (result.without_data) {
-    fail(out, CUGEN_OUTCOME_TIMEOUT, err->message);
+  const bool made = !status;
+  if (!status) status = bench_run(&p->bench, &job, &result, err);
+  const cugen_error *fault = status ? bench_fault(&p->bench, &p->spec, false) : NULL;
+  if (fault && p->target.config->shared_tunable_count) return refuse(out, fault);
+  if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) { /* the problem has none */
+    fail(out, CUGEN_OUTCOME_TIMEOUT, fault->message);
     out->without_data = true;
     return CUGEN_OK;
   }
@@ -137,6 +148,7 @@ int probe_run(struct probe *p, const struct problem *problem, const struct varia
     fail(out, CUGEN_OUTCOME_LAUNCH, err->message);
     return CUGEN_OK;
   }
+  if (expand_refuses(status)) return refuse(out, err);
   if (!status) status = compile(p, err);
   if (status) return status;
   out->source = p->spec.source;

@@ -27,6 +27,7 @@ struct probe_result {
   bool without_data;   /* the problem's data and reference could not be made, and reason says why: nothing ran */
   cugen_outcome outcome;
   char reason[1024];                 /* "" when ok */
+  int fault;                         /* status set: it cannot be tried, as candidate.faulty has it */
   double error;                      /* largest, in units of the tolerance */
   const struct watch_report *report; /* until the next run */
   const struct compiled *compiled;   /* likewise: what the report's sites are places in */

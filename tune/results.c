@@ -52,6 +52,7 @@ struct computation {
   struct memory list;                         /* the samples */
   struct plan *plan;
   struct call *call;
+  const char *name; /* the reference's, for messages */
 };
 
 static int alloc_outputs(struct computation *c, cugen_error *err) {
@@ -126,8 +127,10 @@ static int run_once(struct computation *c, unsigned char poison, char *to, cugen
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
       status = c->device->ops->fill(c->device, c->memory[i].device, poison,
                                     (size_t)d->samples.count * wide_bytes(&d->spec.arguments[i]), err);
+  dataset_begin(d->doing, c->name);
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
+  dataset_end(d->doing);
   return status ? status : download_outputs(c, to, err);
 }
 
@@ -252,7 +255,7 @@ static int check_order(struct computation *c, const char *results, cugen_error *
 
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
-  struct computation c = {.device = device, .dataset = d};
+  struct computation c = {.device = device, .dataset = d, .name = request->reference_name};
   long long count = d->samples.count;
   int status = alloc_outputs(&c, err);
   if (!status) status = upload_samples(&c, err);
@@ -264,6 +267,6 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   if (!status) status = check_order(&c, d->results, err);
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
-  if (status) error_prefix(err, "the reference %s", request->reference_name);
+  if (status) error_prefix(err, "%s", request->reference_name);
   return status;
 }

@@ -20,7 +20,8 @@ int trial_open(const struct tune_target *target, const struct trial_options *opt
 void trial_close(struct trial *trial);
 
 /* A variant of target->space on target->problem, which may be smaller than the space's: what it does not allow there is a
-   record of a launch that is refused. timeout of the run, 0: 10. The caller frees the record. */
+   record of a launch that is refused. What is no variant's own fault, as a template that does not expand or data that cannot be made, is
+   an error. timeout of the run, 0: 10. The caller frees the record. */
 int trial_run(struct trial *trial, uint64_t index, double timeout, const struct measure_options *measure,
               struct cache_record *out, cugen_error *err);
 

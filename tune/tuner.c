@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "candidate.h"
+#include "faults.h"
 #include "strategy.h"
 
 enum {
@@ -29,6 +29,11 @@ struct tuner {
   struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
   struct hash *images;          /* of each of them: candidate_image */
   size_t record_count, record_capacity;
+  size_t
+      held; /* of records, the first ones: all that came so far are faulty, and nothing of them is remembered yet */
+  cugen_error fault;          /* of the first of them */
+  bool sound;                 /* another variant came, or was remembered: faults are those of single variants */
+  cugen_error late;           /* status set: the data that was still being made at the end of the budget */
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
   bool exhausted; /* the strategy has nothing left */
@@ -134,6 +139,7 @@ static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_re
 /* A remembered variant that this run met again and would otherwise have measured. */
 static void meet_known(struct tuner *t, uint64_t index, const struct cache_record *record) {
   t->skipped++;
+  t->sound |= record->outcome == CUGEN_OUTCOME_OK;
   t->result->remembered++;
   note_best(t, record);
   tell_strategy(t, index, record);
@@ -161,9 +167,29 @@ static int keep_record(struct tuner *t, struct cache_record *record, struct hash
   return CUGEN_OK;
 }
 
+/* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
+static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
+  bool everywhere = false;
+  if (!t->held++) t->fault = c->refused;
+  int status =
+      t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
+  return everywhere && !status ? error_set(err, t->fault.status, "%s", t->fault.message) : status;
+}
+
+/* Remembers what was held back: it is not wrong with all of them. */
+static int give_held(struct tuner *t, cugen_error *err) {
+  int status = CUGEN_OK;
+  t->sound = true;
+  for (size_t i = 0; i < t->held && !status; i++)
+    status = cache_store(t->target->cache, &t->target->key, &t->records[i], err);
+  t->held = 0;
+  return status;
+}
+
 static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
-  bool new_best = leads(t, record);
-  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  bool new_best = leads(t, record), hold = c->faulty && !t->sound;
+  int status = hold ? hold_back(t, c, err) : give_held(t, err);
+  if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
   if (!status && new_best) status = candidate_keep_image(&t->bench, c, err);
   if (status) return status;
   t->result->tried++;
@@ -209,7 +235,7 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : default_variant_timeout, busy = 0;
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
-  const struct cache_record *equal = find_equal(t, image);
+  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? find_equal(t, image) : NULL;
   int status = equal ? copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
   t->result->measuring += busy;
@@ -301,6 +327,7 @@ static int search(struct tuner *t, cugen_error *err) {
     if (!status && t->exhausted && t->pending_count == 0) break;
     if (!status) status = step(t, &over, err);
   }
+  if (status == CUGEN_ERROR_INTERRUPTED && !t->interrupted) t->late = *err;
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
@@ -381,6 +408,7 @@ static int play_off(struct tuner *t, struct cache_record **sorted, size_t count,
 static int settle_leaders(struct tuner *t, cugen_error *err) {
   if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
     return CUGEN_OK;
+  bench_lift_limit(&t->bench);
   struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
@@ -582,6 +610,15 @@ static bool is_any_right(const struct tuner *t) {
   return t->best || i < t->known_count;
 }
 
+/* One of its makers may never end, which a longer budget would not change. */
+static int too_late(const struct tuner *t, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "nothing was measured in the budget of %g s: at its end %s; correct what makes the data if it does not end, "
+      "or give a longer budget, such as %.0f s",
+      t->budget, t->late.message, fmax(cpu_budget, ceil(4 * t->budget)));
+}
+
 /* The time went by, and not one variant was measured. What is compiled waits in line, the first one first. */
 static int too_short(struct tuner *t, cugen_error *err) {
   struct candidate *first = t->pending_count ? t->pending[0] : NULL;
@@ -603,6 +640,8 @@ static int too_short(struct tuner *t, cugen_error *err) {
 static int verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
+  if (t->held && !t->sound) return error_set(err, t->fault.status, "%s", t->fault.message);
+  if (t->result->tried == 0 && t->late.status && !is_any_right(t)) return too_late(t, err);
   if (t->result->tried == 0) return t->complete || is_any_right(t) ? CUGEN_OK : too_short(t, err);
   if (t->best) return CUGEN_OK;
   const struct cache_record *first = &t->records[0];
@@ -625,6 +664,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status) status = settle_leaders(&t, err);
   if (t.bench.builds) builds_stop(t.bench.builds);
   if (!status) status = use_compiled(&t, err);
+  if (!status && t.sound) status = give_held(&t, err);
   cache_sync(target->cache);
   if (!status && !t.complete && !options->again) count_remembered(&t);
   if (!status) status = verdict(&t, err);

@@ -95,8 +95,27 @@ static enum answer read_answer(const struct worker *w, enum message_type type) {
   return sense ? ANSWER_ERROR : ANSWER_NONSENSE;
 }
 
-/* Waits for the answer to what was sent. An error: no memory, or an interruption. */
-static int await(struct worker *w, double timeout, enum answer *answer, cugen_error *err) {
+/* What runs instead of a variant; "": nothing. */
+static const char *doing(struct worker *w) {
+  char *text = w->fault + WORKER_FAULT_BYTES;
+  text[DATASET_DOING_BYTES - 1] = '\0';
+  return text;
+}
+
+/* What of the data takes so long. */
+static const char *making(struct worker *w) {
+  return *doing(w) ? doing(w) : "the data and the reference";
+}
+
+static int give_up_data(struct worker *w, cugen_error *err) {
+  int status =
+      error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s", making(w), *doing(w) ? "running" : "being made");
+  stop(w, thread_patience, NULL);
+  return status;
+}
+
+/* Waits for the answer to what was sent, or until then (0: however long). An error: no memory, or an interruption. */
+static int await(struct worker *w, double timeout, double until, enum answer *answer, cugen_error *err) {
   double end = clock_seconds() + timeout;
   for (;;) {
     enum message_type type;
@@ -113,6 +132,7 @@ static int await(struct worker *w, double timeout, enum answer *answer, cugen_er
       stop(w, end - clock_seconds() + thread_patience, NULL);
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     }
+    if (until > 0 && clock_seconds() > until) return give_up_data(w, err);
     *answer = ANSWER_TIMEOUT;
     if (clock_seconds() > end) return CUGEN_OK;
   }
@@ -127,36 +147,43 @@ static int answered_error(struct worker *w, cugen_error *err) {
 /* Sends and waits. An error: no memory, or an interruption. */
 static int send_and_await(struct worker *w, enum message_type type, const struct text *payload, int fd,
                           double timeout, enum answer *answer, cugen_error *err) {
+  const double until = type == MESSAGE_DATASET ? w->options.until : 0;
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   *answer = status == CUGEN_ERROR_INTERNAL ? ANSWER_TIMEOUT : ANSWER_DIED;
-  return status ? CUGEN_OK : await(w, timeout, answer, err);
+  return status ? CUGEN_OK : await(w, timeout, until, answer, err);
 }
 
-/* Sends and waits for MESSAGE_DONE; anything else is an error of the worker as a whole. */
-static int ask(struct worker *w, enum message_type type, const struct text *payload, int fd, double timeout,
-               const char *what, cugen_error *err) {
+/* The worker did not answer as it should: it is ended, and what happened is the error. */
+static int bury(struct worker *w, enum answer answer, enum message_type type, const char *what, double timeout,
+                cugen_error *err) {
   static const char *const did[] = {[ANSWER_DIED] = "died during",
                                     [ANSWER_TIMEOUT] = "did not finish",
                                     [ANSWER_NONSENSE] = "no longer made sense during"};
-  enum answer answer;
-  int status = send_and_await(w, type, payload, fd, timeout, &answer, err);
-  if (status || answer == ANSWER_DONE) return status;
-  if (answer == ANSWER_ERROR) return answered_error(w, err);
   struct text how = {0};
   const char *place = w->thread ? "thread" : "process";
   if (w->thread) text_add(&how, "in this process");
   w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   stop(w, thread_patience, &how);
+  int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
-    status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s within %g s%s", place, did[answer], what,
-                       timeout, type == MESSAGE_DATASET ? "; a longer --timeout or a smaller problem may help" : "");
+    error_set(err, status, "the worker %s %s %s within %g s%s", place, did[answer], what, timeout,
+              type == MESSAGE_DATASET ? "; a longer --timeout or a smaller problem may help" : "");
   else
-    status = error_set(err, CUGEN_ERROR_DEVICE, "the worker %s %s %s (%s)%s%s", place, did[answer], what,
-                       text_get(&how), w->fault[0] ? ": " : "", w->fault);
+    error_set(err, status, "the worker %s %s %s (%s)%s%s", place, did[answer], what, text_get(&how),
+              w->fault[0] ? ": " : "", w->fault);
   text_free(&how);
   return status;
+}
+
+/* Sends and waits for MESSAGE_DONE; anything else is an error of the worker as a whole. */
+static int ask(struct worker *w, enum message_type type, const struct text *payload, int fd, double timeout,
+               const char *what, cugen_error *err) {
+  enum answer answer;
+  int status = send_and_await(w, type, payload, fd, timeout, &answer, err);
+  if (status || answer == ANSWER_DONE) return status;
+  return answer == ANSWER_ERROR ? answered_error(w, err) : bury(w, answer, type, what, timeout, err);
 }
 
 /* Nothing comes before it is asked for: what can be read is the end of a process that died meanwhile. */
@@ -220,44 +247,94 @@ static int start(struct worker *w, cugen_error *err) {
   return status;
 }
 
-static int give_dataset(struct worker *w, const struct dataset_request *d, double timeout, cugen_error *err) {
-  if (w->known[d->timed] == d->id) return CUGEN_OK;
-  struct text payload = {0};
-  wire_put_int(&payload, d->id);
-  wire_put_int(&payload, (int64_t)d->seed);
-  wire_put_int(&payload, d->timed);
-  wire_put_int(&payload, d->reference != NULL);
-  wire_put_float(&payload, d->spec->flops);
-  wire_put(&payload, &d->spec->buffers_hash, sizeof d->spec->buffers_hash);
-  wire_put_spec(&payload, d->spec);
+static void put_dataset(struct text *payload, const struct dataset_request *d) {
+  wire_put_int(payload, d->id);
+  wire_put_int(payload, (int64_t)d->seed);
+  wire_put_int(payload, d->timed);
+  wire_put_int(payload, d->reference != NULL);
+  wire_put_float(payload, d->spec->flops);
+  wire_put(payload, &d->spec->buffers_hash, sizeof d->spec->buffers_hash);
+  wire_put_spec(payload, d->spec);
   if (d->reference) {
-    wire_put_string(&payload, d->reference_name);
-    wire_put_spec(&payload, d->reference);
-    wire_put_compiled(&payload, d->reference_compiled);
+    wire_put_string(payload, d->reference_name);
+    wire_put_spec(payload, d->reference);
+    wire_put_compiled(payload, d->reference_compiled);
   }
-  wire_put_int(&payload, d->verify != NULL);
+  wire_put_int(payload, d->verify != NULL);
   if (d->verify) {
-    wire_put_string(&payload, d->verify_name);
-    wire_put_spec(&payload, d->verify);
-    wire_put_compiled(&payload, d->verify_compiled);
+    wire_put_string(payload, d->verify_name);
+    wire_put_spec(payload, d->verify);
+    wire_put_compiled(payload, d->verify_compiled);
   }
-  wire_put_int(&payload, (int64_t)d->generator_count);
+  wire_put_int(payload, (int64_t)d->generator_count);
   for (size_t i = 0; i < d->generator_count; i++) {
-    wire_put_int(&payload, (int64_t)d->generators[i].argument);
-    wire_put_string(&payload, d->generators[i].name);
-    wire_put_spec(&payload, d->generators[i].spec);
-    wire_put_compiled(&payload, d->generators[i].compiled);
+    wire_put_int(payload, (int64_t)d->generators[i].argument);
+    wire_put_string(payload, d->generators[i].name);
+    wire_put_spec(payload, d->generators[i].spec);
+    wire_put_compiled(payload, d->generators[i].compiled);
   }
-  int status = ask(w, MESSAGE_DATASET, &payload, d->shared, timeout, "making the data and the reference", err);
-  text_free(&payload);
-  w->known[d->timed] = status ? -1 : d->id;
+}
+
+/* What a generator or the reference did to the worker is no variant's doing. */
+static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
+  struct text who = {0}, how = {0};
+  text_add(&who, doing(w));
+  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
+  bool ended = stop(w, thread_patience, &how);
+  int status = CUGEN_ERROR_DEVICE;
+  if (answer == ANSWER_TIMEOUT)
+    error_set(err, status,
+              "%s did not end within %g s, which is no variant's fault; if it does end, a longer --timeout or a "
+              "smaller problem may help",
+              text_get(&who), limit);
+  else
+    error_set(err, status, "%s failed, which is no variant's fault: %s; correct it", text_get(&who),
+              w->fault[0] ? w->fault : text_get(&how));
+  if (!ended) w->lost = *err;
+  text_free(&who);
+  text_free(&how);
   return status;
 }
 
-static int give_datasets(struct worker *w, const struct worker_job *job, cugen_error *err) {
+/* After a failure a process is replaced: its device may be in any state. So a thread is at its end where the device failed. */
+static int drop_worker(struct worker *w, int status, const cugen_error *err) {
+  if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
+  stop(w, thread_patience, NULL);
+  return status;
+}
+
+static int send_dataset(struct worker *w, const struct dataset_request *d, double limit, cugen_error *err) {
+  struct text payload = {0};
+  enum answer answer;
+  put_dataset(&payload, d);
+  int status = send_and_await(w, MESSAGE_DATASET, &payload, d->shared, limit, &answer, err);
+  text_free(&payload);
+  if (status || answer == ANSWER_DONE) return status;
+  if (answer == ANSWER_ERROR) return drop_worker(w, answered_error(w, err), err);
+  if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, answer, limit, err);
+  return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
+}
+
+/* Whether an error of making data is that data's alone: the worker can go on with other data. */
+static bool is_its_own(int status, const cugen_error *err) {
+  return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
+         !worker_device_is_lost(err->message);
+}
+
+static int give_dataset(struct worker *w, const struct dataset_request *d, double limit,
+                        const struct dataset_request **failed, cugen_error *err) {
+  if (w->known[d->timed] == d->id) return CUGEN_OK;
+  int status = send_dataset(w, d, limit, err);
+  w->known[d->timed] = status ? -1 : d->id;
+  if (is_its_own(status, err)) *failed = d;
+  return status;
+}
+
+static int give_datasets(struct worker *w, const struct worker_job *job, const struct dataset_request **failed,
+                         cugen_error *err) {
   const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
-  int status = job->check && job->verify ? give_dataset(w, job->check, limit, err) : CUGEN_OK;
-  return status ? status : give_dataset(w, job->real, limit, err);
+  int status = job->check && job->verify ? give_dataset(w, job->check, limit, failed, err) : CUGEN_OK;
+  return status ? status : give_dataset(w, job->real, limit, failed, err);
 }
 
 /* ---- One variant ---- */
@@ -309,13 +386,6 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was measured before it "
       "is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after such a variant",
       job->real_spec->variant, why, left);
-}
-
-/* What ran instead of the variant; "": nothing. */
-static const char *doing(struct worker *w) {
-  char *text = w->fault + WORKER_FAULT_BYTES;
-  text[DATASET_DOING_BYTES - 1] = '\0';
-  return text;
 }
 
 /* The process died under the variant: the fault text, or how it ended, says why. What judges it may fall over a wrong result. */
@@ -388,14 +458,13 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   return CUGEN_OK;
 }
 
-int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+int worker_run(struct worker *w, const struct worker_job *job, struct worker_result *out,
+               const struct dataset_request **failed, cugen_error *err) {
   *out = (struct worker_result){0};
+  *failed = NULL;
   int status = worker_usable(w, err);
   if (!status) status = start(w, err);
-  if (!status) {
-    status = give_datasets(w, job, err);
-    out->without_data = status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_MEMORY;
-  }
+  if (!status) status = give_datasets(w, job, failed, err);
   double begin = clock_seconds();
   if (!status) status = run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;
@@ -404,4 +473,8 @@ int worker_run(struct worker *w, const struct worker_job *job, struct worker_res
 
 int worker_usable(const struct worker *w, cugen_error *err) {
   return w->lost.status ? error_set(err, w->lost.status, "%s", w->lost.message) : CUGEN_OK;
+}
+
+void worker_lift_limit(struct worker *w) {
+  w->options.until = 0;
 }

@@ -28,6 +28,7 @@ struct worker_options {
   /* Polled while waiting; true: give up with CUGEN_ERROR_INTERRUPTED (the worker is ended). */
   bool (*interrupted)(void *context);
   void *context;
+  double until; /* of clock_seconds: the same for data that is still being made then; 0: never */
 };
 
 /* Strings are borrowed. The process starts with the first question. */
@@ -58,11 +59,12 @@ struct worker_result {
   struct measurement measurement;
   int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
   double seconds;      /* the worker was busy with it */
-  bool without_data;   /* with an error: what it was to run on could not be made */
 };
 
 /* What a fault text or a driver's error name says about the kernel. */
 cugen_outcome worker_classify(const char *fault);
+/* Whether it says that the device went away. */
+bool worker_device_is_lost(const char *fault);
 
 /* Where a worker lives; all zero: in a process of its own. */
 struct worker_place {
@@ -74,9 +76,13 @@ struct worker_place {
 /* What cugen_worker_main does: serves the coordinator over `socket` until it hangs up; gives the exit code. */
 int worker_serve(int socket, const struct worker_place *place);
 
-/* A failing variant is a result, not an error. An error means that the worker cannot work at all (no device, the
-   reference fails, interrupted). */
-int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+/* A failing variant is a result, not an error. An error means that the worker cannot work at all (no device, interrupted), or, where *failed
+   is set, that this data cannot be made: its generator or reference fails. Then it can go on with other data. */
+int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out,
+               const struct dataset_request **failed, cugen_error *err);
+
+/* From now on no data is too late. */
+void worker_lift_limit(struct worker *worker);
 
 /* Of the last watched job. Lives as long as the worker; the next job replaces it. */
 const struct watch_report *worker_report(const struct worker *worker);

@@ -50,7 +50,7 @@ static void fail(struct worker_result *result, cugen_outcome outcome, const cuge
 }
 
 /* It went away, whatever ran on it: no kernel is to blame. */
-static bool device_is_lost(const char *fault) {
+bool worker_device_is_lost(const char *fault) {
   static const char *const names[] = {"CUDA_ERROR_DEVICE_UNAVAILABLE",    "CUDA_ERROR_ECC_UNCORRECTABLE",
                                       "CUDA_ERROR_NVLINK_UNCORRECTABLE",  "CUDA_ERROR_CONTEXT_IS_DESTROYED",
                                       "CUDA_ERROR_SYSTEM_NOT_READY",      "CUDA_ERROR_NO_DEVICE",
@@ -330,21 +330,13 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   return status;
 }
 
-/* Where it tells the coordinator what it runs. */
-static int open_into(struct server *s, const struct dataset_request *request, struct dataset **place,
-                     cugen_error *err) {
-  int status = dataset_open(s->device, request, place, err);
-  if (!status && s->fault) (*place)->doing = s->fault + WORKER_FAULT_BYTES;
-  return status;
-}
-
 /* In the place of the one before it; its buffers stay where they are the same. */
 static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
   struct dataset **place = &s->datasets[request->timed], *dataset = *place;
   if (!dataset || !dataset_has_buffers(dataset, request)) {
     dataset_close(s->device, dataset);
     *place = NULL;
-    return open_into(s, request, place, err);
+    return dataset_open(s->device, request, place, err);
   }
   int status = dataset_change(s->device, dataset, request, err);
   if (!status) return CUGEN_OK;
@@ -432,6 +424,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   if (!parts) return error_memory(err);
   int status = read_dataset(reader, parts, err);
   parts->request.shared = fd;
+  parts->request.doing = s->fault ? s->fault + WORKER_FAULT_BYTES : NULL; /* where the coordinator looks */
   gpu_lock_take(s->lock);
   if (!status) status = take_dataset(s, &parts->request, err);
   if (!status) {
@@ -456,7 +449,7 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
   if (!status) status = run_job(s, &job, &result, err);
-  if (!status && result.outcome && device_is_lost(result.reason))
+  if (!status && result.outcome && worker_device_is_lost(result.reason))
     status =
         error_set(err, CUGEN_ERROR_DEVICE, "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);

@@ -240,7 +240,8 @@ static int run(struct worker_result *result, cugen_error *err) {
   struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .shared = results};
   struct worker_job job = {.real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = limit};
   memset(err, 0, sizeof *err);
-  int status = worker_run(worker, &job, result, err);
+  const struct dataset_request *failed;
+  int status = worker_run(worker, &job, result, &failed, err);
   close(results);
   free(compiled.image);
   return status;
