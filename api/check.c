@@ -13,6 +13,7 @@ struct api_check {
   cugen_check_traffic *traffic;
   cugen_check_skip *skips;
   cugen_check_ran *ran;
+  cugen_check_kept *kept;
 };
 
 void api_check_close(struct api_check *check) {
@@ -22,6 +23,7 @@ void api_check_close(struct api_check *check) {
   free(check->traffic);
   free(check->skips);
   free(check->ran);
+  free(check->kept);
   free(check);
 }
 
@@ -52,6 +54,8 @@ static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
   return (cugen_check_traffic){.variant = t->variant,
                                .problem = t->problem,
                                .launch = t->launch,
+                               .launches = t->launches,
+                               .entry = t->entry,
                                .array = t->counter.array,
                                .shared = t->counter.shared,
                                .write = t->counter.write,
@@ -61,19 +65,30 @@ static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
                                .ideal = t->counter.ideal};
 }
 
-static int publish(struct api_check *check, cugen_check *out, cugen_error *err) {
+/* Whether the config says on which sizes to check. */
+static bool names_sizes(const struct config *config) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (config->problems[i].check.type != VALUE_NIL) return true;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    if (config->implementations[i].check) return true;
+  return false;
+}
+
+static int publish(struct api_check *check, bool has_check, cugen_check *out, cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
   check->skips = calloc(r->skip_count + 1, sizeof *check->skips);
   check->ran = calloc(r->runs + 1, sizeof *check->ran);
-  if (!check->findings || !check->traffic || !check->skips || !check->ran) return error_memory(err);
+  check->kept = calloc(r->kept_count + 1, sizeof *check->kept);
+  if (!check->kept || !check->findings || !check->traffic || !check->skips || !check->ran) return error_memory(err);
   for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
     check->skips[i] =
         (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants.count};
   for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
+  for (size_t i = 0; i < r->kept_count; i++) check->kept[i] = (cugen_check_kept){r->kept[i].setting, r->kept[i].why};
   *out = (cugen_check){.findings = check->findings,
                        .finding_count = r->finding_count,
                        .traffic = check->traffic,
@@ -87,7 +102,11 @@ static int publish(struct api_check *check, cugen_check *out, cugen_error *err) 
                        .variants_of = r->variants_of,
                        .variants_elsewhere = r->variants_elsewhere,
                        .runs_done = r->done,
-                       .runs_planned = r->planned};
+                       .runs_planned = r->planned,
+                       .problem_texts = (const char *const *)r->problem_texts,
+                       .kept = check->kept,
+                       .kept_count = r->kept_count,
+                       .has_check = has_check};
   return CUGEN_OK;
 }
 
@@ -123,6 +142,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
 static int check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
   static const double timeout = 60;
   struct tune_target target;
+  struct problem whole = {0};
   const struct check_options wanted = {.variant = options->variant,
                                        .all = options->all != 0,
                                        .branches = options->branches != 0,
@@ -132,10 +152,15 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
                                        .timeout = options->timeout > 0 ? options->timeout : timeout,
                                        .settings = (const char *const *)k->settings,
                                        .setting_count = k->setting_count,
+                                       .whole = &whole,
                                        .progress = on_progress,
                                        .context = (void *)(uintptr_t)options};
   int status = make_target(k, &target, err);
-  return status ? status : check_run(&target, &wanted, out, err);
+  if (!status)
+    status = problem_set(k->config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
+  if (!status) status = check_run(&target, &wanted, out, err);
+  problem_free(&whole);
+  return status;
 }
 
 static int explain_nothing(const cugen_check *out, cugen_error *err) {
@@ -172,6 +197,6 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (!k->check) return error_memory(err);
   int status = check(k, options, &k->check->result, err);
   cugen_error ignored; /* what was found until then is told whatever ended it */
-  if (publish(k->check, out, &ignored)) return error_memory(err);
+  if (publish(k->check, names_sizes(k->config), out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, &k->check->result, err);
 }

@@ -42,7 +42,7 @@ static void print_finding(const cugen_check_finding *f) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
   printf("%s: %s\n", f->kind, f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
-  printf("    %s; %s", f->variant, f->problem);
+  printf("    %s%s%s", f->variant, *f->problem ? "; " : "", f->problem);
   if (f->variants > 1) printf("; %s variants show it", print_count(f->variants).text);
   putchar('\n');
 }
@@ -54,7 +54,8 @@ static double ratio(const cugen_check_traffic *t) {
 static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b) {
   const size_t length = strcspn(a->variant, " ");
   return strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length &&
-         strcmp(a->array, b->array) == 0 && a->shared == b->shared && a->write == b->write && a->launch == b->launch;
+         strcmp(a->array, b->array) == 0 && strcmp(a->entry, b->entry) == 0 && a->shared == b->shared &&
+         a->write == b->write && a->launch == b->launch;
 }
 
 /* The least and the most of an implementation's variants, for one array. */
@@ -69,7 +70,12 @@ static void print_row(const cugen_check *check, size_t first) {
     if (r > most) most = r;
   }
   const int name = (int)strcspn(t->variant, " ");
-  printf("  %-14.*s %-22s %-6s %8.2f", name, t->variant, t->array, t->write ? "writes" : "reads", least);
+  char array[128];
+  if (t->launches > 1) /* "2 sweep: x": of the second launch */
+    snprintf(array, sizeof array, "%d %s: %s", t->launch + 1, t->entry, t->array);
+  else
+    snprintf(array, sizeof array, "%s", t->array);
+  printf("  %-14.*s %-22s %-6s %8.2f", name, t->variant, array, t->write ? "writes" : "reads", least);
   if (most > least + 0.005)
     printf(" to %.2f", most);
   else
@@ -119,6 +125,32 @@ static void print_variants(const cugen_check *check) {
   fputs(", ", stdout);
 }
 
+/* The settings of a problem that the first one has otherwise. */
+static void print_difference(const char *problem, const char *first) {
+  const char *before = "; ";
+  for (size_t length; *problem; problem += length, problem += *problem == ' ') {
+    length = strcspn(problem, " ");
+    if (print_has_word(first, problem, length)) continue;
+    printf("%s%.*s", before, (int)length, problem);
+    before = " ";
+  }
+}
+
+/* "  on n=100; n=192; n=13": the check problem, and what the others have otherwise. */
+static void print_problems(const struct cli *cli, const cugen_check *check) {
+  enum { MOST = 8 };
+  if (!check->problems) return;
+  printf("  on %s", *check->problem_texts[0] ? check->problem_texts[0] : "the problem, which has no parameters");
+  for (size_t i = 1; i < check->problems && i < MOST; i++)
+    print_difference(check->problem_texts[i], check->problem_texts[0]);
+  if (check->problems > MOST) printf("; and %s more", print_count(check->problems - MOST).text);
+  puts(check->has_check || cli->setting_count || !*check->problem_texts[0]
+           ? ""
+           : "\n  the config has no check { ... } sizes: this is the whole problem, and no other size is checked");
+  for (size_t i = 0; i < check->kept_count; i++)
+    printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
+}
+
 static void print_result(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
@@ -126,6 +158,7 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
     print_variants(check);
     print_several(check->problems, "problem", ", ");
     print_several(check->runs, "run", ", watched on the cpu device\n");
+    print_problems(cli, check);
   }
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
@@ -171,6 +204,8 @@ static json_t *traffic_json(const cugen_check_traffic *t) {
   json_object_set_new(object, "variant", json_string(t->variant));
   json_object_set_new(object, "problem", json_string(t->problem));
   json_object_set_new(object, "launch", json_integer(t->launch));
+  json_object_set_new(object, "launches", json_integer(t->launches));
+  json_object_set_new(object, "entry", json_string(t->entry));
   json_object_set_new(object, "array", json_optional_string(t->array));
   json_object_set_new(object, "memory", json_string(t->shared ? "shared" : "global"));
   json_object_set_new(object, "access", json_string(t->write ? "write" : "read"));
@@ -197,6 +232,23 @@ static json_t *ran_json(const cugen_check_ran *r) {
   return object;
 }
 
+static json_t *problems_json(const cugen_check *check) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < check->problems; i++) json_array_append_new(array, json_string(check->problem_texts[i]));
+  return array;
+}
+
+static json_t *kept_json(const cugen_check *check) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < check->kept_count; i++) {
+    json_t *object = json_object();
+    json_object_set_new(object, "setting", json_string(check->kept[i].setting));
+    json_object_set_new(object, "why", json_text(check->kept[i].why));
+    json_array_append_new(array, object);
+  }
+  return array;
+}
+
 static json_t *result_json(const struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
   json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array(),
          *ran = json_array();
@@ -214,6 +266,9 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
   json_object_set_new(object, "runs", json_integer((json_int_t)check->runs));
   json_object_set_new(object, "runs_done", json_integer((json_int_t)check->runs_done));
   json_object_set_new(object, "runs_planned", json_integer((json_int_t)check->runs_planned));
+  json_object_set_new(object, "checked_on", problems_json(check));
+  json_object_set_new(object, "check_sizes", json_boolean(check->has_check));
+  json_object_set_new(object, "kept", kept_json(check));
   json_object_set_new(object, "seconds", json_number(seconds));
   json_object_set_new(object, "interrupted", json_boolean(interrupted));
   json_object_set_new(object, "findings", findings);
@@ -261,20 +316,10 @@ static int print_json(struct cli *cli, json_t *json, int status) {
   return printed ? printed : status;
 }
 
-/* Small ragged sizes are what a check is quick with, and finds most with. */
-static void remark_sizes(struct cli *cli) {
-  char *whole = strdup(cugen_kernel_problem(cli->kernel));
-  const bool used = cugen_kernel_use_check(cli->kernel, &cli->error) == CUGEN_OK;
-  if (used && whole && !cli->setting_count && strcmp(whole, cugen_kernel_problem(cli->kernel)) == 0)
-    cli_remark(cli, "the config has no check { ... } sizes: what it checks is the whole problem, and no other size");
-  free(whole);
-}
-
 static int check_config(struct cli *cli, cugen_check_options *options) {
   json_t *json = NULL;
   int status = cli_open_kernel(cli);
   if (status) return status;
-  remark_sizes(cli);
   stop_catch();
   status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
   return finish(cli, print_json(cli, json, status));

@@ -369,8 +369,10 @@ typedef struct cugen_check_traffic {
   int shared, write;
   double requests; /* of a warp: its lanes' accesses at one place of the program */
   double bytes;
-  double needed; /* passes over the banks (shared), or sectors of 32 bytes (global) */
-  double ideal;  /* the fewest that so many bytes can do with */
+  double needed;     /* passes over the banks (shared), or sectors of 32 bytes (global) */
+  double ideal;      /* the fewest that so many bytes can do with */
+  int launches;      /* of the variant: launch is 0 to launches - 1 */
+  const char *entry; /* the kernel that it launches */
 } cugen_check_traffic;
 
 /* What was not checked. */
@@ -385,6 +387,12 @@ typedef struct cugen_check_skip {
 typedef struct cugen_check_ran {
   const char *variant, *problem;
 } cugen_check_ran;
+
+/* A setting of the check problem ("log2n=10") that stays as it is, though a check { } of the config names it, and why no
+   other size is made of it. */
+typedef struct cugen_check_kept {
+  const char *setting, *why;
+} cugen_check_kept;
 
 /* How far a check has got; for the length of the callback. */
 typedef struct cugen_check_progress {
@@ -420,11 +428,15 @@ typedef struct cugen_check {
   size_t traffic_count;
   const cugen_check_skip *skips;
   size_t skip_count;
-  const cugen_check_ran *ran;      /* in the order in which they ended */
-  size_t variants, problems, runs; /* that were checked */
-  uint64_t variants_of;            /* there are for the check problem */
-  size_t variants_elsewhere;       /* of variants: only other problems have them (a size, type, layout) */
-  size_t runs_done, runs_planned;  /* done: also those that ended as a skip; fewer than planned: interrupted */
+  const cugen_check_ran *ran;       /* in the order in which they ended */
+  size_t variants, problems, runs;  /* that were checked */
+  uint64_t variants_of;             /* there are for the check problem */
+  size_t variants_elsewhere;        /* of variants: only other problems have them (a size, type, layout) */
+  size_t runs_done, runs_planned;   /* done: also those that ended as a skip; fewer than planned: interrupted */
+  const char *const *problem_texts; /* of the problems: the check problem first, then those made of it */
+  const cugen_check_kept *kept;
+  size_t kept_count;
+  int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
 } cugen_check;
 
 /* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the

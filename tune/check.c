@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "check_left.h"
 #include "check_list.h"
 #include "check_text.h"
 
@@ -20,8 +21,8 @@ struct check {
   size_t next, done;
   int running;                                            /* threads */
   bool *variants_seen, *variants_counted, *problems_seen; /* counted: on sizes that are whole tiles */
-  bool *variants_lost;  /* what makes their data crashes or never ends: not tried again on other sizes */
-  size_t most_variants; /* and implementations, which are numbered behind them */
+  bool *variants_lost; /* what makes their data crashes or never ends: not tried again on other sizes */
+  size_t most_variants;
   const char *latest;
   int status;
   cugen_error error;
@@ -101,17 +102,6 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
   struct check_skip *s = &grown[r->skip_count++];
   *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .refused = refused};
   return s->what && s->why ? add_variant(c, &s->variants, number, err) : error_memory(err);
-}
-
-static int keep_traffic(struct check *c, const char *variant, const char *problem, int launch,
-                        const struct watch_counter *counter, cugen_error *err) {
-  struct check_result *r = c->result;
-  struct check_traffic *grown = realloc(r->traffic, (r->traffic_count + 1) * sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->traffic = grown;
-  struct check_traffic *t = &grown[r->traffic_count++];
-  *t = (struct check_traffic){strdup(variant), strdup(problem), launch, *counter};
-  return t->variant && t->problem ? CUGEN_OK : error_memory(err);
 }
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
@@ -195,6 +185,29 @@ static int add_outcome(const struct outcome *o, cugen_error *err) {
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
+static int keep_traffic(const struct outcome *o, size_t launch, const struct watch_counter *counter,
+                        cugen_error *err) {
+  struct check_result *r = o->check->result;
+  const struct kernel_spec *spec = o->result->spec;
+  struct check_traffic *grown = realloc(r->traffic, (r->traffic_count + 1) * sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->traffic = grown;
+  struct check_traffic *t = &grown[r->traffic_count++];
+  *t = (struct check_traffic){.variant = strdup(o->result->variant),
+                              .problem = strdup(o->problem->text),
+                              .entry = strdup(launch < spec->launch_count ? spec->launches[launch].entry : ""),
+                              .launch = (int)launch,
+                              .launches = (int)spec->launch_count,
+                              .counter = *counter};
+  return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
+}
+
+static void traffic_free(struct check_traffic *t) {
+  free(t->variant);
+  free(t->problem);
+  free(t->entry);
+}
+
 /* Those of a variant's earlier run. */
 static void drop_counters(const struct outcome *o) {
   struct check_result *r = o->check->result;
@@ -205,8 +218,7 @@ static void drop_counters(const struct outcome *o) {
       r->traffic[kept++] = *t;
       continue;
     }
-    free(t->variant);
-    free(t->problem);
+    traffic_free(t);
   }
   r->traffic_count = kept;
 }
@@ -217,8 +229,7 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   int status = CUGEN_OK;
   for (uint32_t l = 0; l < report->launch_count && l < KERNEL_MAX_LAUNCHES; l++)
     for (size_t i = 0; i < report->launches[l].count && i < WATCH_MOST_COUNTERS && !status; i++)
-      status =
-          keep_traffic(o->check, o->result->variant, o->problem->text, (int)l, &report->launches[l].counters[i], err);
+      status = keep_traffic(o, l, &report->launches[l].counters[i], err);
   return status;
 }
 
@@ -421,34 +432,31 @@ static int run_threads(struct check *c, cugen_error *err) {
 
 /* ---- All of it ---- */
 
-/* What the i-th implementation lacks on every problem; NULL: on one it runs. */
-static const struct config_requirement *unmet_everywhere(const struct check_list *list, size_t i) {
-  const struct config_requirement *unmet = NULL;
-  for (size_t p = 0; p < list->problem_count; p++) {
-    size_t count;
-    const struct space_implementation *all = space_implementations(list->problems[p].space, &count);
-    if (!all[i].unmet) return NULL;
-    if (!unmet) unmet = all[i].unmet;
-  }
-  return unmet;
+static int keep_left(void *context, const char *what, size_t variants, const char *why, cugen_error *err) {
+  struct check_result *r = ((struct check *)context)->result;
+  struct check_skip *grown = grow(r->skips, r->skip_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->skips = grown;
+  struct check_skip *s = &grown[r->skip_count++];
+  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .variants = {.count = variants}};
+  return s->what && s->why ? CUGEN_OK : error_memory(err);
 }
 
-/* Implementations that need a device this is not. */
-static int skip_unmet(struct check *c, cugen_error *err) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(c->list.problems[0].space, &count);
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) {
-    const struct config_requirement *unmet = unmet_everywhere(&c->list, i);
-    if (!unmet) continue;
-    struct text why = {0};
-    text_addf(&why, "requires %s", expr_text(unmet->expr));
-    const size_t number = c->list.variant_count + i;
-    status = why.failed ? error_memory(err)
-                        : keep_skip(c, all[i].implementation->name, number, text_get(&why), false, err);
-    text_free(&why);
-  }
-  return status;
+/* What the list has for whoever reads the result. */
+static int publish_list(struct check *c, cugen_error *err) {
+  struct check_result *r = c->result;
+  r->done = c->done;
+  r->planned = c->list.run_count;
+  r->kept = c->list.kept;
+  r->kept_count = c->list.kept_count;
+  c->list.kept = NULL;
+  c->list.kept_count = 0;
+  r->problem_texts = calloc(r->problems + 1, sizeof *r->problem_texts);
+  size_t count = 0;
+  for (size_t i = 0; r->problem_texts && r->problems && i < c->list.problem_count; i++)
+    if (c->problems_seen[i] && !(r->problem_texts[count++] = strdup(c->list.problems[i].text)))
+      return error_memory(err);
+  return r->problem_texts ? CUGEN_OK : error_memory(err);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -460,7 +468,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static int make_tables(struct check *c, cugen_error *err) {
-  c->most_variants = c->list.variant_count + c->target->config->implementation_count;
+  c->most_variants = c->list.variant_count;
   c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
   c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
   c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
@@ -482,10 +490,12 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   int status = check_list_make(target, options, &c->list, err);
   if (!status) status = make_tables(c, err);
   if (!status) out->variants_of = check_list_valid(&c->list);
-  if (!status && !options->variant) status = skip_unmet(c, err);
   if (!status) status = run_threads(c, err);
-  out->done = c->done;
-  out->planned = c->list.run_count;
+  cugen_error ignored;
+  const bool told = !status || status == CUGEN_ERROR_INTERRUPTED;
+  if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) && !status)
+    status = err->status;
+  if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
   if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);
   check_list_free(&c->list);
   free(c->variants_seen);
@@ -500,10 +510,14 @@ int check_run(const struct tune_target *target, const struct check_options *opti
 
 void check_result_free(struct check_result *r) {
   for (size_t i = 0; i < r->finding_count; i++) finding_free(&r->findings[i]);
-  for (size_t i = 0; i < r->traffic_count; i++) {
-    free(r->traffic[i].variant);
-    free(r->traffic[i].problem);
+  for (size_t i = 0; i < r->traffic_count; i++) traffic_free(&r->traffic[i]);
+  for (size_t i = 0; r->problem_texts && i < r->problems; i++) free(r->problem_texts[i]);
+  free(r->problem_texts);
+  for (size_t i = 0; i < r->kept_count; i++) {
+    free(r->kept[i].setting);
+    free(r->kept[i].why);
   }
+  free(r->kept);
   for (size_t i = 0; i < r->skip_count; i++) {
     free(r->skips[i].what);
     free(r->skips[i].why);

@@ -27,7 +27,8 @@ struct check_finding {
 
 struct check_traffic { /* one counter of one launch */
   char *variant, *problem;
-  int launch;
+  char *entry; /* the launch's kernel */
+  int launch, launches;
   struct watch_counter counter;
 };
 
@@ -39,6 +40,10 @@ struct check_skip {
   char *what, *why;               /* a variant or an implementation */
   bool refused;                   /* the compiler refused it: it should have been checked */
   struct check_variants variants; /* of implementations: those */
+};
+
+struct check_kept { /* a setting of the check problem that stays, though a check { } names it */
+  char *setting, *why;
 };
 
 struct check_progress {
@@ -56,6 +61,7 @@ struct check_options {
   double timeout;
   const char *const *settings; /* "M=64": not varied */
   size_t setting_count;
+  const struct problem *whole; /* without the config's check { } */
   int (*progress)(const struct check_progress *progress,
                   void *context); /* from one thread at a time; nonzero: stop */
   void *context;
@@ -73,9 +79,12 @@ struct check_result {
   size_t variants_elsewhere;       /* of variants: none of variants_of */
   uint64_t variants_of;            /* in the space of the problem */
   size_t done, planned;            /* runs, also those that were skipped */
-  struct check_variants refused;   /* by the compiler */
-  struct check_variants faulty;    /* that could not be tried, */
-  cugen_error fault;               /* the first of them for this reason */
+  char **problem_texts;            /* of `problems`, the check problem first */
+  struct check_kept *kept;
+  size_t kept_count;
+  struct check_variants refused; /* by the compiler */
+  struct check_variants faulty;  /* that could not be tried, */
+  cugen_error fault;             /* the first of them for this reason */
 };
 
 /* target: the config, the check problem and its space; its device gives the facts. *out is to be freed whatever comes

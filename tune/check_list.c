@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "check_sample.h"
+#include "check_sizes.h"
 
 /* ---- Problems ---- */
 
@@ -14,43 +15,6 @@ bool check_list_fixed(const struct check_options *options, const char *name) {
   for (size_t i = 0; i < options->setting_count; i++)
     if (strncmp(options->settings[i], name, length) == 0 && options->settings[i][length] == '=') return true;
   return false;
-}
-
-static bool is_whole_number(const struct value *value) {
-  return value && value->type == VALUE_INT;
-}
-
-/* A size that may vary: a check { } gives it a value. */
-static bool is_size(const struct tune_target *target, const struct check_options *options,
-                    const struct check_family *family, const struct problem *base, size_t i) {
-  const struct config_problem *p = &target->config->problems[i];
-  const struct value *own = family->owner ? &family->owner->check[i] : NULL;
-  return (is_whole_number(&p->check) || is_whole_number(own)) && !p->listed && !check_list_fixed(options, p->name) &&
-         is_whole_number(&base->values[i]) && base->values[i].integer > 3;
-}
-
-/* Whole tiles and more of them; less than one; more than the check problem's, and odd. */
-enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
-enum { TILE = 64, LARGE = 1 << 12 };
-
-static int64_t shaped(enum shape shape, int64_t size) {
-  int64_t tile = TILE;
-  while (tile > size) tile /= 2;
-  switch (shape) {
-  case SHAPE_WHOLE: return (size + tile - 1) / tile * tile + tile;
-  case SHAPE_SMALL: return (size / 8) | 1;
-  case SHAPE_LARGER: return size < LARGE ? (2 * size + 3) | 1 : size | 1;
-  default: return size;
-  }
-}
-
-/* Of an implementation's own sizes, which it may need to be multiples of something and large: small ones are such
-   multiples, too, and odd ones no larger. */
-static int64_t shaped_own(enum shape shape, int64_t size) {
-  int64_t multiple = 1;
-  while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
-  if (shape == SHAPE_SMALL) return (shaped(shape, size) + multiple - 1) / multiple * multiple;
-  return shape == SHAPE_LARGER ? (size + 3) | 1 : shaped(shape, size);
 }
 
 struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
@@ -67,24 +31,6 @@ struct problem *check_list_problem(struct check_list *list, size_t family, const
   struct check_problem *made = &list->problems[list->problem_count++];
   *made = (struct check_problem){.problem = {.values = values, .count = base->count}, .family = family};
   return &made->problem;
-}
-
-static int add_sizes(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                     size_t number, cugen_error *err) {
-  struct check_family *family = &list->families[number];
-  const struct problem base = list->problems[family->first].problem;
-  bool vary = false;
-  for (size_t i = 0; i < base.count; i++) vary |= is_size(target, options, family, &base, i);
-  for (enum shape shape = 0; shape < SHAPE_COUNT && vary; shape++) {
-    struct problem *p = check_list_problem(list, number, &base, err);
-    if (!p) return CUGEN_ERROR_MEMORY;
-    list->problems[list->problem_count - 1].whole = shape == SHAPE_WHOLE;
-    for (size_t i = 0; i < p->count; i++)
-      if (is_size(target, options, family, &base, i))
-        p->values[i] = value_int((family->owner ? shaped_own : shaped)(shape, base.values[i].integer));
-  }
-  family->count = list->problem_count - family->first;
-  return CUGEN_OK;
 }
 
 /* One for each other value of what has a list of them: types, layouts. */
@@ -135,7 +81,8 @@ static int add_family(const struct tune_target *target, const struct check_optio
     return CUGEN_OK;
   }
   list->families[list->family_count++] = (struct check_family){.owner = owner, .first = first, .count = 1};
-  return add_sizes(target, options, list, number, err);
+  const int status = check_list_open(target, &list->problems[first], err);
+  return status ? status : check_sizes_add(target, options, list, number, err);
 }
 
 /* The implementation that a variant's text names. */
@@ -169,7 +116,7 @@ static int make_problems(const struct tune_target *target, const struct check_op
   for (size_t f = 0; f < list->family_count && values && !status; f++)
     status = add_others(target, options, list, f, err);
   for (size_t i = 0; i < list->problem_count && !status; i++)
-    status = check_list_open(target, &list->problems[i], err);
+    if (!list->problems[i].space) status = check_list_open(target, &list->problems[i], err);
   return status;
 }
 
@@ -258,10 +205,9 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   return status;
 }
 
-/* The values in which a problem differs from the first. */
-static void add_sizes_text(const struct tune_target *target, const struct check_list *list, size_t problem,
+/* The settings in which the problem differs from `first`, as `from` has them. */
+static void add_sizes_text(const struct tune_target *target, const struct problem *first, const struct problem *other,
                            const struct problem *from, const char *before, struct text *out) {
-  const struct problem *first = &list->problems[0].problem, *other = &list->problems[problem].problem;
   for (size_t i = 0; i < first->count; i++) {
     if (value_equal(first->values[i], other->values[i])) continue;
     text_addf(out, " %s%s=", before, target->config->problems[i].name);
@@ -269,20 +215,48 @@ static void add_sizes_text(const struct tune_target *target, const struct check_
   }
 }
 
+/* Of the family's sizes the first that has the variant; NULL: none. */
+static const struct problem *size_with(const struct check_list *list, const struct check_family *family,
+                                       const char *variant) {
+  uint64_t there;
+  for (size_t p = family->first + 1; p < family->first + family->count; p++)
+    if (space_look_up(list->problems[p].space, variant, &there)) return &list->problems[p].problem;
+  return NULL;
+}
+
+void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t number,
+                        const char *variant, const char *before, struct text *out) {
+  const struct check_family *family = &list->families[number];
+  const struct problem *first = &list->problems[family->first].problem, *other = size_with(list, family, variant);
+  if (!other) return;
+  text_add(out, before);
+  add_sizes_text(target, first, other, other, "-s ", out);
+}
+
 /* The variant is not on the check problem: sizes that have it, if there are. */
 static void suggest_sizes(const struct tune_target *target, const struct check_list *list, const char *variant,
                           cugen_error *err) {
   struct text text = {0};
-  uint64_t there;
-  size_t p = 1;
-  while (p < list->families[0].count && !space_look_up(list->problems[p].space, variant, &there)) p++;
-  if (p >= list->families[0].count) return;
+  const struct problem *first = &list->problems[list->families[0].first].problem,
+                       *other = size_with(list, &list->families[0], variant);
+  if (!other) return;
   text_add(&text, "; the problem here is the config's check problem,");
-  add_sizes_text(target, list, p, &list->problems[0].problem, "", &text);
-  text_add(&text, "; it can be checked with a check { ... } of its own in the config, or with");
-  add_sizes_text(target, list, p, &list->problems[p].problem, "-s ", &text);
+  add_sizes_text(target, first, other, first, "", &text);
+  check_list_suggest(target, list, 0, variant,
+                     "; it can be checked with a check { ... } of its own in the config, or with", &text);
   if (!text.failed) error_append(err, "%s", text_get(&text));
   text_free(&text);
+}
+
+bool check_list_has_run(const struct check_list *list, size_t implementation) {
+  for (size_t r = 0; r < list->run_count; r++) {
+    const struct check_run *run = &list->runs[r];
+    size_t count;
+    const struct space_implementation *one =
+        &space_implementations(list->problems[run->problem].space, &count)[implementation];
+    if (run->index >= one->first && run->index < one->first + one->valid) return true;
+  }
+  return false;
 }
 
 static int add_named(const struct tune_target *target, struct check_list *list, const char *text, cugen_error *err) {
@@ -354,5 +328,10 @@ void check_list_free(struct check_list *list) {
   free(list->families);
   free(list->family_of);
   free(list->runs);
+  for (size_t i = 0; i < list->kept_count; i++) {
+    free(list->kept[i].setting);
+    free(list->kept[i].why);
+  }
+  free(list->kept);
   *list = (struct check_list){0};
 }

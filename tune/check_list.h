@@ -35,6 +35,8 @@ struct check_list {
   size_t *family_of; /* by implementation */
   struct check_run *runs;
   size_t run_count, room, variant_count;
+  struct check_kept *kept; /* what a check { } names and no other size is made of */
+  size_t kept_count;
 };
 
 /* *out is to be freed whatever comes back. */
@@ -46,7 +48,12 @@ uint64_t check_list_valid(const struct check_list *list);
 /* The run's variant. */
 int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err);
 
-/* ---- For check_sample.c ---- */
+bool check_list_has_run(const struct check_list *list, size_t implementation);
+/* `before` and settings ("-s n=192") of a size of that family that has the variant, if one has it. */
+void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t family,
+                        const char *variant, const char *before, struct text *out);
+
+/* ---- For check_sample.c and check_sizes.c ---- */
 
 /* A copy of base, the list's last one; its values may then be changed. NULL: no memory. */
 struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,

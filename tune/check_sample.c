@@ -216,6 +216,19 @@ static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *
   return status;
 }
 
+/* Of an implementation none of whose branches is new (it has the template of another one) its first variant. */
+static int run_unchosen(struct check_list *list, cugen_error *err) {
+  size_t count = 1;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++) {
+    const size_t family = list->family_of[i];
+    const struct space *home = list->problems[list->families[family].first].space;
+    const struct space_implementation *one = &space_implementations(home, &count)[i];
+    if (one->valid && !check_list_has_run(list, i)) status = check_list_variant(list, family, one->first, 1, err);
+  }
+  return status;
+}
+
 int check_sample_branches(struct check_list *list, const struct tune_target *target,
                           const struct check_options *options, uint64_t *state, cugen_error *err) {
   struct branch_sample s = {.list = list, .target = target, .state = state};
@@ -227,6 +240,7 @@ int check_sample_branches(struct check_list *list, const struct tune_target *tar
   if (!status) choose_first(&s, chosen);
   if (!status) status = branches_choose(s.branches, chosen, err);
   if (!status) status = run_chosen(&s, chosen, err);
+  if (!status) status = run_unchosen(list, err);
   free(chosen);
   free(s.drawn);
   expander_close(s.expander);

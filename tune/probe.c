@@ -152,6 +152,7 @@ int probe_run(struct probe *p, const struct problem *problem, const struct varia
   if (!status) status = compile(p, err);
   if (status) return status;
   out->source = p->spec.source;
+  out->spec = &p->spec;
   out->compiled = &p->compiled;
   if (!p->refused.status) return run(p, problem, variant, count_blocks, processes, out, err);
   fail(out, CUGEN_OUTCOME_COMPILE, p->refused.message);

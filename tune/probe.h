@@ -32,6 +32,7 @@ struct probe_result {
   const struct watch_report *report; /* until the next run */
   const struct compiled *compiled;   /* likewise: what the report's sites are places in */
   const char *source;                /* likewise */
+  const struct kernel_spec *spec;    /* likewise; what was launched */
 };
 
 /* count_blocks 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of

@@ -1,0 +1,173 @@
+/* What a check leaves out; see check_left.h. */
+#include "check_left.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct telling {
+  const struct tune_target *target;
+  const struct check_list *list;
+  struct space *whole; /* of the config's own problem; NULL: it is the check problem's, or there is none */
+  struct text whole_text;
+  check_left_keep *keep;
+  void *context;
+  cugen_error *err;
+};
+
+struct reason { /* that rules variants of an implementation out */
+  char *first, *why;
+  size_t variants;
+};
+
+static const struct check_problem *home_of(const struct telling *t, size_t implementation) {
+  return &t->list->problems[t->list->families[t->list->family_of[implementation]].first];
+}
+
+static const struct space_implementation *part_of(const struct space *space, size_t i) {
+  size_t count;
+  return &space_implementations(space, &count)[i];
+}
+
+/* How the user gets at a variant that the check problem lacks. */
+static void add_way_out(const struct telling *t, size_t implementation, const char *variant, struct text *out) {
+  text_add(out, "; to check it give the implementation a check { ... } of its own");
+  const size_t length = out->length;
+  check_list_suggest(t->target, t->list, t->list->family_of[implementation], variant, ", or use", out);
+  if (out->length == length) text_add(out, ", or use --set with sizes that it takes");
+}
+
+/* ---- Variants ---- */
+
+static int add_reason(const struct telling *t, const struct space *home, const char *variant, struct reason **reasons,
+                      size_t *count) {
+  uint64_t ignored;
+  cugen_error why = {0};
+  if (space_find(home, variant, &ignored, &why) == CUGEN_OK) return CUGEN_OK;
+  static const char before[] = "is ruled out by"; /* the rules, behind the variant's text */
+  const char *by = strstr(why.message, before);
+  by = by ? by + strlen(before) : why.message;
+  by += strspn(by, " \n");
+  for (size_t i = 0; i < *count; i++)
+    if (strcmp((*reasons)[i].why, by) == 0) return (*reasons)[i].variants++, CUGEN_OK;
+  struct reason *grown = realloc(*reasons, (*count + 1) * sizeof *grown);
+  if (!grown) return error_memory(t->err);
+  *reasons = grown;
+  struct reason *reason = &grown[(*count)++];
+  *reason = (struct reason){strdup(variant), strdup(by), 1};
+  return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
+}
+
+static int find_reasons(const struct telling *t, size_t i, struct reason **reasons, size_t *count) {
+  const struct space_implementation *whole = part_of(t->whole, i);
+  const struct space *home = home_of(t, i)->space;
+  struct value *values = calloc(space_max_tunables(t->whole) + 1, sizeof *values);
+  int status = values ? CUGEN_OK : error_memory(t->err);
+  for (uint64_t v = 0; v < whole->valid && !status; v++) {
+    struct variant variant;
+    struct text text = {0};
+    uint64_t ignored;
+    space_variant(t->whole, whole->first + v, &variant, values);
+    variant_print(&variant, &text);
+    if (text.failed)
+      status = error_memory(t->err);
+    else if (!space_look_up(home, text_get(&text), &ignored))
+      status = add_reason(t, home, text_get(&text), reasons, count);
+    text_free(&text);
+  }
+  free(values);
+  return status;
+}
+
+/* Those of the i-th implementation that the config's own problem has and its check problem has not, by the rule. */
+static int tell_variants(const struct telling *t, size_t i) {
+  struct reason *reasons = NULL;
+  size_t count = 0;
+  int status = find_reasons(t, i, &reasons, &count);
+  for (size_t r = 0; r < count && !status; r++) {
+    struct text why = {0};
+    text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s", home_of(t, i)->text, reasons[r].why,
+              text_get(&t->whole_text));
+    add_way_out(t, i, reasons[r].first, &why);
+    status = why.failed ? error_memory(t->err)
+                        : t->keep(t->context, reasons[r].first, reasons[r].variants, text_get(&why), t->err);
+    text_free(&why);
+  }
+  for (size_t r = 0; r < count; r++) {
+    free(reasons[r].first);
+    free(reasons[r].why);
+  }
+  free(reasons);
+  return status;
+}
+
+/* ---- Implementations ---- */
+
+/* Whether the user's own --where or --implementation is why there is none of it. */
+static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
+  const struct space_filter *filter = t->target->filter;
+  if (filter && filter->implementation && !space_list_means(filter->implementation, one->implementation->name))
+    return true;
+  for (size_t i = 0; i < one->rule_count; i++)
+    if (one->rules[i].kind == CUGEN_RESTRICTION_FILTER && one->rules[i].removed) return true;
+  return false;
+}
+
+static void add_rules(const struct space *space, const struct space_implementation *one, struct text *out) {
+  text_addf(out, "of %llu combination%s", (unsigned long long)one->cartesian, one->cartesian == 1 ? "" : "s");
+  const char *before = " ";
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (!one->rules[i].removed) continue;
+    text_add(out, before);
+    space_rule_print(space, &one->rules[i], out);
+    text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
+    before = ", ";
+  }
+}
+
+/* The i-th implementation has no run. */
+static int tell_implementation(const struct telling *t, size_t i) {
+  const struct check_problem *home = home_of(t, i);
+  const struct space_implementation *here = part_of(home->space, i);
+  const char *name = here->implementation->name;
+  struct text why = {0};
+  const bool elsewhere = t->whole && part_of(t->whole, i)->valid > 0;
+  if (is_unwanted(t, here) || here->valid) return CUGEN_OK;
+  if (here->unmet)
+    text_addf(&why, "%s:%d: requires \"%s\", which %s does not meet", t->target->config->path, here->unmet->line,
+              expr_text(here->unmet->expr), elsewhere ? home->text : "this device or problem");
+  else
+    text_addf(&why, "no variant is valid on %s: ", home->text), add_rules(home->space, here, &why);
+  if (elsewhere) add_way_out(t, i, name, &why);
+  const int status = why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
+  text_free(&why);
+  return status;
+}
+
+/* ---- All ---- */
+
+static int open_whole(struct telling *t, const struct problem *whole) {
+  cugen_error ignored;
+  if (!whole) return CUGEN_OK;
+  problem_print(t->target->config, whole, &t->whole_text);
+  if (t->whole_text.failed) return error_memory(t->err);
+  /* On one that cannot be nothing is valid. */
+  (void)space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter, &t->whole,
+                          &ignored);
+  return CUGEN_OK;
+}
+
+int check_left_tell(const struct tune_target *target, const struct check_options *options,
+                    const struct check_list *list, check_left_keep *keep, void *context, cugen_error *err) {
+  struct telling t = {.target = target, .list = list, .keep = keep, .context = context, .err = err};
+  if (options->variant) return CUGEN_OK;
+  int status = open_whole(&t, options->whole);
+  for (size_t i = 0; i < target->config->implementation_count && !status; i++) {
+    if (!check_list_has_run(list, i))
+      status = tell_implementation(&t, i);
+    else if (options->all && t.whole)
+      status = tell_variants(&t, i);
+  }
+  space_close(t.whole);
+  text_free(&t.whole_text);
+  return status;
+}

@@ -1,0 +1,15 @@
+/* What a check leaves out, and why: implementations without a run, and variants that the check problem rules out. */
+#ifndef TUNE_CHECK_LEFT_H
+#define TUNE_CHECK_LEFT_H
+
+#include "check_list.h"
+
+/* what: a variant or an implementation; variants: how many, the first is named. */
+typedef int check_left_keep(void *context, const char *what, size_t variants, const char *why, cugen_error *err);
+
+/* Calls keep with each: implementations without a run, unless the user left them out, and where all variants are to be checked those
+   that options->whole has and the check problem has not. The list has its runs. */
+int check_left_tell(const struct tune_target *target, const struct check_options *options,
+                    const struct check_list *list, check_left_keep *keep, void *context, cugen_error *err);
+
+#endif
