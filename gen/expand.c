@@ -52,9 +52,10 @@ struct expansion {
   const struct variant *variant; /* NULL in a reference without shared tunables */
   bool reference;                /* or a generator or verify kernel */
   bool verifies;
-  int generates;             /* the argument whose data it makes; -1: none */
-  int64_t samples;           /* of a reference */
-  struct proof proof, judge; /* of the reference and the verify kernel behind a variant */
+  int generates;                         /* the argument whose data it makes; -1: none */
+  int64_t samples;                       /* of a reference */
+  struct proof proof, judge;             /* of the reference and the verify kernel behind a variant */
+  struct proof check_proof, check_judge; /* the same for the check problem */
   struct value *slots;
   size_t slot_count;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
@@ -699,12 +700,19 @@ static void describe_arguments(const struct kernel_spec *spec, struct text *out)
   }
 }
 
+/* A variant is judged on the check problem first, for which the template may say something else. */
+static void add_check_source(const struct proof *proof, const struct proof *check, struct text *normal) {
+  if (strcmp(proof->source.hex, check->source.hex) != 0) text_addf(normal, " check %s", check->source.hex);
+}
+
 /* What a result is held against: with another reference, tolerance or check problem it would have to be proved again. */
 static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
   text_addf(normal, "%s", x->proof.source.hex);
+  add_check_source(&x->proof, &x->check_proof, normal);
   if (x->config->reference_entry) text_addf(normal, ":%s", x->config->reference_entry);
   if (x->config->verify) text_addf(normal, "\nverify %s", x->judge.kernel.hex);
+  add_check_source(&x->judge, &x->check_judge, normal);
   for (size_t i = 0; i < x->argument_count; i++) {
     if (x->arguments[i].absent) continue;
     text_add_char(normal, '\n');
@@ -959,6 +967,10 @@ static struct proof find_proof(struct expander *expander, const struct config *c
 int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err) {
+  struct problem check;
+  *out = (struct kernel_spec){0};
+  int status = problem_check(config, problem, &check, err);
+  if (status) return status;
   struct expansion x = {.expander = expander,
                         .config = config,
                         .problem = problem,
@@ -967,9 +979,12 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .generates = -1,
                         .proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
                         .judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
+                        .check_proof = find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE),
+                        .check_judge = find_proof(expander, config, &check, facts, variant, PROOF_VERIFY),
                         .template_name = variant->implementation->template_name,
                         .template_line = variant->implementation->template_line,
                         .err = err};
+  problem_free(&check);
   return expand(&x, out);
 }
 
