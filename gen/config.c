@@ -72,6 +72,28 @@ static bool is_kernel(const char *path) {
   return length > 3 && strcmp(path + length - 3, ".cu") == 0;
 }
 
+static int check_folders(const struct sources *sources, const struct config *config,
+                         const struct config_compile *compile, cugen_error *err) {
+  for (size_t i = 0; i < compile->own_folders; i++) {
+    bool found = false;
+    int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
+    if (status) return status;
+    if (!found)
+      return error_set(
+          err, CUGEN_ERROR_CONFIG,
+          "%s:%d: include_dirs names '%.80s', which is no folder: it is looked for relative to the config",
+          config->path, compile->folders_line, compile->folders[i]);
+  }
+  return CUGEN_OK;
+}
+
+static int check_all_folders(const struct sources *sources, const struct config *config, cugen_error *err) {
+  int status = check_folders(sources, config, &config->compile, err);
+  for (size_t i = 0; i < config->implementation_count && !status; i++)
+    status = check_folders(sources, config, &config->implementations[i].compile, err);
+  return status;
+}
+
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
   *out = NULL;
   struct text path = {0}, content = {0};
@@ -82,6 +104,10 @@ int config_open(const struct sources *sources, const char *name, struct config *
                        "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
                        text_get(&path));
   if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, out, err);
+  if (!status && (status = check_all_folders(sources, *out, err))) {
+    config_close(*out);
+    *out = NULL;
+  }
   text_free(&path);
   text_free(&content);
   return status;

@@ -153,6 +153,8 @@ struct config_compile {                      /* options, include_dirs */
   const struct config_options *shared, *own; /* the kernel's, the implementation's; NULL: none */
   const char *const *folders;                /* of headers, relative to the config; the implementation's first */
   size_t folder_count;
+  size_t own_folders; /* of these, those of its own include_dirs */
+  int folders_line;
 };
 
 struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n", value = "n // 2" } */

@@ -168,6 +168,8 @@ static int read_folders(struct build *build, const struct list *list, const stru
     }
     lua_pop(build->L, 1);
   }
+  out->own_folders = out->folder_count;
+  out->folders_line = line;
   for (size_t i = 0; i < more; i++) folders[out->folder_count++] = outer->folders[i];
   return status;
 }

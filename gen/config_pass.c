@@ -26,8 +26,11 @@ static int no_argument(struct build *build, int line, const char *name) {
   const struct config *config = build->config;
   const char *names[KERNEL_MAX_ARGUMENTS];
   for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
-  return refuse_name(build, line, name, names, config->argument_count,
-                     "pass names '%.80s', which is no argument of this kernel", name);
+  return refuse_name(
+      build, line, name, names, config->argument_count,
+      "pass names '%.80s', which is no argument of this kernel: whatever is passed is declared, a scalar by "
+      "scalar \"%.80s\" { dtype = ... }",
+      name, name);
 }
 
 /* The value at the top: an argument's name, or an expression that gives one. */

@@ -330,6 +330,25 @@ int sources_header(const struct sources *sources, const struct header_search *wa
   return status;
 }
 
+static bool is_folder(const char *parent, const char *name, struct text *path) {
+  struct stat info;
+  text_clear(path);
+  text_addf(path, "%s/%s", parent, name);
+  return !path->failed && stat(text_get(path), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
+                   cugen_error *err) {
+  struct text parent = {0}, path = {0};
+  path_folder(config, &parent);
+  *found = sources->files || is_folder(text_get(&parent), folder, &path) ||
+           (sources->template_dir && is_folder(sources->template_dir, folder, &path));
+  const bool failed = parent.failed || path.failed;
+  text_free(&parent);
+  text_free(&path);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
 int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
                      struct text *content, cugen_error *err) {
   struct search search = {

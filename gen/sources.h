@@ -70,6 +70,10 @@ struct header_search {
 };
 int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
                    struct text *content, bool *found, cugen_error *err);
+/* Whether such a folder is there: beside the config or in the template folder; of files in memory, which have none, nothing is
+   said against it. */
+int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
+                   cugen_error *err);
 /* Relative, without "..". */
 bool sources_inside(const char *name);
 
