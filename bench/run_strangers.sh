@@ -1,30 +1,38 @@
 #!/bin/bash
-# Kernels that others published: run_strangers.sh FOLDER [BUILD] [SECONDS] [OPTIONS OF TUNE...]
-# Tunes every config of FOLDER from nothing, SECONDS each (default: 20), and prints a table: the size of the space, what was tried,
-# what failed and why, and the best variant. FOLDER holds the configs, their references and the kernels' own sources, which are
-# not part of cugen (docs/performance.md names their origin). BUILD (default: build) holds cugen. Further words go to `cugen tune`:
-# `--device cpu` runs the check problems on this processor, `--device model:H200` predicts. On a GPU the table also goes to
-# bench/results/DATE-GPU-strangers.txt.
+# Kernels that others published: run_strangers.sh FOLDER [BUILD] [BUDGET] [OPTIONS OF TUNE...]
+# Tunes every config of FOLDER from nothing, BUDGET each (default: 20 s; 100v: 100 variants), and prints a table: the size of the
+# space, what was tried, what failed and why, and the best variant. FOLDER holds the configs, their references and the kernels' own
+# sources, which are not part of cugen (docs/performance.md names their origin). BUILD (default: build) holds cugen. Further words go
+# to `cugen tune`: `--device cpu` runs the check problems on this processor, `--device model:H200` predicts. On a GPU the table also
+# goes to bench/results/DATE-GPU-strangers.txt.
+# KEEP=FOLDER keeps each config's JSON there; what is there already is shown and not run again.
 set -u
 folder=${1:-}
 build=${2:-build}
-seconds=${3:-20}
+budget=${3:-20}
+[[ $budget =~ ^[0-9]+$ ]] && budget=${budget}s
+limit=${budget%v} # 100v: 100 variants
 shift $(($# < 3 ? $# : 3))
 [[ -d $folder ]] || { sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2; }
 [[ -x $build/cugen ]] || { echo "run_strangers.sh: there is no $build/cugen" >&2 && exit 2; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+kept=${KEEP:-$scratch}
+mkdir -p "$kept"
 if [[ $# == 0 ]] && command -v nvidia-smi >/dev/null; then
   gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
   mkdir -p bench/results
   exec > >(tee "bench/results/$(date -u +%F)-$gpu-strangers.txt") 2>&1
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,power.draw,temperature.gpu --format=csv
 fi
-echo "$(date -u +%F), cugen $("$build/cugen" --version | head -n 1), $seconds s a config, $(nproc) processors; options: ${*:-none}"
+echo "$(date -u +%F), cugen $("$build/cugen" --version | head -n 1), $budget a config, $(nproc) processors; options: ${*:-none}"
 for config in "$folder"/*.lua; do
   name=$(basename "$config" .lua)
-  "$build/cugen" tune "$config" --budget "${seconds}s" --cache "$scratch/$name.db" --json "$@" >"$scratch/$name.json" 2>"$scratch/$name.log"
-  python3 - "$name" $? "$scratch/$name.json" "$scratch/$name.log" <<'END'
+  if [[ ! -s $kept/$name.json ]]; then
+    "$build/cugen" tune "$config" --budget "$limit" --cache "$scratch/$name.db" --json "$@" >"$kept/$name.json" 2>"$kept/$name.log"
+    echo $? >"$kept/$name.exit"
+  fi
+  python3 - "$name" "$(cat "$kept/$name.exit")" "$kept/$name.json" "$kept/$name.log" <<'END'
 import collections, json, sys
 name, code, out, log = sys.argv[1:]
 try:
