@@ -34,7 +34,7 @@ static const char *const flags[] = {"-std=c++17",
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
 /* Of g++, but not of a watched kernel. Its loop vectoriser (12.2) reads a whole vector where a loop takes the first part of it at
-   an unknown stride: past the end of a buffer that the source never leaves. Peeled loops are left to the vectoriser of
+   an unknown stride: past the end of a buffer that the source never leaves (docs/performance.md has two such kernels). Peeled loops are left to the vectoriser of
    straight code, which reads no such gap: register-blocked kernels stay as fast. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops"};
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
