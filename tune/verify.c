@@ -271,6 +271,9 @@ static int describe_wrong(const struct kernel_argument *o, const struct tally *t
   verify_place(o, flat, &text);
   text_addf(&text, " is %.9g, should be %.9g; %lld of %lld elements are wrong (tolerance %.3g)", got, want,
             (long long)tally->wrong, (long long)compared, o->tolerance);
+  if (isnan(want))
+    text_add(&text,
+             ". NaN is never right, since an element that nobody writes is NaN: the reference or its inputs make it");
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
   text_free(&text);
   return status;
@@ -343,7 +346,8 @@ int verify_unchanged(const struct kernel_argument *input, const void *got, const
   if (flat == count) return error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: its padding changed", input->name);
   struct text place = {0};
   verify_place(input, flat, &place);
-  int status = error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: %s is %.9g, was %.9g", input->name,
+  int status = error_set(err, CUGEN_ERROR_WRONG,
+                         "wrote to input %s: %s is %.9g, was %.9g; overwrite = true allows it", input->name,
                          text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
   text_free(&place);
   return status;

@@ -218,7 +218,9 @@ static void nan_never_passes(void **state) {
   a.tolerance = 1e30;
   assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
   assert_int_equal(verify(&a, fine, nan_wanted, &error, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, ". NaN is never right"));
   assert_int_equal(verify(&a, got, nan_wanted, &error, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, ". NaN is never right"));
 }
 
 static void tolerance_zero_means_equal(void **state) {
