@@ -29,8 +29,33 @@ static void advise_tuning(const struct cli *cli, bool near) {
   fprintf(stderr, "' %s %s, ", tuning == PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
 }
 
-void cli_remark_choice(const struct cli *cli, const cugen_choice *choice) {
+size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
+  bool none = choice->how == CUGEN_PLAN_DEFAULT && !choice->predicted && !cugen_kernel_predicted(cli->kernel);
+  return none ? cugen_kernel_records(cli->kernel) : 0;
+}
+
+/* Tuning again tries what is left; a variant that failed is only tried when its kernel has changed. */
+static void remark_failed(const struct cli *cli, size_t failed) {
+  const struct cli meant = cli_to_tune(cli);
+  cugen_space_info space;
+  cugen_error ignored;
+  bool others = cugen_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
+  fprintf(stderr,
+          "cugen: not one of the %zu variants remembered for this problem came out right: this is the first valid "
+          "variant; '",
+          failed);
+  hint_print(cli, "cache why", stderr);
+  fprintf(stderr, "' says why each failed; %s'", others ? "" : "when that is corrected, ");
+  hint_print(&meant, "tune", stderr);
+  fprintf(stderr, "' %s\n", others ? "tries the others" : "tries them again");
+}
+
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed) {
   if (choice->how == CUGEN_PLAN_EXACT || options_given(cli, OPTION_QUIET)) return;
+  if (failed) {
+    remark_failed(cli, failed);
+    return;
+  }
   if (choice->how == CUGEN_PLAN_NEAR)
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);

@@ -194,7 +194,9 @@ bool cli_remark_no_cache(const struct cli *cli);
 /* Prints the object of --json and releases it; a failure without one gets its own at the end. */
 int cli_print_json(struct cli *cli, json_t *object);
 /* Says what was chosen where no variant was named, unless it is the best of this very problem. */
-void cli_remark_choice(const struct cli *cli, const cugen_choice *choice);
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
+/* How many variants are remembered for this problem, when none of them is chosen since all failed. */
+size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
 /* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
 bool cli_fell_back(const struct cli *cli);
 

@@ -62,7 +62,7 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
 static void remark(struct cli *cli, bool check, const cugen_choice *choice) {
   if (check && choice->how == CUGEN_PLAN_EXACT)
     cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
-  cli_remark_choice(cli, choice);
+  cli_remark_choice(cli, choice, cli_failed(cli, choice));
 }
 
 /* The object has the source too; a file has it alone. */

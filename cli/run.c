@@ -94,9 +94,10 @@ int command_run(struct cli *cli) {
   if (status) return status;
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
+  const size_t failed = choice.variant ? cli_failed(cli, &choice) : 0;
   status = cugen_kernel_run(cli->kernel, variant, timeout, &record, &cli->error);
   if (!status && choice.variant)
-    cli_remark_choice(cli, &choice); /* of what cannot run at all, nothing need be known */
+    cli_remark_choice(cli, &choice, failed); /* of what cannot run at all, nothing need be known */
   struct launches launches = {NULL, 0, NULL};
   if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
   if (!status && options_given(cli, OPTION_JSON))
