@@ -247,6 +247,8 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .seconds_min = r->seconds_min,
                         .seconds_p20 = r->seconds_p20,
                         .seconds_p80 = r->seconds_p80,
+                        .compile_seconds = r->compile_seconds,
+                        .measure_seconds = r->measure_seconds,
                         .cost = cache_record_cost(r, k->config->objective),
                         .flops = r->flops,
                         .bytes = r->bytes,

@@ -118,6 +118,8 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));
+  json_object_set_new(object, "compile_seconds", json_number(r->compile_seconds));
+  json_object_set_new(object, "measure_seconds", json_number(r->measure_seconds));
   json_object_set_new(object, "measured_at", r->measured_at ? json_integer(r->measured_at) : json_null());
   return object;
 }

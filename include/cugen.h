@@ -532,6 +532,9 @@ typedef struct cugen_record {
                    run, or the config has reference "none": then OK says only that it ran */
   const char *unverified; /* why an OK one is not; "": it is */
   int64_t measured_at;    /* or predicted; seconds since the epoch */
+  double compile_seconds; /* what compiling took; 0: nothing (the image was there), or not known */
+  double
+      measure_seconds; /* what all else took that was done for this variant: data, verifying, timing; 0: not known */
   double cost; /* what the config's objective ranks by, the least first: seconds, or seconds for each unit of work */
 } cugen_record;
 

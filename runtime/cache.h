@@ -35,6 +35,7 @@ struct cache_record {
   char *reason;
   int samples;
   double seconds, seconds_min, seconds_p20, seconds_p80;
+  double compile_seconds, measure_seconds; /* as in cugen_record */
   double error;
   int threads;
   struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */

@@ -20,6 +20,7 @@ static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",   
 #define COLUMN_2(type, name, member)        COLUMN_OF(2, 0, type, name, member)
 #define COLUMN_3(type, name, member)        COLUMN_OF(3, 0, type, name, member)
 #define COLUMN_4(most, type, name, member)  COLUMN_OF(4, most, type, name, member)
+#define COLUMN_6(type, name, member)        COLUMN_OF(6, 0, type, name, member)
 
 const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN(COLUMN_TEXT, "variant", variant),
@@ -58,6 +59,8 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {
     COLUMN_3(COLUMN_INT, "active_clusters", active_clusters),
     COLUMN_4(CACHE_VERDICTS - 1, COLUMN_INT, "verdict", verdict),
     COLUMN_4(0, COLUMN_CHARS, "unverified", unverified),
+    COLUMN_6(COLUMN_REAL, "compile_seconds", compile_seconds),
+    COLUMN_6(COLUMN_REAL, "measure_seconds", measure_seconds),
 };
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
@@ -127,7 +130,7 @@ static const char tables_sql[] =
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
     "CREATE TABLE record (\n"
     "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
-    "  %t,\n  " ORIGIN_SQL ") STRICT;\n" CURRENT_SQL FASTEST_SQL "CREATE TABLE image (\n"
+    "  %t) STRICT;\n" CURRENT_SQL FASTEST_SQL "CREATE TABLE image (\n"
     "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
     "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
     "CREATE TABLE image_entry (\n"
@@ -178,15 +181,16 @@ static int query_number(sqlite3 *db, const char *sql) {
 
 /* What stands in a column that came later. */
 static const char *default_of(const struct cache_column *column) {
-  return column->type == COLUMN_INT || column->type == COLUMN_INT64 ? "0" : "''";
+  return column->type >= COLUMN_INT ? "0" : "''";
 }
 
-/* Puts the columns into a statement's text: "%s" the names, "%t" with types, "%v" the places, "%o" what tables of
+/* Puts the columns into a statement's text: "%s" the names, "%t" with types (and origin, which came between them), "%v" the places, "%o" what tables of
    `format` have for them. */
 static void write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];
     if (i) text_add(out, ", ");
+    if (how == 't' && i && column->format > 5 && cache_columns[i - 1].format < 5) text_add(out, ORIGIN_SQL ", ");
     if (how == 'v')
       text_addf(out, "?%d", 5 + i);
     else
@@ -242,6 +246,10 @@ static const char migrate_3_sql[] = "ALTER TABLE record ADD COLUMN verdict INTEG
 static const char migrate_4_sql[] =
     "ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL "PRAGMA user_version = 5";
 
+static const char migrate_5_sql[] = "ALTER TABLE record ADD COLUMN compile_seconds REAL DEFAULT 0;"
+                                    "ALTER TABLE record ADD COLUMN measure_seconds REAL DEFAULT 0;"
+                                    "PRAGMA user_version = 6";
+
 #define COPY_SQL(origin)                                                                                             \
   "INSERT INTO main.space SELECT * FROM disk.space;"                                                                 \
   "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
@@ -250,7 +258,7 @@ static const char copy_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''")
 
 /* From each format to the next. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
-    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql, [4] = migrate_4_sql};
+    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql, [4] = migrate_4_sql, [5] = migrate_5_sql};
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;

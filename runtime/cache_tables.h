@@ -10,7 +10,7 @@
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 5,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_FORMAT_VERSION = 6,          /* in its header at byte 60; any change of the tables raises it */
   CACHE_BUSY_SECONDS = 5
 };
 
@@ -27,7 +27,7 @@ struct cache_column {
 };
 
 /* Columns that came with a later format stand last, as ALTER TABLE puts them. */
-enum { CACHE_COLUMNS = 36 };
+enum { CACHE_COLUMNS = 38 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 bool cache_column_holds(const struct cache_column *column, double number);
 bool cache_is_hash(const char *text);

@@ -274,7 +274,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   if (!status && json_object_size(object) != used)
     status = refuse(reader, "the header has a field that is not known");
   if (!status) reader->promised = (size_t)json_integer_value(records);
-  reader->format = (int)number + 1;
+  reader->format = (int)number + (number < 4 ? 1 : 2); /* what came with format 5 is in no file */
   json_decref(object);
   return status;
 }

@@ -6,7 +6,7 @@
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 3, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_BYTES = 1 << 28 };
+enum { WISDOM_VERSION = 4, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_BYTES = 1 << 28 };
 
 /* Appends the header and the current records that the filter means to *out. A record that is not as it should be is
    CUGEN_ERROR_CACHE. */

@@ -236,9 +236,12 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
   const struct cache_record *equal = candidate_has_data(&t->bench, c) ? find_equal(t, image) : NULL;
+  double begin = clock_seconds();
   int status = equal ? copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
   t->result->measuring += busy;
+  record.compile_seconds = candidate_compile_seconds(c);
+  record.measure_seconds = clock_seconds() - begin;
   if (!status) status = finish(t, c, &record, err);
   if (!status) status = keep_record(t, &record, image, err);
   if (status) {
@@ -345,11 +348,12 @@ struct leader {
   struct candidate *candidate;
   struct cache_record rounds[LEADER_ROUNDS];
   int count;
+  double seconds; /* that the rounds took */
 };
 
 static int measure_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
   const struct measure_options measure = {.seconds = 0.3, .samples = 21};
-  double busy;
+  double busy, begin = clock_seconds();
   struct cache_record *record = &leader->rounds[leader->count];
   int status =
       candidate_run(&t->bench, leader->candidate, false, &measure, default_variant_timeout, record, &busy, err);
@@ -358,6 +362,7 @@ static int measure_leader(struct tuner *t, struct leader *leader, cugen_error *e
     return status;
   }
   t->result->measuring += busy;
+  leader->seconds += clock_seconds() - begin;
   leader->count++;
   return CUGEN_OK;
 }
@@ -367,14 +372,16 @@ static int by_seconds(const void *a, const void *b) {
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The round with the median time stands for the leader. */
-static int store_leader(struct tuner *t, struct leader *leader, double error, cugen_error *err) {
+/* The round with the median time represents the leader; what it cost before counts, too. */
+static int store_leader(struct tuner *t, struct leader *leader, const struct cache_record *before, cugen_error *err) {
   for (int i = 0; i < leader->count; i++)
     if (leader->rounds[i].outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
   if (leader->count < LEADER_ROUNDS) return CUGEN_OK;
   qsort(leader->rounds, LEADER_ROUNDS, sizeof *leader->rounds, by_seconds);
   struct cache_record *record = &leader->rounds[LEADER_ROUNDS / 2];
-  record->error = error;
+  record->error = before->error;
+  record->compile_seconds = before->compile_seconds;
+  record->measure_seconds = before->measure_seconds + leader->seconds;
   int status = cache_store(t->target->cache, &t->target->key, record, err);
   return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
 }
@@ -399,7 +406,7 @@ static int play_off(struct tuner *t, struct cache_record **sorted, size_t count,
   for (size_t i = 0; i < count && !status; i++) status = open_leader(t, sorted[i]->variant, &leaders[i], err);
   for (int round = 0; round < LEADER_ROUNDS && !status; round++)
     for (size_t i = 0; i < count && !status; i++) status = measure_leader(t, &leaders[i], err);
-  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &leaders[i], sorted[i]->error, err);
+  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &leaders[i], sorted[i], err);
   for (size_t i = 0; i < count; i++) close_leader(t, &leaders[i]);
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }

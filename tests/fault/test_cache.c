@@ -78,8 +78,8 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_sql(fixture, "PRAGMA user_version = 6");
-  assert_refused(fixture, "newer cugen (format 6, this one reads up to 5)");
+  place_sql(fixture, "PRAGMA user_version = 7");
+  assert_refused(fixture, "newer cugen (format 7, this one reads up to 6)");
 }
 
 static void other_tables_under_our_number(void **state) {

@@ -227,6 +227,7 @@ static void make_cache(bool old_format) {
     run_sql("PRAGMA journal_mode = DELETE; ALTER TABLE record DROP COLUMN source_hash;"
             "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
             "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
+            "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN measure_seconds;"
             "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
             "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
             "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN arguments_hash;"

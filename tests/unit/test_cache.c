@@ -130,6 +130,8 @@ static const struct cache_record full = {
     .seconds_min = 3.5,
     .seconds_p20 = 4.5,
     .seconds_p80 = 5.5,
+    .compile_seconds = 7.25,
+    .measure_seconds = 8.25,
     .error = 6.5,
     .threads = 7,
     .resources = {8, 9, 10, 11, 12, 13},
@@ -178,6 +180,7 @@ static void assert_record(const struct cache_record *got, const struct cache_rec
   assert_int_equal(got->verdict, want->verdict);
   assert_string_equal(got->unverified, want->unverified);
   assert_true(got->flops == want->flops && got->bytes == want->bytes);
+  assert_true(got->compile_seconds == want->compile_seconds && got->measure_seconds == want->measure_seconds);
   assert_int_equal(got->clock_mhz, want->clock_mhz);
   assert_int_equal(got->power_watts, want->power_watts);
   assert_string_equal(got->throttle, want->throttle);
@@ -454,7 +457,7 @@ static void threads_may_share_one(void **state) {
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "5");
+  assert_sql(fixture, "PRAGMA user_version", "6");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -462,7 +465,8 @@ static void the_format_is_pinned(void **state) {
       "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
       "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
-      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin");
+      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin,"
+      "compile_seconds,measure_seconds");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
@@ -533,7 +537,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "5");
+  assert_sql(fixture, "PRAGMA user_version", "6");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "1");
@@ -562,13 +566,15 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
 }
 
 #define DROP(column) "ALTER TABLE record DROP COLUMN " column
+#define DROP_COST    DROP("compile_seconds"), DROP("measure_seconds")
 #define DROP_ORIGIN                                                                                                  \
   "DROP INDEX record_current", DROP("origin"),                                                                       \
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
 
 /* Format 2 had the four hashes: here of a record that knows them. */
 static void format_2_is_brought_up_to_date(void **state) {
-  static const char *const drops[] = {DROP_ORIGIN,
+  static const char *const drops[] = {DROP_COST,
+                                      DROP_ORIGIN,
                                       DROP("verdict"),
                                       DROP("unverified"),
                                       DROP("cluster_blocks"),
@@ -576,6 +582,7 @@ static void format_2_is_brought_up_to_date(void **state) {
                                       "PRAGMA user_version = 2",
                                       NULL};
   struct cache_record want = full;
+  want.compile_seconds = want.measure_seconds = 0;
   want.cluster_blocks = want.active_clusters = want.verdict = 0;
   want.unverified[0] = '\0';
   bring_up_to_date(state, drops, &want);
@@ -583,9 +590,10 @@ static void format_2_is_brought_up_to_date(void **state) {
 
 /* Format 3 had no verdicts. */
 static void format_3_is_brought_up_to_date(void **state) {
-  static const char *const drops[] = {DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3",
-                                      NULL};
+  static const char *const drops[] = {
+      DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
   struct cache_record want = full;
+  want.compile_seconds = want.measure_seconds = 0;
   want.verdict = 0;
   want.unverified[0] = '\0';
   bring_up_to_date(state, drops, &want);
@@ -593,8 +601,18 @@ static void format_3_is_brought_up_to_date(void **state) {
 
 /* Format 4 did not know which config file a record is of. */
 static void format_4_is_brought_up_to_date(void **state) {
-  static const char *const drops[] = {DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
-  bring_up_to_date(state, drops, &full);
+  static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
+  struct cache_record want = full;
+  want.compile_seconds = want.measure_seconds = 0;
+  bring_up_to_date(state, drops, &want);
+}
+
+/* Format 5 did not know what a record cost. */
+static void format_5_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
+  struct cache_record want = full;
+  want.compile_seconds = want.measure_seconds = 0;
+  bring_up_to_date(state, drops, &want);
 }
 
 /* Two config files that give their kernels one name: each has a current record of a variant, and the hash says whose it is. */
@@ -953,6 +971,7 @@ int main(void) {
       WITH_CACHE(format_2_is_brought_up_to_date),
       WITH_CACHE(format_3_is_brought_up_to_date),
       WITH_CACHE(format_4_is_brought_up_to_date),
+      WITH_CACHE(format_5_is_brought_up_to_date),
       WITH_CACHE(config_files_keep_their_records_apart),
       WITH_CACHE(a_failed_migration_leaves_format_1),
       WITH_CACHE(network_file_systems_get_no_log),

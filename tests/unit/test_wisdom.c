@@ -83,6 +83,7 @@ static void everything_comes_back(void **state) {
   record.cluster_blocks = 2, record.active_clusters = 66;
   record.verdict = CACHE_NOT_VERIFIABLE, strcpy(record.unverified, "no");
   record.threads = INT32_MAX;
+  record.compile_seconds = 1.5, record.measure_seconds = 0.1;
   record.reason = (char *)(uintptr_t) "\xe2\x80\x94 'quoted' \"twice\"\n\tand \\ more";
   strcpy(record.throttle, "power cap");
   store(*state, record);
@@ -105,6 +106,7 @@ static void everything_comes_back(void **state) {
   assert_true(records[0].seconds_p20 == record.seconds_p20 && records[0].seconds_p80 == record.seconds_p80);
   assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == INT64_MAX);
   assert_int_equal(records[0].threads, INT32_MAX);
+  assert_true(records[0].compile_seconds == 1.5 && records[0].measure_seconds == 0.1);
   assert_int_equal(records[0].cluster_blocks, 2);
   assert_int_equal(records[0].active_clusters, 66);
   assert_int_equal(records[0].verdict, CACHE_NOT_VERIFIABLE);
@@ -244,7 +246,7 @@ static struct text seal(const char *const *lines, size_t count) {
   return text;
 }
 
-#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":3,\"cugen\":\"0.1.0\",\"records\":" n
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":4,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
@@ -257,7 +259,7 @@ static char *record_with(const char *from, const char *to) {
       "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
       "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":5,\"source_hash\":\"\",\"launches_hash\":\"\","
       "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
-      "\"unverified\":\"no\"";
+      "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -337,15 +339,17 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters, 2 no verdicts: such a file is taken, and may not have them. */
+/* Version 1 knew no clusters, 2 no verdicts, 3 no cost: such a file is taken, and may not have them. */
 static void older_versions_are_read(void **state) {
   static const struct {
     const char *header, *unknown, *wrong;
   } cases[] = {
+#define COST               ",\"compile_seconds\":0.5,\"measure_seconds\":0.25"
 #define HEADER_OF(version) "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
-      {HEADER_OF("1"), ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"",
+      {HEADER_OF("1"), ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"" COST,
        "'cluster_blocks' is not known"},
-      {HEADER_OF("2"), ",\"verdict\":2,\"unverified\":\"no\"", "'verdict' is not known"},
+      {HEADER_OF("2"), ",\"verdict\":2,\"unverified\":\"no\"" COST, "'verdict' is not known"},
+      {HEADER_OF("3"), COST, "'compile_seconds' is not known"},
   };
   enum { CASES = sizeof cases / sizeof *cases };
   for (size_t i = 0; i < 2 * CASES; i++) {
@@ -375,14 +379,14 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":4"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":5"},
        1,
        1,
-       "wisdom of version 4; this cugen reads versions up to 3"},
+       "wisdom of version 5; this cugen reads versions up to 4"},
       {{"{\"format\":\"cugen wisdom\",\"version\":0"},
        1,
        1,
-       "wisdom of version 0; this cugen reads versions up to 3"},
+       "wisdom of version 0; this cugen reads versions up to 4"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
