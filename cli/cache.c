@@ -285,9 +285,10 @@ int command_cache_rm(struct cli *cli) {
   if (status) return status;
   if (counts.records || counts.history || counts.images) return remove_records(cli, &filter, &counts);
   if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
+  const bool no_cache = cli_remark_no_cache(cli);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
   fflush(stdout);
-  if (!cli_remark_no_cache(cli)) remark_others(cli, &filter);
+  if (!no_cache) remark_others(cli, &filter);
   return CUGEN_OK;
 }
 

@@ -147,7 +147,8 @@ static void a_broken_one_ends_the_run(void **state) {
   static const struct {
     const char *verify, *message;
   } cases[] = {
-      {"__global__ void order_verify(${params}) { nonsense; }\n", "the verify kernel does not compile"},
+      {"__global__ void order_verify(${params}) { nonsense; }\n",
+       "order.lua:5: the verify kernel order_verify.cu does not compile"},
       {"__global__ void order_verify(int n, double *error) {}\n", "the verify kernel order_verify.cu"},
       {"int x;\n", "template 'order_verify.cu' has no __global__ function"},
   };

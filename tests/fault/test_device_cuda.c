@@ -580,7 +580,7 @@ static void test_symbols(void **state) {
   assert_int_equal(bytes, 32);
   assert_non_null(address);
   assert_int_equal(device->ops->symbol(device, loaded, "factor", &address, &bytes, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "no __constant__ or __device__ variable 'factor'"));
+  assert_non_null(strstr(err.message, "there is no __constant__ variable 'factor'"));
   device->ops->unload(device, loaded);
 }
 
