@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "jail.h"
+
 /* ---- Files --------------------------------------------------------------------------------------------------- */
 
 static int error_file(cugen_error *err, const char *what, const char *path, int code) {
@@ -321,9 +323,10 @@ struct child {
   const char *program; /* its file */
   const char *const *argv;
   int input, output, errors, worker;
-  int report;    /* its errno goes here when it cannot be started */
-  int memory_mb; /* as in process_limits */
-  pid_t parent;  /* who must be alive */
+  int report;          /* its errno goes here when it cannot be started */
+  int memory_mb, jail; /* as in process_limits */
+  char *const *environment;
+  pid_t parent; /* who must be alive */
 };
 
 void resource_limit(int which, int megabytes) {
@@ -353,7 +356,8 @@ static void child_start(struct child *child) {
   /* The sources stand above 3, so that no dup2 overwrites one still needed; the copies are not close-on-exec. */
   bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 && dup2(child->errors, 2) == 2 &&
                (child->worker < 0 || dup2(child->worker, 3) == 3);
-  if (ready) execv(child->program, (char *const *)(uintptr_t)child->argv);
+  if (ready && jail_enter(child->jail > 0 ? child->jail : -1))
+    execve(child->program, (char *const *)(uintptr_t)child->argv, child->environment);
   int code = errno;
   ssize_t told = write(child->report, &code, sizeof code);
   _exit(told < 0 ? 126 : 127);
@@ -443,8 +447,12 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
   /* The worker's messages belong on the parent's stderr, its stdout would mix with results. */
   int errors = descriptor_above(fcntl(2, F_DUPFD_CLOEXEC, 4));
   int status = pair[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : CUGEN_OK;
-  struct child child = {
-      .argv = argv, .input = null, .output = null, .errors = errors < 0 ? null : errors, .worker = pair[1]};
+  struct child child = {.argv = argv,
+                        .input = null,
+                        .output = null,
+                        .errors = errors < 0 ? null : errors,
+                        .worker = pair[1],
+                        .environment = environ};
   if (status == CUGEN_OK) status = start(&child, pid, err);
   close_if_open(pair[1]);
   close_if_open(null);
@@ -516,6 +524,21 @@ static int collect(const char *program, pid_t pid, int fd, const struct process_
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* This process's environment with those instead of its own of the same names. The strings are borrowed. */
+static char **environment_with(const char *const *also) {
+  size_t count = 0, more = 0, n = 0;
+  while (environ[count]) count++;
+  while (also && also[more]) more++;
+  char **out = calloc(count + more + 1, sizeof *out);
+  for (size_t i = 0; out && i < count; i++) {
+    size_t name = strcspn(environ[i], "="), j = 0;
+    while (j < more && strncmp(environ[i], also[j], name + 1) != 0) j++;
+    if (j == more) out[n++] = environ[i];
+  }
+  for (size_t i = 0; out && i < more; i++) out[n++] = (char *)(uintptr_t)also[i];
+  return out;
+}
+
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err) {
   return process_run_within(argv, &(struct process_limits){.seconds = timeout}, output, exit_code, err);
 }
@@ -524,16 +547,28 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
                        int *exit_code, cugen_error *err) {
   int out[2] = {-1, -1};
   pid_t pid = -1;
-  if (pipe2(out, O_CLOEXEC | O_NONBLOCK)) return error_start(err, argv[0], errno);
+  char **environment = environment_with(limits->also);
+  if (!environment) return error_memory(err);
+  if (pipe2(out, O_CLOEXEC | O_NONBLOCK)) {
+    free(environment);
+    return error_start(err, argv[0], errno);
+  }
   fcntl(out[1], F_SETFL, 0); /* the child writes blocking; the flags of the two ends are separate */
   out[1] = descriptor_above(out[1]);
   int null = open_null();
-  struct child child = {
-      .argv = argv, .input = null, .output = out[1], .errors = out[1], .worker = -1, .memory_mb = limits->memory_mb};
+  struct child child = {.argv = argv,
+                        .input = null,
+                        .output = out[1],
+                        .errors = out[1],
+                        .worker = -1,
+                        .memory_mb = limits->memory_mb,
+                        .jail = limits->jail,
+                        .environment = environment};
   int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : start(&child, &pid, err);
   close_if_open(out[1]);
   close_if_open(null);
   if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], limits, output, exit_code, err);
   close(out[0]);
+  free(environment);
   return status;
 }

@@ -59,6 +59,8 @@ struct process_limits {
   double seconds; /* 0: no limit */
   int memory_mb;  /* of addresses, and of any file that it writes; 0: no limit */
   struct process_stop stop;
+  int jail;                /* of jail_make, entered by the child; <= 0: none */
+  const char *const *also; /* "NAME=value" on top of this process's environment, NULL-terminated; NULL: nothing */
 };
 int process_run_within(const char *const *argv, const struct process_limits *limits, struct text *output,
                        int *exit_code, cugen_error *err);

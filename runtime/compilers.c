@@ -1,6 +1,7 @@
 /* Compiler processes; see compilers.h. */
 #include "compilers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/jail.h"
 #include "base/system.h"
 #include "nvrtc.h"
 
@@ -257,11 +259,32 @@ static void limit_process(void) {
   close(null);
 }
 
+/* From here on a source reads the toolkit's headers and nothing else. What NVRTC is made of is loaded before. */
+static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
+  const struct nvrtc *nvrtc;
+  struct text folder = {0};
+  int status = nvrtc_open(toolkit, &nvrtc, err);
+  if (status) return status;
+  if (strchr(text_get(&toolkit->nvrtc), '/')) path_folder(text_get(&toolkit->nvrtc), &folder);
+  const struct jail_place places[] = {{text_get(&toolkit->include), JAIL_READ},
+                                      {text_get(&toolkit->core), JAIL_READ},
+                                      {text_get(&folder), JAIL_READ | JAIL_EXECUTE}};
+  int jail = folder.failed ? -1 : jail_make(places, sizeof places / sizeof *places);
+  if (folder.failed)
+    status = error_memory(err);
+  else if (!jail_enter(jail))
+    status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s", strerror(errno));
+  if (jail >= 0) close(jail);
+  text_free(&folder);
+  return status;
+}
+
 static int open_toolkit(const char *folder, const char *compiler, struct toolkit **toolkit, cugen_error *err) {
   const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
   if (*toolkit) return CUGEN_OK;
   limit_process();
-  return toolkit_open(&options, toolkit, err);
+  int status = toolkit_open(&options, toolkit, err);
+  return status ? status : enter_jail(*toolkit, err);
 }
 
 int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, struct text *answer, cugen_error *err) {

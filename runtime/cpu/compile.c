@@ -5,7 +5,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/jail.h"
 #include "base/system.h"
 #include "runtime/advice.h"
 #include "runtime/compilers.h"
@@ -460,6 +462,37 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* The system's programs, headers and libraries, and those beside the compiler; of all else the job's own folder. */
+static int make_jail(const struct toolkit *toolkit, const char *folder) {
+  struct text file = {0}, programs = {0}, prefix = {0}; /* PREFIX/bin/c++ */
+  char *real = path_find_program(text_get(&toolkit->compiler), &file) ? realpath(text_get(&file), NULL) : NULL;
+  if (real) path_folder(real, &programs);
+  path_folder(text_get(&programs), &prefix);
+  const bool own = programs.length && strncmp(text_get(&prefix), "/", 2) != 0 && strcmp(text_get(&prefix), ".") != 0;
+  const struct jail_place places[] = {
+      {"/usr", JAIL_EXECUTE},
+      {"/bin", JAIL_EXECUTE},
+      {"/lib", JAIL_EXECUTE},
+      {"/lib32", JAIL_READ},
+      {"/lib64", JAIL_EXECUTE},
+      {"/opt", JAIL_EXECUTE},
+      {"/nix/store", JAIL_EXECUTE},
+      {"/etc/ld.so.cache", JAIL_READ},
+      {"/dev/null", JAIL_WRITE},
+      {"/dev/urandom", JAIL_READ},
+      {"/proc/cpuinfo", JAIL_READ},
+      {"/sys/devices/system/cpu", JAIL_READ},
+      {own ? text_get(&prefix) : NULL, JAIL_EXECUTE},
+      {folder, JAIL_WRITE},
+  };
+  int jail = jail_make(places, sizeof places / sizeof *places);
+  free(real);
+  text_free(&file);
+  text_free(&programs);
+  text_free(&prefix);
+  return jail;
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12], *compiler = text_get(&request->toolkit->compiler);
   size_t n = 0;
@@ -482,8 +515,19 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   argv[n++] = text_get(&job->source);
   if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
   argv[n] = NULL;
-  const struct process_limits limits = {request->timeout, COMPILER_MEMORY_MB, request->stop};
-  int code = 0, status = process_run_within(argv, &limits, &job->log, &code, err);
+  struct text temporary = {0};
+  text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
+  /* A cache of compiles wants folders of its own; cugen keeps what was compiled itself. */
+  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", NULL};
+  const struct process_limits limits = {.seconds = request->timeout,
+                                        .memory_mb = COMPILER_MEMORY_MB,
+                                        .stop = request->stop,
+                                        .jail = make_jail(request->toolkit, text_get(&job->folder)),
+                                        .also = also};
+  int code = 0,
+      status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, &code, err);
+  if (limits.jail > 0) close(limits.jail);
+  text_free(&temporary);
   if (status == CUGEN_ERROR_DEVICE)
     return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
   if (status) return status;
