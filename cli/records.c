@@ -165,11 +165,13 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
-/* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters. */
+/* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters; without
+   one, the first line that is no heading. */
 static void print_reason(const char *reason) {
-  const char *line = strstr(reason, "error: ");
+  const char *line = strstr(reason, "error: "), *end;
   while (line && line > reason && line[-1] != '\n') line--;
   if (!line) line = reason;
+  while (end = line + strcspn(line, "\n"), end > line && end[-1] == ':' && *end) line = end + 1;
   printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 

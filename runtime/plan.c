@@ -336,6 +336,19 @@ static int check_sizes(const struct passing *p, const int *sizes, cugen_error *e
   return CUGEN_OK;
 }
 
+/* Those that the launch gives itself; an argument's own may still be another at a call. */
+static int check_values(const struct passing *p, cugen_error *err) {
+  for (size_t i = 0; i < p->count; i++) {
+    union scalar packed;
+    const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
+    const struct value value = p->parameters[i].value;
+    if (value.type == VALUE_NIL || value_pack(argument->dtype, value, packed.bytes)) continue;
+    refuse_scalar(argument, value, err);
+    return error_prefix(err, "%s", p->kernel);
+  }
+  return CUGEN_OK;
+}
+
 int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
                           cugen_error *err) {
   struct passing p = {.spec = spec, .launch = &spec->launches[launch], .extra = extra};
@@ -344,6 +357,7 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   p.kernel = text_get(&kernel);
   p.count = kernel_launch_parameters(spec, p.launch, p.parameters);
   int status = (size_t)takes != p.count + extra ? refuse_count(&p, takes, err) : check_sizes(&p, sizes, err);
+  if (!status) status = check_values(&p, err);
   text_free(&kernel);
   return status;
 }
@@ -375,9 +389,10 @@ static int allocate(const struct kernel_spec *spec, struct call *call, size_t ex
 
 static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
                     size_t extra_count, cugen_error *err) {
-  int status = list_parameters(plan, call, extra, extra_count, err);
+  int status = CUGEN_OK;
   for (size_t i = 0; i < plan->spec->launch_count && !status; i++)
     status = check_parameters(plan, i, extra_count, err);
+  if (!status) status = list_parameters(plan, call, extra, extra_count, err);
   for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
     status = bind_argument(plan, call, i, &memory[i], err);
   return status;

@@ -518,7 +518,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
   /* A cache of compiles wants folders of its own; cugen keeps what was compiled itself. */
-  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", NULL};
+  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", NULL}; /* plain quotes */
   const struct process_limits limits = {.seconds = request->timeout,
                                         .memory_mb = COMPILER_MEMORY_MB,
                                         .stop = request->stop,

@@ -358,7 +358,8 @@ static void test_lists_that_do_not_agree(void **state) {
   unbind(plan, call);
   parameters[0].value = value_int(INT64_C(1) << 40);
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "scalar 'n': 1099511627776 is not a value of i32");
+  assert_string_equal(err.message,
+                      "kernel 'work' (launch at line 12): scalar 'n': 1099511627776 is not a value of i32");
   unbind(plan, call);
 }
 
