@@ -96,6 +96,12 @@ static int by_variant(const void *a, const void *b) {
   return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
 }
 
+/* It did not end in time, and more is asked for now than it took then. */
+static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
+  return record->outcome == CUGEN_OUTCOME_TIMEOUT && record->measure_seconds > 0 &&
+         t->options->variant_timeout > record->measure_seconds;
+}
+
 /* Config files that share a kernel's name may each have a record of that variant. */
 static const struct cache_record *find_known(const struct tuner *t, const struct kernel_spec *spec) {
   size_t low = 0, high = t->known_count;
@@ -107,7 +113,8 @@ static const struct cache_record *find_known(const struct tuner *t, const struct
       high = middle;
   }
   for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
-    if (cache_record_is_of(&t->known[low], spec, t->target->predicted)) return &t->known[low];
+    if (cache_record_is_of(&t->known[low], spec, t->target->predicted) && !deserves_more(t, &t->known[low]))
+      return &t->known[low];
   return NULL;
 }
 
