@@ -373,13 +373,21 @@ void dataset_close(struct device *device, struct dataset *d) {
 
 /* ---- Before and after a run ---- */
 
-int dataset_prepare(struct device *device, struct dataset *d, cugen_error *err) {
+/* Ones in every bit are NaN as a float, but -1 as a whole number, which may be what is wanted: there a second launch finds
+   another number. */
+static unsigned char poison_of(const struct dataset *d, const struct kernel_argument *a) {
+  return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
+}
+
+/* A second launch finds the scratch as the first left it, as in an application. */
+int dataset_prepare(struct device *device, struct dataset *d, bool again, cugen_error *err) {
   int status = CUGEN_OK;
+  d->again = again;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
-    if (a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_SCRATCH)
-      status = device->ops->fill(device, d->sets[0][i].device, is_kept_zero(a) ? 0 : 0xff, bytes, err);
+    if (a->kind == CUGEN_ARGUMENT_OUTPUT || (a->kind == CUGEN_ARGUMENT_SCRATCH && !again))
+      status = device->ops->fill(device, d->sets[0][i].device, is_kept_zero(a) ? 0 : poison_of(d, a), bytes, err);
     if (is_restored(a)) status = write_input(device, d, i, err);
   }
   return status;
@@ -441,7 +449,7 @@ int dataset_guards(struct device *device, const struct dataset *d, cugen_error *
 
 static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got, const void *want,
                       double *error, bool *bounds, cugen_error *err) {
-  int status = a->kind == CUGEN_ARGUMENT_OUTPUT ? verify_padding(a, got, err) : CUGEN_OK;
+  int status = verify_padding(a, got, poison_of(d, a), err);
   if (status) *bounds = true;
   if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
   return status;

@@ -18,6 +18,7 @@ struct dataset {
   size_t set_count;
   struct memory *kept; /* one for each argument: a copy of what a kernel may change, from dataset_keep on */
   uint64_t *digests;   /* one for each argument: of an input as it was filled */
+  bool again;          /* the last dataset_prepare was for a second launch */
   struct samples samples;
   char *shared; /* NULL: nothing is */
   size_t shared_bytes;
@@ -80,8 +81,8 @@ void dataset_end(char *doing);
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i, const struct memory *to,
                         cugen_error *err);
 
-/* Poisons what the kernel is to write in set 0 and restores what it changes in place, also inputs that it may overwrite. */
-int dataset_prepare(struct device *device, struct dataset *dataset, cugen_error *err);
+/* Poisons what the kernel is to write in set 0, a second time whole numbers with another poison and not the scratch, and restores what it changes in place, also inputs that it may overwrite. */
+int dataset_prepare(struct device *device, struct dataset *dataset, bool again, cugen_error *err);
 /* Whether a kernel may change what it is given: an inout, or an input that it may overwrite. */
 bool dataset_changes(const struct dataset *dataset);
 /* Keeps on the device what dataset_renew writes. Where there is no memory for it, that writes it from the host. */

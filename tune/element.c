@@ -225,6 +225,13 @@ void element_store(const struct dtype *dtype, void *to, int64_t index, double va
   element_store_of(dtype)(to, index, value);
 }
 
+void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to, int64_t index) {
+  if (dtype->bytes == 8)
+    memcpy((char *)to + 8 * index, (const char *)from + 8 * at, 8); /* it is its own wide type */
+  else
+    element_store(dtype_find(dtype->wide), to, index, element_load(dtype, from, at));
+}
+
 int64_t element_count(const struct kernel_argument *argument) {
   int64_t count = 1;
   for (int i = 0; i < argument->rank; i++) count *= argument->shape[i];

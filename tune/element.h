@@ -22,6 +22,9 @@ element_getter *element_get_of(const struct dtype *dtype); /* NULL: a float type
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
+/* An element as one of its type's wide type, which holds it exactly. */
+void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to, int64_t index);
+
 /* Offset in elements of a logical flat index (row-major over shape). */
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat);
 int64_t element_count(const struct kernel_argument *argument);

@@ -97,9 +97,7 @@ static int gather_inout(struct computation *c, size_t argument, void *to, cugen_
   if (!host) return error_memory(err);
   int status = c->device->ops->download(c->device, host, c->memory[argument].device, bytes, err);
   for (int64_t i = 0; i < entry_count(a, samples) && !status; i++)
-    if (samples_due(samples, i, a))
-      element_store(dtype_find(a->dtype->wide), to, i,
-                    element_load(a->dtype, host, element_offset(a, samples_flat(samples, i))));
+    if (samples_due(samples, i, a)) element_widen(a->dtype, host, element_offset(a, samples_flat(samples, i)), to, i);
   free(host);
   return status;
 }
@@ -122,7 +120,7 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
 /* One launch, whose outputs hold nothing but that byte before. */
 static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  int status = dataset_prepare(c->device, c->dataset, err); /* what is changed in place is as it was */
+  int status = dataset_prepare(c->device, c->dataset, false, err); /* what is changed in place is as it was */
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
       status = c->device->ops->fill(c->device, c->memory[i].device, poison,

@@ -91,11 +91,10 @@ void samples_free(struct samples *samples) {
 /* ---- Comparing ---- */
 
 /* NaN in either place gives infinity: the comparison is written so that it cannot pass. */
-static double ratio(double got, double want, double tolerance) {
-  double difference = fabs(got - want);
-  if (difference == 0.0 || (got == want)) return 0.0;
+static double ratio(double difference, double want, double tolerance) {
+  if (difference == 0.0) return 0.0;
   double size = fabs(want) > 1.0 ? fabs(want) : 1.0;
-  double r = difference / (tolerance * size);
+  double r = fabs(difference) / (tolerance * size);
   return r >= 0.0 ? r : (double)INFINITY;
 }
 
@@ -105,13 +104,41 @@ struct tally {
   double errors, wanted; /* sums of squares; rows that are compared at a time have them only where there is a norm */
 };
 
-static void count_element(struct tally *tally, int64_t i, double got, double want, double tolerance) {
-  double r = ratio(got, want, tolerance), difference = got == want ? 0.0 : got - want;
+static void count_difference(struct tally *tally, int64_t i, double difference, double want, double tolerance) {
+  double r = ratio(difference, want, tolerance);
   tally->errors += difference * difference;
   tally->wanted += want * want;
   if (r > tally->worst) tally->worst = r;
   if (r <= 1.0) return;
   if (tally->wrong++ == 0) tally->first = i;
+}
+
+/* Whole numbers of 64 bits, whose difference doubles may not show. */
+static bool is_wide_whole(const struct dtype *dtype) {
+  return dtype->bytes == 8 && element_get_of(dtype);
+}
+
+static double whole_difference(const struct dtype *dtype, const void *got, int64_t at, const void *want, int64_t i) {
+  uint64_t a, b;
+  memcpy(&a, (const char *)got + 8 * at, 8);
+  memcpy(&b, (const char *)want + 8 * i, 8);
+  const bool above = dtype->name[0] == 'i' ? (int64_t)a > (int64_t)b : a > b;
+  return above ? (double)(a - b) : -(double)(b - a);
+}
+
+/* An element of an output and what is wanted of it: flat index, index in `want`. */
+static void count_element(struct tally *tally, const struct kernel_argument *o, int64_t flat, int64_t i,
+                          const void *got, const void *want, const struct dtype *wide) {
+  const int64_t at = element_offset(o, flat);
+  const double wanted = element_load(wide, want, i);
+  double difference;
+  if (is_wide_whole(o->dtype)) {
+    difference = whole_difference(o->dtype, got, at, want, i);
+  } else {
+    const double value = element_load(o->dtype, got, at);
+    difference = value == wanted ? 0.0 : value - wanted;
+  }
+  count_difference(tally, i, difference, wanted, o->tolerance);
 }
 
 /* ---- Rows that are contiguous: nearly every comparison of a tuning run, so these are written to be vectorised; only
@@ -206,9 +233,7 @@ static void compare_row(const struct kernel_argument *o, const void *got, const 
                         int64_t first, int64_t count, struct tally *tally) {
   bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
   if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
-  element_loader *load = element_load_of(o->dtype), *load_wide = element_load_of(wide);
-  for (int64_t i = first; i < first + count; i++)
-    count_element(tally, i, load(got, element_offset(o, i)), load_wide(want, i), o->tolerance);
+  for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
 }
 
 /* Rows shared among threads. */
@@ -265,13 +290,30 @@ void verify_place(const struct kernel_argument *output, int64_t flat, struct tex
   text_add(out, "]");
 }
 
-static int describe_wrong(const struct kernel_argument *o, const struct tally *tally, int64_t flat, double got,
-                          double want, int64_t compared, cugen_error *err) {
+/* Whole numbers to their last digit. */
+static void add_element(const struct dtype *dtype, const void *from, int64_t index, struct text *out) {
+  element_getter *get = element_get_of(dtype);
+  int64_t whole;
+  if (get && get(from, index, &whole))
+    text_addf(out, "%lld", (long long)whole);
+  else if (get) /* above 2^63 */
+    text_addf(out, "%llu", (unsigned long long)((const uint64_t *)from)[index]);
+  else
+    text_addf(out, "%.9g", element_load(dtype, from, index));
+}
+
+static int describe_wrong(const struct kernel_argument *o, const struct tally *tally, int64_t flat, const void *got,
+                          const void *want, int64_t compared, cugen_error *err) {
+  const struct dtype *wide = dtype_find(o->dtype->wide);
   struct text text = {0};
   verify_place(o, flat, &text);
-  text_addf(&text, " is %.9g, should be %.9g; %lld of %lld elements are wrong (tolerance %.3g)", got, want,
-            (long long)tally->wrong, (long long)compared, o->tolerance);
-  if (isnan(want))
+  text_add(&text, " is ");
+  add_element(o->dtype, got, element_offset(o, flat), &text);
+  text_add(&text, ", should be ");
+  add_element(wide, want, tally->first, &text);
+  text_addf(&text, "; %lld of %lld elements are wrong (tolerance %.3g)", (long long)tally->wrong, (long long)compared,
+            o->tolerance);
+  if (isnan(element_load(wide, want, tally->first)))
     text_add(&text,
              ". NaN is never right, since an element that nobody writes is NaN: the reference or its inputs make it");
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
@@ -297,8 +339,7 @@ static int64_t compare_samples(const struct kernel_argument *o, const void *got,
   int64_t compared = 0;
   for (int64_t i = 0; i < samples->count; i++) {
     if (!samples_due(samples, i, o)) continue;
-    count_element(tally, i, element_load(o->dtype, got, element_offset(o, samples->flat[i])),
-                  element_load(wide, want, i), o->tolerance);
+    count_element(tally, o, samples->flat[i], i, got, want, wide);
     compared++;
   }
   return compared;
@@ -316,11 +357,10 @@ int verify_output(const struct kernel_argument *o, const void *got, const void *
   if (tally.worst > *error) *error = tally.worst;
   if (!tally.wrong) return check_norm(o, &tally, error, err);
   int64_t flat = samples_flat(samples, tally.first);
-  return describe_wrong(o, &tally, flat, element_load(o->dtype, got, element_offset(o, flat)),
-                        element_load(wide, want, tally.first), compared, err);
+  return describe_wrong(o, &tally, flat, got, want, compared, err);
 }
 
-int verify_padding(const struct kernel_argument *o, const void *got, cugen_error *err) {
+int verify_padding(const struct kernel_argument *o, const void *got, unsigned char poison, cugen_error *err) {
   int64_t count = element_count(o), size = o->dtype->bytes;
   if (o->elements == count || o->rank < 2) return CUGEN_OK;
   const unsigned char *bytes = got;
@@ -329,7 +369,7 @@ int verify_padding(const struct kernel_argument *o, const void *got, cugen_error
   for (int64_t start = 0; start + row < o->elements; start += pitch) {
     int64_t end = start + pitch < o->elements ? start + pitch : o->elements;
     for (int64_t b = (start + row) * size; b < end * size; b++)
-      if (bytes[b] != 0xff)
+      if (bytes[b] != poison)
         return error_set(err, CUGEN_ERROR_WRONG, "wrote into the padding of %s, %lld bytes past the end of row %lld",
                          o->name, (long long)(b - (start + row) * size), (long long)(start / pitch));
   }

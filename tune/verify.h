@@ -31,9 +31,9 @@ void samples_free(struct samples *samples);
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 
-/* Outputs are poisoned with ones in every bit; what lies between rows must still be poison afterwards.
+/* Outputs are poisoned, each byte alike; what lies between rows must still be poison afterwards.
    CUGEN_ERROR_WRONG otherwise. */
-int verify_padding(const struct kernel_argument *output, const void *got, cugen_error *err);
+int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison, cugen_error *err);
 
 /* "C[1, 2]" */
 void verify_place(const struct kernel_argument *argument, int64_t flat, struct text *out);

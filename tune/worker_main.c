@@ -121,13 +121,13 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
 }
 
 /* One run on set 0, compared. What fails before the launch is a launch that the device refuses. */
-static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
+static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec, bool again,
                       struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   struct call *call = NULL;
   bool bounds = false;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
-  if (!status) status = dataset_prepare(device, dataset, &err);
+  if (!status) status = dataset_prepare(device, dataset, again, &err);
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
     fail(result, worker_classify(err.message), &err);
@@ -138,11 +138,11 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   return status == CUGEN_OK && kept;
 }
 
-/* Twice: what a kernel keeps outside of its arguments, a __device__ variable say, shows from the second launch on. */
+/* Twice: what a kernel keeps in scratch or outside of its arguments, a __device__ variable say, shows from the second launch on. */
 static bool verify_twice(struct device *device, struct plan *plan, const struct kernel_spec *spec,
                          struct dataset *dataset, struct worker_result *result) {
-  if (!verify_on(device, plan, spec, dataset, result)) return false;
-  if (verify_on(device, plan, spec, dataset, result)) return true;
+  if (!verify_on(device, plan, spec, false, dataset, result)) return false;
+  if (verify_on(device, plan, spec, true, dataset, result)) return true;
   cugen_error err = {0};
   error_set(&err, CUGEN_ERROR_WRONG, "in a second launch: %.900s", result->reason);
   fail(result, result->outcome, &err);
@@ -232,7 +232,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   if (s->report->count_blocks)
     count_on(s->device, plan, real, result);
   else
-    verify_on(s->device, plan, &job->real_spec, real, result);
+    verify_on(s->device, plan, &job->real_spec, false, real, result);
   plan_close(plan);
 }
 
@@ -247,7 +247,9 @@ static void run_variant(struct server *s, struct job *job, struct dataset *check
   }
   if (!right || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
   result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
-  if (job->verify) right = (check ? verify_on : verify_twice)(s->device, plan, &job->real_spec, real, result);
+  if (job->verify)
+    right = check ? verify_on(s->device, plan, &job->real_spec, false, real, result)
+                  : verify_twice(s->device, plan, &job->real_spec, real, result);
   if (right) time_on(s->device, plan, real, &job->measure, result);
   if (is_isolated(s)) keep_inputs(s->device, real, result); /* where that costs next to nothing */
   plan_close(plan);

@@ -325,9 +325,9 @@ static void writing_into_the_padding_is_found(void **state) {
   float got[8];
   cugen_error err;
   memset(got, 0xff, sizeof got);
-  assert_int_equal(verify_padding(&a, got, &err), CUGEN_OK);
+  assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_OK);
   got[7] = 0;
-  assert_int_equal(verify_padding(&a, got, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_ERROR_WRONG);
   assert_non_null(strstr(err.message, "row 1"));
 }
 
