@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "tune/candidate.h"
 #include "tune/trial.h"
 
 /* A size that no variant can have, such as 0 or 2^63 - 1, is the problem's fault and no variant's. Where tunables shape
@@ -86,9 +87,11 @@ int api_judge(cugen_kernel *k, const struct cache_record *record, struct judgeme
   space_variant(k->space, index, &variant, k->values);
   status = expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  /* A launch that the config describes but no device accepts has no source; its record stands. */
+  /* A launch that the config describes but no device accepts has no source; its record stands while the reason does. */
+  struct hash refusal = {""};
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
-  out->how = refused ? JUDGED_CURRENT : JUDGED_BROKEN;
+  if (refused) refusal = candidate_refusal(record->variant, out->why.message);
+  out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
   cache_record_take_hashes(&out->now, &spec);
   out->now.flops = spec.flops, out->now.bytes = spec.bytes;

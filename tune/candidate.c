@@ -43,6 +43,14 @@ static struct value *variant_values(const struct bench *bench, uint64_t index, s
   return values;
 }
 
+struct hash candidate_refusal(const char *variant, const char *why) {
+  struct text text = {0};
+  text_addf(&text, "%s\n%s", variant, why);
+  struct hash hash = hash_bytes(text_get(&text), text.length);
+  text_free(&text);
+  return hash;
+}
+
 /* What the config describes but no device launches (an empty grid, too large a block) is a refused variant, kept with
    its text so that it is remembered as such. */
 static int refuse(struct candidate *c, const struct variant *variant, const cugen_error *why, cugen_error *err) {
@@ -50,10 +58,7 @@ static int refuse(struct candidate *c, const struct variant *variant, const cuge
   variant_print(variant, &text);
   kernel_spec_free(&c->real);
   c->refused = *why;
-  text_addf(&text, "\n%s", why->message);
-  c->real.hash = c->real.source_hash = hash_bytes(text_get(&text), text.length);
-  text_clear(&text);
-  variant_print(variant, &text);
+  c->real.hash = c->real.source_hash = candidate_refusal(text_get(&text), why->message);
   c->real.variant = text_take(&text);
   return c->real.variant ? CUGEN_OK : error_memory(err);
 }

@@ -15,6 +15,9 @@ struct candidate {
       faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */
 };
 
+/* What a variant that is refused is known by, in place of its kernel's hash. */
+struct hash candidate_refusal(const char *variant, const char *why);
+
 /* Expands the variant; compiles nothing yet. */
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err);
 /* Whether nothing is known against its running; else it is refused, and faulty where its data cannot be made. */

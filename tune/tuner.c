@@ -618,9 +618,11 @@ static uint64_t count_left(const struct tuner *t) {
   return t->result->valid > met ? t->result->valid - met : 0;
 }
 
-static bool is_any_right(const struct tuner *t) {
+/* Another file's kernel of this name may be what is remembered. */
+static bool is_any_right(struct tuner *t) {
   size_t i = 0;
-  while (i < t->known_count && t->known[i].outcome != CUGEN_OUTCOME_OK) i++;
+  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_still_known(t, t->known[i].variant)))
+    i++;
   return t->best || i < t->known_count;
 }
 
