@@ -200,6 +200,22 @@ static void keep_newlines(const char *at, const char *end, struct text *out) {
     if (*at == '\n') text_add_char(out, '\n');
 }
 
+/* Whether it stands behind the type: `extern float __shared__ name[];`. */
+static bool is_shared_later(const char *type) {
+  size_t length = strcspn(type, "[;({=\"");
+  for (size_t i = 1; type[length] == '[' && i < length; i++)
+    if (!is_word(type[i - 1]) && after_word(type + i, "__shared__")) return true;
+  return false;
+}
+
+static void add_type(const char *type, const char *end, struct text *out) {
+  for (const char *at = type, *past; at < end; at++) {
+    bool begins = at > type && !is_word(at[-1]);
+    if (begins && (past = after_word(at, "__shared__")) && past <= end) at = past;
+    if (at < end) text_add_char(out, *at);
+  }
+}
+
 /* `extern __shared__ float name[];` at `at`, whose type is given: writes its replacement and gives the place after it; NULL
    when there is no array. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each
    launch. */
@@ -214,10 +230,14 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   while (name > type && is_word(name[-1])) name--;
   const char *semicolon = bracket + strcspn(bracket, ";");
   if (name == type || !*semicolon) return NULL;
-  int type_length = (int)(name - type), name_length = (int)(name_end - name);
+  int name_length = (int)(name_end - name);
   const char *reference = depth ? "" : "&", *words = specifiers->changing ? "volatile " : "";
-  text_addf(out, "%s%s%.*s*%s%.*s = (%s%.*s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", words,
-            type_length, type, reference, name_length, name, words, type_length, type, reference);
+  struct text plain = {0};
+  add_type(type, name, &plain);
+  text_addf(out, "%s%s%s*%s%.*s = (%s%s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", words,
+            text_get(&plain), reference, name_length, name, words, text_get(&plain), reference);
+  out->failed |= plain.failed;
+  text_free(&plain);
   keep_newlines(at, semicolon, out);
   return semicolon + 1;
 }
@@ -227,6 +247,7 @@ static const char *translate_dynamic(const char *at, const char *type, const str
 static const char *translate_shared(const char *at, int depth, struct text *out) {
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
+  if (specifiers.external && is_shared_later(type)) specifiers.shared = true;
   if (!specifiers.shared || !specifiers.others) return NULL;
   if (specifiers.external) return translate_dynamic(at, type, &specifiers, depth, out);
   text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "", specifiers.changing ? "volatile " : "");
