@@ -69,6 +69,7 @@ struct cugen_kernel {
   struct text fallback, problem_text, problem_short, key_options, policy;
   struct text problem_settings;                    /* as cache_key.settings */
   struct text predicted_device, predicted_options; /* what they are kept under */
+  struct text printed;                             /* by the kernels of the last run or check */
   struct text unverified;                          /* why the last run verified nothing, or not all that it was to */
   struct api_filter filter;
   struct space *space;       /* what the filter admits; built when first needed */

@@ -11,7 +11,7 @@ struct api_listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
-  struct text wrong, wisdom;
+  struct text wrong, foreign, wisdom;
 };
 
 static void clear_listing(struct api_listing *listing) {
@@ -26,6 +26,7 @@ void api_listing_close(struct api_listing *listing) {
   if (!listing) return;
   clear_listing(listing);
   text_free(&listing->wrong);
+  text_free(&listing->foreign);
   text_free(&listing->wisdom);
   free(listing);
 }
@@ -237,7 +238,8 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   if (!status) status = check_writable(lib, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
   meant_free(&meant);
-  *out = (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes};
+  *out =
+      (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes, 0};
   return status;
 }
 
@@ -251,11 +253,14 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
     return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_path);
   int status = open_listing(lib, &cache, error);
   if (status) return status;
-  text_free(&lib->listing->wrong);
-  status = cache_verify(cache, &checked, &lib->listing->wrong, error);
-  *out = (cugen_cache_counts){checked.spaces, checked.records, checked.history, checked.images, checked.image_bytes};
-  if (status || !lib->listing->wrong.length) return status;
-  const char *lines = text_get(&lib->listing->wrong);
+  struct text *const texts[] = {&lib->listing->wrong, &lib->listing->foreign};
+  for (int i = 0; i < 2; i++) text_free(texts[i]);
+  status = cache_verify(cache, &checked, texts[0], texts[1], error);
+  *out = (cugen_cache_counts){checked.spaces, checked.records,     checked.history,
+                              checked.images, checked.image_bytes, checked.foreign_images};
+  if (!status && !texts[0]->length && texts[1]->length && wrong) *wrong = text_get(texts[1]);
+  if (status || !texts[0]->length) return status;
+  const char *lines = text_get(texts[0]);
   if (wrong) *wrong = lines;
   return error_set(error, CUGEN_ERROR_CACHE,
                    "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",
@@ -283,17 +288,28 @@ int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char 
   return path ? file_write(path, text_get(&lib->listing->wisdom), lib->listing->wisdom.length, error) : CUGEN_OK;
 }
 
-int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cugen_error *error) {
+struct importing {
+  cugen_import_callback progress;
+  void *context;
+};
+
+static bool is_import_stopped(void *context, size_t read, size_t merged, size_t planned) {
+  const struct importing *importing = context;
+  const cugen_import_progress state = {.read = read, .merged = merged, .records = planned};
+  return importing->progress(&state, importing->context) != 0;
+}
+
+int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
+                       cugen_cache_merged *out, cugen_error *error) {
   struct cache *cache;
-  struct text content = {0};
+  struct importing importing = {progress, context};
+  const struct cache_watch watch = {is_import_stopped, &importing};
   struct cache_merged merged = {0};
   if (API_NEEDS(error, "lib, path, out", lib, path, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_merged){0};
   int status = api_cache(lib, &cache, error);
   if (!status) status = check_writable(lib, "imported", error);
-  if (!status) status = file_read_at_most(path, WISDOM_MAX_BYTES, &content, error);
-  if (!status) status = wisdom_import(cache, path, text_get(&content), content.length, &merged, error);
-  text_free(&content);
+  if (!status) status = wisdom_import_file(cache, path, progress ? &watch : NULL, &merged, error);
   *out = (cugen_cache_merged){merged.added + merged.better + merged.worse + merged.known, merged.added, merged.better,
                               merged.worse, merged.known};
   return status;

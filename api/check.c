@@ -159,6 +159,8 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   if (!status)
     status = problem_set(k->config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
   if (!status) status = check_run(&target, &wanted, out, err);
+  text_restart(&k->printed);
+  if (out->printed) text_add(&k->printed, out->printed);
   problem_free(&whole);
   return status;
 }

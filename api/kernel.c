@@ -140,10 +140,10 @@ void cugen_kernel_close(cugen_kernel *k) {
   free(k->settings);
   free(k->values);
   api_filter_free(&k->filter);
-  struct text *texts[] = {&k->origin,      &k->fallback,        &k->problem_text,     &k->problem_short,
-                          &k->key_options, &k->policy,          &k->variant_text,     &k->source,
-                          &k->export_name, &k->export_notes,    &k->predicted_device, &k->predicted_options,
-                          &k->unverified,  &k->problem_settings};
+  struct text *texts[] = {&k->origin,      &k->fallback,     &k->problem_text,     &k->problem_short,
+                          &k->key_options, &k->policy,       &k->variant_text,     &k->source,
+                          &k->export_name, &k->export_notes, &k->predicted_device, &k->predicted_options,
+                          &k->unverified,  &k->printed,      &k->problem_settings};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

@@ -8,6 +8,17 @@
 #include "runtime/nvrtc.h"
 #include "tune/worker.h"
 
+size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size) {
+  struct text clean = {0};
+  text_add_clean(&clean, text, length);
+  const size_t whole = clean.failed ? 0 : clean.length, room = size ? size - 1 : 0,
+               part = whole < room ? whole : room;
+  if (part) memcpy(out, text_get(&clean), part);
+  if (size) out[part] = '\0';
+  text_free(&clean);
+  return whole;
+}
+
 const char *cugen_status_text(int status) {
   static const char *const texts[] = {"no error",
                                       "internal error",
@@ -224,6 +235,8 @@ const char *cugen_where(cugen *lib) {
   add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
   text_addf(&lib->where, "cache: %s\n", lib->cache_path);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
+  const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
+  if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);
   const char *worker = lib->worker ? lib->worker : text_get(&lib->worker_places);
   text_addf(&lib->where, "worker: %s%s\n", lib->worker ? "" : "not found; looked at ", worker);
   return text_get(&lib->where);

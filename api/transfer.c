@@ -89,7 +89,7 @@ static int compile_copier(const cugen *lib, const char *arch, struct compiled *o
   static const struct sources shipped = {NULL, NULL, NULL};
   static const char *const entries[] = {"transfer_copy"};
   struct text path = {0}, source = {0};
-  int status = sources_template(&shipped, "transfer_copy.cu", NULL, &path, &source, err);
+  int status = sources_template(&shipped, "transfer_copy.cu", NULL, NULL, &path, &source, err);
   struct compile_request request = {.toolkit = lib->toolkit,
                                     .name = text_get(&path),
                                     .source = text_get(&source),

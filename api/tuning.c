@@ -372,15 +372,21 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
 }
 
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,
-                    cugen_error *err) {
+                    struct text *printed, cugen_error *err) {
   const struct measure_options measure = {.seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5};
   const struct trial_options options = {.seed = 1};
   struct trial *trial;
   int status = trial_open(target, &options, &trial, err);
   if (status) return status;
   status = trial_run(trial, index, timeout, &measure, out, err);
+  text_restart(printed);
+  trial_printed(trial, printed);
   trial_close(trial);
   return status;
+}
+
+const char *cugen_kernel_printed(const cugen_kernel *k) {
+  return k ? text_get(&k->printed) : "";
 }
 
 int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
@@ -391,7 +397,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   int status = api_check_present(k, error);
   if (!status) status = make_target(k, &target, error);
   if (!status) status = api_find_variant(k, variant, &index, error);
-  if (!status) status = run_once(&target, index, timeout, &record, error);
+  if (!status) status = run_once(&target, index, timeout, &record, &k->printed, error);
   if (status) return status;
   /* The strings handed out live with the kernel: the record becomes its only one in hand. */
   api_forget_records(k);

@@ -7,11 +7,38 @@
 
 #include "text.h"
 
+/* Without a last character that the message's end has cut. */
+static size_t whole_length(const char *message) {
+  size_t length = strlen(message), back = 0;
+  if (length + 1 < sizeof((cugen_error *)0)->message) return length;
+  while (back < 3 && back < length && ((unsigned char)message[length - 1 - back] & 0xc0) == 0x80) back++;
+  if (back == length || (unsigned char)message[length - 1 - back] < 0xc0) return length;
+  return text_character(message + length - 1 - back, back + 1) ? length : length - 1 - back;
+}
+
 static void set_message(cugen_error *err, const char *message) {
   size_t length = strlen(message);
   if (length >= sizeof err->message) length = sizeof err->message - 1;
   memmove(err->message, message, length);
   err->message[length] = '\0';
+}
+
+static bool is_plain(const char *message) {
+  for (; *message; message++)
+    if ((unsigned char)*message >= 0x7f || ((unsigned char)*message < 0x20 && !strchr("\n\t", *message)))
+      return false;
+  return true;
+}
+
+/* A message quotes names and compilers, and ends on a terminal. */
+static void clean(cugen_error *err) {
+  if (is_plain(err->message)) return;
+  struct text text = {0};
+  text_add_clean(&text, err->message, whole_length(err->message));
+  for (char *at = err->message; text.failed && *at; at++)
+    if ((*at < 0x20 || *at >= 0x7f) && *at != '\n') *at = '?';
+  if (!text.failed) set_message(err, text_get(&text));
+  text_free(&text);
 }
 
 int error_set(cugen_error *err, int status, const char *format, ...) {
@@ -21,6 +48,7 @@ int error_set(cugen_error *err, int status, const char *format, ...) {
   va_start(args, format);
   vsnprintf(err->message, sizeof err->message, format, args);
   va_end(args);
+  clean(err);
   return status;
 }
 
@@ -34,6 +62,7 @@ int error_prefix(cugen_error *err, const char *format, ...) {
   text_addf(&text, ": %s", err->message);
   if (!text.failed) set_message(err, text_get(&text));
   text_free(&text);
+  clean(err);
   return err->status;
 }
 
@@ -44,5 +73,6 @@ int error_append(cugen_error *err, const char *format, ...) {
   va_start(args, format);
   vsnprintf(err->message + used, sizeof err->message - used, format, args);
   va_end(args);
+  clean(err);
   return err->status;
 }

@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,6 +47,19 @@ static void allow(int jail, const struct jail_place *place, uint64_t known) {
   const struct rule rule = {.access = access & known, .folder = at};
   syscall(ADD_RULE, jail, PATH_BENEATH, &rule, 0);
   close(at);
+}
+
+bool jail_covers(const struct jail_place *places, size_t count, const char *path) {
+  char *real = realpath(path, NULL);
+  bool covered = false;
+  for (size_t i = 0; i < count && real && !covered; i++) {
+    char *place = places[i].path && *places[i].path ? realpath(places[i].path, NULL) : NULL;
+    const size_t length = place ? strlen(place) : 0;
+    covered = length && strncmp(real, place, length) == 0 && (real[length] == '/' || real[length] == '\0');
+    free(place);
+  }
+  free(real);
+  return covered;
 }
 
 int jail_make(const struct jail_place *places, size_t count) {

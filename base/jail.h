@@ -16,6 +16,9 @@ struct jail_place {
   int access;
 };
 
+/* Whether the file's real name is one of the places or lies below: what a jail of them would let it open. */
+bool jail_covers(const struct jail_place *places, size_t count, const char *path);
+
 /* A descriptor for jail_enter, which the caller closes; -1: this kernel has no Landlock, or it is switched off. */
 int jail_make(const struct jail_place *places, size_t count);
 /* From here on this thread, and whatever it starts, opens these places and nothing else, for good; nor does a program that it

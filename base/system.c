@@ -29,33 +29,9 @@
 
 /* ---- Files --------------------------------------------------------------------------------------------------- */
 
-static int error_file(cugen_error *err, const char *what, const char *path, int code) {
+int error_file(cugen_error *err, const char *what, const char *path, int code) {
   int status = code == ENOENT ? CUGEN_ERROR_MISSING : code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO;
   return error_set(err, status, "%s: cannot %s: %s", path, what, strerror(code));
-}
-
-/* Appends what is left of the descriptor; 0 or an errno. */
-static int read_all(int fd, size_t most, struct text *out) {
-  char buffer[16384];
-  for (;;) {
-    ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got > 0) text_add_n(out, buffer, (size_t)got);
-    if (out->length > most) return EFBIG;
-    if (got == 0 || out->failed) return out->failed ? ENOMEM : 0;
-    if (got < 0 && errno != EINTR) return errno;
-  }
-}
-
-int file_read(const char *path, struct text *out, cugen_error *err) {
-  return file_read_at_most(path, SIZE_MAX, out, err);
-}
-
-int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return error_file(err, "open", path, errno);
-  int code = read_all(fd, most, out);
-  close(fd);
-  return code ? error_file(err, "read", path, code) : CUGEN_OK;
 }
 
 /* Creates a new file beside path under the permissions that a plain open would give; its name into *name. */
@@ -110,6 +86,7 @@ static void folder_sync(const char *file) {
 int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
   if (is_special(path)) return file_put(path, data, length, err);
   struct text name = {0};
+  file_sweep(path);
   int fd = create_beside(path, &name, err);
   if (fd < 0) {
     text_free(&name);
@@ -168,42 +145,59 @@ int folder_remove(const char *path) {
   return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) ? CUGEN_ERROR_IO : CUGEN_OK;
 }
 
-/* Of this user, by a process that is no more, and old: under another's process numbers it may only look dead. */
-static bool is_left_over(const char *prefix, const char *name, const char *path) {
-  enum { OLD = 3600 };
-  struct stat info;
+/* What follows a left-over's prefix: the number of a process, a dash, and six characters (a folder; ".old" may follow) or
+   "7.new" (a file). */
+static bool is_temporary_name(const char *name, bool folder, long *owner) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   char *end;
-  size_t length = strlen(prefix);
-  if (strncmp(name, prefix, length) != 0) return false;
-  long owner = strtol(name + length, &end, 10);
-  if (*end != '-' || owner <= 0 || owner > INT_MAX) return false;
-  if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
-  return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-         clock_unix() - info.st_mtime > OLD;
+  *owner = *name >= '1' && *name <= '9' ? strtol(name, &end, 10) : 0;
+  if (*owner <= 0 || *owner > INT_MAX || *end++ != '-') return false;
+  size_t length = strspn(end, folder ? letters : "0123456789");
+  return folder ? length == 6 && (!end[6] || strcmp(end + 6, ".old") == 0)
+                : length > 0 && strcmp(end + length, ".new") == 0;
 }
 
-/* What a process that was killed could not remove. */
-static void remove_left_over(const char *parent, const char *prefix) {
-  DIR *folder = opendir(parent);
-  struct text path = {0};
+/* Of this user, by a process that is no more, and old: under another's process numbers it may only look dead. */
+static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
+  enum { OLD = 3600 };
+  struct stat info;
+  long owner;
+  size_t length = strlen(prefix);
+  if (strncmp(name, prefix, length) != 0 || !is_temporary_name(name + length, folder, &owner)) return false;
+  if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
+  return lstat(path, &info) == 0 && (folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) &&
+         info.st_uid == geteuid() && clock_unix() - info.st_mtime > OLD;
+}
+
+/* What a process that was killed could not remove: folders or files of that prefix. */
+static void remove_left_over(const char *prefix, bool is_folder) {
+  struct text path = {0}, parent = {0};
+  path_folder(prefix, &parent);
+  DIR *folder = parent.failed ? NULL : opendir(text_get(&parent));
   for (const struct dirent *entry; folder && (entry = readdir(folder));) {
     text_clear(&path);
-    text_addf(&path, "%s/%s", parent, entry->d_name);
-    if (!path.failed && is_left_over(prefix, entry->d_name, text_get(&path))) folder_remove(text_get(&path));
+    text_addf(&path, "%s/%s", text_get(&parent), entry->d_name);
+    if (path.failed || !is_left_over(path_base(prefix), entry->d_name, is_folder, text_get(&path))) continue;
+    is_folder ? (void)folder_remove(text_get(&path)) : (void)unlink(text_get(&path));
   }
   text_free(&path);
+  text_free(&parent);
   if (folder) closedir(folder);
 }
 
+void file_sweep(const char *path) {
+  struct text prefix = {0};
+  text_addf(&prefix, "%s.", path);
+  if (!prefix.failed) remove_left_over(text_get(&prefix), false);
+  text_free(&prefix);
+}
+
 int folder_fresh(const char *prefix, struct text *out) {
-  struct text parent = {0};
-  path_folder(prefix, &parent);
   text_clear(out);
   text_addf(out, "%s%ld-XXXXXX", prefix, (long)getpid());
-  int code = parent.failed || out->failed ? ENOMEM : 0;
-  if (!code) remove_left_over(text_get(&parent), path_base(prefix));
+  int code = out->failed ? ENOMEM : 0;
+  if (!code) remove_left_over(prefix, true);
   if (!code && !mkdtemp(out->data)) code = errno;
-  text_free(&parent);
   return code;
 }
 
@@ -342,7 +336,7 @@ static void child_start(struct child *child) {
   /* SIGKILL when the thread that started it ends; the parent may have gone before that was asked for. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != child->parent) _exit(127);
-  setpgid(0, 0); /* Ctrl-C belongs to the parent, and the group is what a time-out kills */
+  setsid(); /* Ctrl-C belongs to the parent, the terminal to nobody here, and the group is what a time-out kills */
   struct sigaction standard = {.sa_handler = SIG_DFL};
   for (int s = 1; s < NSIG; s++) sigaction(s, &standard, NULL);
   sigset_t none;
@@ -372,7 +366,6 @@ static pid_t fork_quietly(struct child *child) {
   if (pid == 0) child_start(child);
   int code = errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (pid > 0) setpgid(pid, pid); /* here too: it must hold before anybody kills the group */
   errno = code;
   return pid;
 }
@@ -390,9 +383,12 @@ static int read_report(int fd) {
   return got == (ssize_t)sizeof code ? code : 0;
 }
 
+/* How a process ended that somebody else has reaped: the kernel, where the application ignores SIGCHLD, or a handler of it. */
+static const int unknown_end = -1;
+
 /* Ends the whole group, also what a program that is done left behind in it. */
 static int end_group(pid_t pid) {
-  int status = 0;
+  int status = unknown_end;
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -464,6 +460,17 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
   return status;
 }
 
+/* The thread whose child this is has ended: its process is si_pid. While that goes on, another thread of it is the parent now. */
+static void on_parent_end(int number, siginfo_t *info, void *context) {
+  (void)number, (void)context;
+  if (info->si_pid == 0 || info->si_pid != getppid()) _exit(127);
+}
+
+void process_outlive_thread(void) {
+  struct sigaction action = {.sa_sigaction = on_parent_end, .sa_flags = SA_SIGINFO | SA_RESTART};
+  if (sigaction(SIGHUP, &action, NULL) == 0) prctl(PR_SET_PDEATHSIG, SIGHUP);
+}
+
 /* Output past this is dropped: a program gone wild must not fill the memory. */
 enum { OUTPUT_LIMIT = 16 << 20 };
 
@@ -476,10 +483,15 @@ static bool drain(int fd, struct text *output) {
   return got < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
+static bool is_reaped(pid_t pid) {
+  siginfo_t info;
+  return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
 /* True when it has ended; it stays to be reaped, so that its process group's number is not given away. */
 static bool has_ended(pid_t pid) {
   siginfo_t info = {0};
-  return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+  return is_reaped(pid) || (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid);
 }
 
 /* Waits for the end of the process, not of its output: a grandchild may keep the pipe open. Else what has come before it: the
@@ -501,15 +513,17 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
 }
 
 static void describe_end(int status, struct text *how) {
-  if (WIFSIGNALED(status))
+  if (status == unknown_end)
+    text_add(how, "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
+  else if (WIFSIGNALED(status))
     text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
   else
     text_addf(how, "exit code %d", WEXITSTATUS(status));
 }
 
-/* A process that had already ended keeps the status it ended with. */
+/* A process that had already ended keeps the status it ended with. The number of one that was reaped may be another's. */
 void process_end(pid_t pid, struct text *how) {
-  int status = end_group(pid);
+  int status = is_reaped(pid) ? unknown_end : end_group(pid);
   if (how) describe_end(status, how);
 }
 
@@ -520,6 +534,7 @@ static int collect(const char *program, pid_t pid, int fd, const struct process_
   if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
   if (why)
     return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, limits->seconds);
+  if (status == unknown_end) status = 0; /* what it has made says whether it succeeded */
   if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }

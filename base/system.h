@@ -8,15 +8,35 @@
 
 #include "text.h"
 
-/* Whole file into *out (appended). CUGEN_ERROR_MISSING when it does not exist, CUGEN_ERROR_IO otherwise. */
+/* A regular file, whole, into *out (appended). CUGEN_ERROR_MISSING when it does not exist, CUGEN_ERROR_IO when it cannot be
+   read, is a pipe, a device or a folder, or has more than `most` bytes (SIZE_OTHER of sizes.h): all at once, without a wait. */
 int file_read(const char *path, struct text *out, cugen_error *err);
-/* Likewise, but of a longer file only `most` bytes or some more, which is an error. */
 int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err);
+
+/* The tree of a config. */
+enum { FILE_ROOTS = 2 };
+struct file_roots {
+  const char *folders[FILE_ROOTS]; /* NULL: none */
+};
+/* Likewise, when the file's real name lies in one of the folders or below (NULL: anywhere) and nothing on the way from there has
+   a name that begins with a dot; else CUGEN_ERROR_TEMPLATE. */
+int file_read_beneath(const char *path, const struct file_roots *roots, size_t most, struct text *out,
+                      cugen_error *err);
+
+enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTSIDE, FILE_REGULAR };
+/* *fd: -1 but for FILE_REGULAR. FILE_CLOSED: it may not be read; errno says why. */
+enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd);
+/* One of its parts begins with a dot and is not "." itself. */
+bool path_has_hidden(const char *path);
 /* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device, a pipe or a
-   link is written to as it is. */
+   link is written to as it is. What it wrote beside when a process was killed is removed by a later call: see file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
+/* Removes files PATH.<process>-<number>.new of this user, an hour old and more, whose processes are no more. */
+void file_sweep(const char *path);
 /* Written as it comes, without a wait for the disk: for what only this process wants. */
 int file_put(const char *path, const void *data, size_t length, cugen_error *err);
+/* "PATH: cannot VERB: ..." of an errno. */
+int error_file(cugen_error *err, const char *verb, const char *path, int code);
 bool file_exists(const char *path);
 /* Nothing is there, as opposed to: it cannot be told, because a folder on the way may not be looked into. */
 bool file_missing(const char *path);
@@ -45,7 +65,7 @@ int64_t clock_unix(void);
 int cpu_count(void);
 
 /* Runs argv (NULL-terminated), collects stdout and stderr together into *output (NULL: dropped) and its exit code
-   (128 + signal when killed). timeout <= 0: none; on time-out the whole process group is killed and
+   (128 + signal when killed; 0 where SIGCHLD is ignored, so that the system keeps none). timeout <= 0: none; on time-out the whole process group is killed and
    CUGEN_ERROR_DEVICE comes back. The child dies with the thread that called this. */
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err);
 
@@ -69,8 +89,10 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
 void resource_limit(int which, int megabytes);
 
 /* Starts argv with *fd connected to the child's descriptor 3; it keeps stderr, its stdin and stdout are /dev/null.
-   The child is its own process group and dies with its parent: with the thread that called this, to be exact. */
+   The child has a session and a process group of its own and dies with its parent: with the thread that called this, to be exact. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
+/* Called by such a child: it ends no more with that thread, but with its process. */
+void process_outlive_thread(void);
 /* Kills and reaps; gives "exit code 3" or "signal 11 (Segmentation fault)" into how when not NULL. */
 void process_end(pid_t pid, struct text *how);
 

@@ -63,6 +63,45 @@ void text_addf(struct text *text, const char *format, ...) {
   va_end(args);
 }
 
+size_t text_character(const char *at, size_t left) {
+  const unsigned char *text = (const unsigned char *)at;
+  size_t length = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
+  if (*text >= 0xf5 || length > left) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80) return 0;
+  if (length == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))) return 0;
+  if (length == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))) return 0;
+  return length;
+}
+
+/* C0, DEL and C1; the marks of Unicode's bidirectional algorithm (annex 9) and its separators of lines. */
+static bool steers(unsigned c) {
+  if (c < 0x20) return c != '\n' && c != '\t';
+  return (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+static unsigned code_point(const char *at, size_t length) {
+  const unsigned char *text = (const unsigned char *)at;
+  unsigned c = length == 1 ? *text : *text & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) c = c << 6 | (text[i] & 0x3fu);
+  return c;
+}
+
+void text_add_clean(struct text *text, const char *bytes, size_t length) {
+  size_t written = 0;
+  for (size_t at = 0, size; at < length; at += size) {
+    size = text_character(bytes + at, length - at);
+    const unsigned c = size ? code_point(bytes + at, size) : (unsigned char)bytes[at];
+    if (size && !steers(c)) continue;
+    text_add_n(text, bytes + written, at - written);
+    text_addf(text, size ? "\\u%04x" : "\\x%02x", c);
+    size += !size;
+    written = at + size;
+  }
+  text_add_n(text, bytes + written, length - written);
+}
+
 void text_clear(struct text *text) {
   text->length = 0;
   if (text->data) text->data[0] = '\0';
@@ -130,11 +169,28 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
   if (length > LONGEST_NAME) return NULL;
   for (size_t i = 0; i < count; i++) {
     size_t other = strlen(names[i]);
-    if (other > LONGEST_NAME) continue;
+    size_t apart = length > other ? length - other : other - length; /* the least that the distance can be */
+    if (other > LONGEST_NAME || apart > limit) continue;
     size_t distance = edit_distance(name, names[i]);
     if (distance > limit || distance >= (length > other ? length : other) || (best && distance == limit)) continue;
     limit = distance;
     best = names[i];
   }
   return best;
+}
+
+const char *text_skip_opaque(const char *at) {
+  if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
+  if (at[0] == '/' && at[1] == '*') {
+    const char *end = strstr(at + 2, "*/");
+    return end ? end + 2 : at + strlen(at);
+  }
+  if (*at != '"' && *at != '\'') return at;
+  for (const char *end = at + 1; *end && *end != '\n'; end++) {
+    if (*end == '\\' && end[1])
+      end++;
+    else if (*end == *at)
+      return end + 1;
+  }
+  return at + 1;
 }

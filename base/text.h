@@ -20,6 +20,9 @@ void text_add_n(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vaddf(struct text *text, const char *format, va_list args);
+/* As a terminal may see it, of a stranger's bytes: what steers one is escaped, control characters but \n and \t and those that
+   turn the direction of writing as \u001b, bytes that are no UTF-8 as \x9b. What was cleaned once stays as it is. */
+void text_add_clean(struct text *text, const char *bytes, size_t length);
 void text_clear(struct text *text);   /* empties it, keeps memory and failure */
 void text_restart(struct text *text); /* for a new text: an earlier failure is over */
 void text_free(struct text *text);
@@ -32,5 +35,11 @@ char *text_take(struct text *text);
 
 /* The name in names[0..count) nearest to name by edit distance, when near enough to suggest; else NULL. */
 const char *text_nearest(const char *name, const char *const *names, size_t count);
+
+/* How many bytes the character at `at` has, of at most left; 0: it is no UTF-8. */
+size_t text_character(const char *at, size_t left);
+
+/* In C: past the comment or literal that begins at `at`; `at` itself where none does. */
+const char *text_skip_opaque(const char *at);
 
 #endif

@@ -32,39 +32,45 @@ static json_t *path_json(struct cli *cli) {
 
 /* ---- ls --------------------------------------------------------------------------------------------------------- */
 
-/* A setting that tells no two of a kernel's sets apart: neither a number nor an element type, and in all of them. Said once
-   below the table. */
-static bool is_common(const cugen_cache_set *sets, size_t count, const char *config, const char *word,
-                      size_t length) {
+/* Whether a setting may be one that tells no two of a kernel's sets apart: neither a number nor an element type. */
+static bool may_be_common(const char *word, size_t length) {
   const char *value = memchr(word, '=', length);
-  if (!value || strncmp(word, "dtype=", 6) == 0 || value[1] == '-' || (value[1] >= '0' && value[1] <= '9'))
-    return false;
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(sets[i].config, config) == 0 && !print_has_word(sets[i].problem, word, length)) return false;
-  return true;
+  return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' && !(value[1] >= '0' && value[1] <= '9');
 }
 
-/* The set's settings that are common, or those that are not. To be freed; NULL: no memory. */
-static char *take_settings(const cugen_cache_set *sets, size_t count, const cugen_cache_set *set, bool common) {
-  char *text = NULL;
+/* The words of `text` for which `others` has them too, or has not; only those that may be common when `only` is given. To be freed; NULL: no
+   memory. */
+static char *take_words(const char *text, const char *others, bool has, bool only) {
+  char *out = NULL;
   size_t size, length;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return NULL;
-  for (const char *word = set->problem, *lead = ""; *word; word += length, word += strspn(word, " ")) {
+  FILE *stream = open_memstream(&out, &size);
+  if (!stream) return NULL;
+  for (const char *word = text, *lead = ""; *word; word += length, word += strspn(word, " ")) {
     length = strcspn(word, " ");
-    if (is_common(sets, count, set->config, word, length) != common) continue;
-    fprintf(out, "%s%.*s", lead, (int)length, word);
+    if (print_has_word(others, word, length) != has || (only && !may_be_common(word, length))) continue;
+    fprintf(stream, "%s%.*s", lead, (int)length, word);
     lead = " ";
   }
-  fclose(out);
-  return text;
+  fclose(stream);
+  return out;
+}
+
+/* The settings that are in all sets of the kernel that the first one is of, said once below the table. To be freed; NULL: no memory. */
+static char *common_settings(const cugen_cache_set *sets, size_t count) {
+  char *common = take_words(sets[0].problem, sets[0].problem, true, true);
+  for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0; i++) {
+    char *fewer = take_words(common, sets[i].problem, true, false);
+    free(common);
+    common = fewer;
+  }
+  return common;
 }
 
 /* "matmul: all with layout_a=row pitched=false" */
 static void print_common(const cugen_cache_set *sets, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (i && strcmp(sets[i - 1].config, sets[i].config) == 0) continue;
-    char *common = take_settings(sets, count, &sets[i], true);
+    char *common = common_settings(&sets[i], count - i);
     if (common && *common) printf("%s: all with %s\n", sets[i].config, common);
     free(common);
   }
@@ -74,11 +80,16 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
   static const char *const headers[] = {"kernel",  "problem",   ">records", ">failed", ">best",
                                         "variant", "last time", "options",  "device"};
   struct table table;
+  char *common = NULL;
   table_open(&table, headers, 9);
   for (size_t i = 0; i < count; i++) {
     const cugen_cache_set *set = &sets[i];
     table_cell(&table, set->config);
-    char *problem = take_settings(sets, count, set, false);
+    if (i == 0 || strcmp(sets[i - 1].config, set->config) != 0) {
+      free(common);
+      common = common_settings(set, count - i);
+    }
+    char *problem = common ? take_words(set->problem, common, false, false) : NULL;
     table_cell(&table, problem ? problem : set->problem);
     free(problem);
     table_cell(&table, print_count(set->records).text);
@@ -89,6 +100,7 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
     table_cell(&table, set->options);
     table_cell(&table, set->device);
   }
+  free(common);
   int status = table_close(&table, 0, stdout, &cli->error);
   if (!status) print_common(sets, count);
   return status;
@@ -206,6 +218,8 @@ static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const 
   json_object_set_new(object, "history", integer((int64_t)counts->history));
   json_object_set_new(object, "images", integer((int64_t)counts->images));
   json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
+  if (strcmp(flag, "good") == 0)
+    json_object_set_new(object, "foreign_images", integer((int64_t)counts->foreign_images));
   return cli_print_json(cli, object);
 }
 
@@ -294,17 +308,34 @@ int command_cache_rm(struct cli *cli) {
 
 /* ---- verify ------------------------------------------------------------------------------------------------------ */
 
+/* Some of them by name: a colleague's cache has hundreds. */
+static void print_foreign(const cugen_cache_counts *counts, const char *lines) {
+  enum { MOST = 5 };
+  size_t count = counts->foreign_images, printed = 0;
+  printf("%s compiled kernel%s not compiled by this user on this machine: not used, but compiled anew when needed.\n",
+         print_count(count).text, count == 1 ? " was" : "s were");
+  for (; lines && *lines && printed < MOST; printed++) {
+    int length = (int)strcspn(lines, "\n");
+    printf("  %.*s\n", length, lines);
+    lines += length + 1;
+  }
+  if (count > printed) printf("  and %s more\n", print_count(count - printed).text);
+}
+
 int command_cache_verify(struct cli *cli) {
   cugen_cache_counts counts;
+  const char *lines;
   int length;
   int status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_verify(cli->lib, &counts, NULL, &cli->error);
+  if (!status) status = cugen_cache_verify(cli->lib, &counts, &lines, &cli->error);
   if (status) return status;
+  cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "good", true);
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   const char *path = cli_where(cli, "cache", &length);
   printf("%.*s: ", length, path);
   print_counts(&counts);
   puts(": all as it should be.");
+  if (counts.foreign_images) print_foreign(&counts, lines);
   return CUGEN_OK;
 }

@@ -14,17 +14,6 @@
 
 /* ---- Escaping ---- */
 
-/* Bytes of the UTF-8 character at text, 1 to 4; 0: none is. */
-static size_t character_length(const unsigned char *text, size_t left) {
-  size_t length = *text < 0x80 ? 1 : *text >= 0xf0 && *text < 0xf5 ? 4 : *text >= 0xe0 ? 3 : *text >= 0xc2 ? 2 : 0;
-  if (*text >= 0xf5 || length > left) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((text[i] & 0xc0) != 0x80) return 0;
-  if (length == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))) return 0;
-  if (length == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))) return 0;
-  return length;
-}
-
 static const char *entity(char c) {
   switch (c) {
   case '&': return "&amp;";
@@ -32,20 +21,20 @@ static const char *entity(char c) {
   case '>': return "&gt;";
   case '"': return "&quot;";
   case '\'': return "&#39;";
-  default: return (unsigned char)c < 0x20 || c == 0x7f ? " " : NULL;
+  default: return c == '\n' || c == '\t' ? " " : NULL;
   }
 }
 
 void chart_escape_n(const char *text, size_t length, FILE *out) {
-  for (size_t i = 0; i < length;) {
-    size_t bytes = character_length((const unsigned char *)text + i, length - i);
-    const char *name = bytes == 1 ? entity(text[i]) : bytes ? NULL : "?";
+  char *clean = print_clean(text, length);
+  for (const char *at = clean ? clean : "?"; *at; at++) {
+    const char *name = entity(*at);
     if (name)
       fputs(name, out);
     else
-      fwrite(text + i, 1, bytes, out);
-    i += bytes ? bytes : 1;
+      fputc(*at, out);
   }
+  free(clean);
 }
 
 void chart_escape(const char *text, FILE *out) {

@@ -162,6 +162,7 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
   }
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
+  print_printed(cugen_kernel_printed(cli->kernel));
   if (!quiet) print_traffic(check);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
@@ -275,6 +276,7 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
   json_object_set_new(object, "not_checked", skips);
   json_object_set_new(object, "traffic", traffic);
   json_object_set_new(object, "ran", ran);
+  json_object_set_new(object, "printed", json_optional_string(cugen_kernel_printed(cli->kernel)));
   return object;
 }
 

@@ -1,11 +1,13 @@
 /* cugen, the program: finds the command, reads its options, runs it, reports its failure once, here. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clean.h"
 #include "cli.h"
 #include "print.h"
 
@@ -343,13 +345,17 @@ static int write_file(struct cli *cli, const char *path, void (*write)(const voi
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context) {
   const char *path = cli->values[OPTION_OUTPUT];
   if (path && strcmp(path, "-") != 0) return write_file(cli, path, write, context);
-  write(context, stdout);
-  return CUGEN_OK;
+  if (isatty(STDOUT_FILENO)) return write(context, stdout), CUGEN_OK;
+  fflush(stdout);
+  int copy = dup(STDOUT_FILENO), code = write_stream(copy < 0 ? NULL : fdopen(copy, "w"), write, context);
+  return code ? cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout") : CUGEN_OK;
 }
 
 void cli_remark_cache(const struct cli *cli) {
   int length;
   const char *warning = cli_where(cli, "warning", &length);
+  if (length) cli_remark(cli, "%.*s", length, warning);
+  warning = cli_where(cli, "image key", &length);
   if (length) cli_remark(cli, "%.*s", length, warning);
 }
 
@@ -394,7 +400,8 @@ static int run_command(struct cli *cli, int argc, char **argv) {
 static int run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1); /* started by cugen, not by people */
-  if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;               /* docs/cugen.1 is made with it */
+  clean_streams();
+  if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK; /* docs/cugen.1 is made with it */
   if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1); /* for the shells' scripts */
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
   if (strcmp(word, "--version") == 0) word = "version";
@@ -431,13 +438,16 @@ static void answer_failure(struct cli *cli, int status) {
 
 /* A full disk or a closed pipe behind stdout shows at the latest here. */
 static int close_stdout(struct cli *cli, int status) {
-  bool failed = ferror(stdout) != 0;
-  if (fclose(stdout) == 0 && !failed) return status;
+  /* Not fclose: NVRTC's C++ library keeps the pointer and flushes it when the process ends. */
+  bool failed = ferror(stdout) || fflush(stdout);
+  if (close(STDOUT_FILENO) == 0 && !failed) return status;
   return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
 }
 
 int main(int argc, char **argv) {
   struct cli cli = {0};
+  signal(SIGCHLD,
+         SIG_DFL); /* who started this may have ignored it, which is inherited: no process would tell how it ended */
   int status = run(&cli, argc, argv);
   if (status < 0 && !cli.answered && asks_for_json(argc, argv)) answer_failure(&cli, status);
   status = close_stdout(&cli, status);

@@ -166,7 +166,24 @@ bool print_has_word(const char *text, const char *word, size_t length) {
   return false;
 }
 
+char *print_clean(const char *text, size_t length) {
+  char *clean = malloc(6 * length + 1);
+  if (clean && length && !cugen_clean_text(text, length, clean, 6 * length + 1)) {
+    free(clean);
+    return NULL;
+  }
+  if (clean && !length) *clean = '\0';
+  return clean;
+}
+
 /* ---- Tables ---- */
+
+/* A line end in a name would make a row of its own. */
+static char *cell_copy(const char *text) {
+  char *copy = print_clean(text, strlen(text));
+  for (char *at = copy; at && (at = strpbrk(at, "\n\t"));) *at = ' ';
+  return copy;
+}
 
 void table_open(struct table *table, const char *const *headers, size_t columns) {
   *table = (struct table){.columns = columns};
@@ -184,7 +201,7 @@ void table_cell(struct table *table, const char *text) {
     table->cells = cells;
     table->capacity = capacity;
   }
-  char *copy = strdup(text);
+  char *copy = cell_copy(text);
   if (!copy)
     table->failed = 1;
   else
@@ -239,4 +256,13 @@ int table_close(struct table *table, int indent, FILE *out, cugen_error *error) 
   if (good) return CUGEN_OK;
   *error = (cugen_error){CUGEN_ERROR_MEMORY, "out of memory"};
   return CUGEN_ERROR_MEMORY;
+}
+
+void print_printed(const char *text) {
+  if (!*text) return;
+  printf("Printed by the kernel:\n");
+  for (size_t length; *text; text += length + (text[length] == '\n')) {
+    length = strcspn(text, "\n");
+    printf("  | %.*s\n", (int)length, text);
+  }
 }

@@ -94,13 +94,15 @@ void progress_draw(struct progress *progress, const cugen_progress *state) {
   if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return;
   char line[512];
   progress_line(state, terminal_width(), line, sizeof line);
-  fprintf(stderr, "\r%s\033[K", line);
+  char clean[6 * sizeof line];
+  cugen_clean_text(line, strlen(line), clean, sizeof clean);
   fflush(stderr);
+  dprintf(STDERR_FILENO, "\r%s\033[K", clean);
   progress->drawn = true;
   progress->last_draw = time;
 }
 
 void progress_close(struct progress *progress) {
-  if (progress->drawn) fputs("\r\033[K", stderr);
+  if (progress->drawn) dprintf(STDERR_FILENO, "\r\033[K");
   progress->drawn = false;
 }

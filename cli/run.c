@@ -62,6 +62,7 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set(object, "choice", choice);
+  json_object_set_new(object, "printed", json_optional_string(cugen_kernel_printed(cli->kernel)));
   json_object_set_new(object, "record", json_record(r));
   json_object_set_new(object, "launches", launches_json(launches));
   return cli_print_json(cli, object);
@@ -102,8 +103,10 @@ int command_run(struct cli *cli) {
   if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
   if (!status && options_given(cli, OPTION_JSON))
     status = print_json(cli, &record, &launches, chosen);
-  else if (!status)
+  else if (!status) {
     print_record(cli, &record, &launches);
+    print_printed(cugen_kernel_printed(cli->kernel));
+  }
   json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);
 }

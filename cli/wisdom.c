@@ -3,6 +3,12 @@
 
 #include "cli.h"
 #include "print.h"
+#include "progress.h"
+#include "stop.h"
+
+static void write_text(const void *text, FILE *out) {
+  fputs(text, out);
+}
 
 int command_cache_export(struct cli *cli) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
@@ -15,11 +21,10 @@ int command_cache_export(struct cli *cli) {
   int status = cli_open_cache(cli);
   if (!status) status = cugen_cache_export(cli->lib, &filter, to_stdout ? NULL : path, &records, &text, &cli->error);
   if (status) return status;
-  if (to_stdout) fputs(text, stdout); /* a failure shows at the end of main */
   cli_remark(cli, "%s record%s%s%s", print_count(records).text, records == 1 ? "" : "s", to_stdout ? "" : " in ",
              to_stdout ? "" : path);
   if (!records) cli_remark_no_cache(cli);
-  return CUGEN_OK;
+  return to_stdout ? cli_write(cli, write_text, text) : CUGEN_OK;
 }
 
 static void print_merged(const cugen_cache_merged *merged) {
@@ -40,11 +45,40 @@ static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
   return cli_print_json(cli, object);
 }
 
+struct importing {
+  struct progress progress;
+  double begin;
+};
+
+/* A record is read, then merged. */
+static int on_import(const cugen_import_progress *state, void *context) {
+  struct importing *importing = context;
+  const double done = (double)(state->read + state->merged), all = 2 * (double)state->records;
+  const double took = progress_now() - importing->begin;
+  const cugen_progress shown = {.done = (state->read + state->merged) / 2,
+                                .planned = state->records,
+                                .elapsed = took,
+                                .remaining = done > 0 && all > done ? took / done * (all - done) : -1};
+  progress_draw(&importing->progress, &shown);
+  return stop_asked();
+}
+
+static int import(struct cli *cli, const char *path, cugen_cache_merged *merged) {
+  struct importing importing = {.begin = progress_now()};
+  progress_open(&importing.progress, options_given(cli, OPTION_QUIET));
+  stop_catch();
+  int status = cugen_cache_import(cli->lib, path, on_import, &importing, merged, &cli->error);
+  progress_close(&importing.progress);
+  if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
+  cli_remark(cli, "%s", cli->error.message);
+  return stop_exit_code();
+}
+
 int command_cache_import(struct cli *cli) {
   cugen_cache_merged merged;
   const char *path = strcmp(cli->operand, "-") == 0 ? "/dev/stdin" : cli->operand;
   int status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_import(cli->lib, path, &merged, &cli->error);
+  if (!status) status = import(cli, path, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return merged_json(cli, &merged);
   if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);

@@ -1,5 +1,5 @@
-# The libraries that cugen uses, as targets cugen_lua, cugen_sqlite, cugen_xxhash and cugen_jansson. Their static
-# archives are preferred: the program then runs on machines that do not have them.
+# The libraries that cugen uses, as targets cugen_lua, cugen_sqlite, cugen_xxhash, cugen_jansson and cugen_sodium. Their
+# static archives are preferred: the program then runs on machines that do not have them.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -27,5 +27,7 @@ dependency(lua liblua5.4-dev lua.h lua5.4 lua5.4 lua-5.4 lua54)
 dependency(sqlite libsqlite3-dev sqlite3.h sqlite3)
 dependency(xxhash libxxhash-dev xxhash.h xxhash)
 dependency(jansson libjansson-dev jansson.h jansson)
+dependency(sodium libsodium-dev sodium.h sodium)
 set_property(TARGET cugen_lua APPEND PROPERTY INTERFACE_LINK_LIBRARIES m ${CMAKE_DL_LIBS})
 set_property(TARGET cugen_sqlite APPEND PROPERTY INTERFACE_LINK_LIBRARIES m ${CMAKE_DL_LIBS} Threads::Threads)
+set_property(TARGET cugen_sodium APPEND PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads)

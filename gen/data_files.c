@@ -12,13 +12,10 @@ struct data_file {
   struct hash hash;
 };
 
-/* Of a file of data. */
-#define MOST_BYTES ((size_t)4 << 30)
-
 int data_file_read(const struct sources *sources, const char *name, const char *from, struct text *content,
                    cugen_error *err) {
   struct text path = {0};
-  int status = sources_data(sources, name, from, MOST_BYTES, &path, content, err);
+  int status = sources_data(sources, name, from, &path, content, err);
   text_free(&path);
   return status;
 }
@@ -75,7 +72,7 @@ struct hash data_file_hash(struct data_files *files, const struct sources *sourc
   struct hash hash = {0};
   cugen_error ignored;
   if (known && known->path && unchanged(known)) return known->hash;
-  if (sources_data(sources, name, from, MOST_BYTES, &path, &content, &ignored) == CUGEN_OK) {
+  if (sources_data(sources, name, from, &path, &content, &ignored) == CUGEN_OK) {
     hash = hash_bytes(text_get(&content), content.length);
     remember(files, name, from, text_get(&path), hash);
   }

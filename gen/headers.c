@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "source_text.h"
 
-enum { DEEPEST_HEADER = 32, LARGEST_SOURCE = 16 << 20, MOST_HEADERS = 1024 };
+enum { DEEPEST_HEADER = 32, MOST_HEADERS = 1024 };
 
 /* `#ifndef X` around all of a text: where that begins, and its #endif. */
 struct guard {
@@ -328,7 +329,7 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
   status = put_header(in, h);
   source_add_line(in->out, line, text_get(&path));
   text_free(&path);
-  if (!status && in->out->length > LARGEST_SOURCE)
+  if (!status && in->out->length > SIZE_TEMPLATE)
     return fail(in, layer, at, "the source with its headers is larger than 16 MiB");
   return status;
 }
@@ -344,7 +345,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
     text_addf(
         &what,
         "#include of '%s' is refused: a header is named relative to the file that mentions it or to a folder of "
-        "include_dirs, without '..'",
+        "include_dirs, without '..' or a hidden name",
         name);
     status = what.failed ? error_memory(in->err) : refuse(in, layer, at, text_get(&what));
     text_free(&what);

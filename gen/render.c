@@ -100,7 +100,7 @@ static int remember(struct renderer *renderer, const char *from, const char *nam
 
 static int load_file(struct renderer *renderer, const char *from, const char *name, struct text *path,
                      struct text *content, cugen_error *err) {
-  int status = sources_template(renderer->sources, name, from, path, content, err);
+  int status = sources_template(renderer->sources, name, from, renderer->request->from, path, content, err);
   if (status) return status;
   if (path->failed || content->failed) return error_memory(err);
   struct template *template = find_template(renderer, text_get(path));
@@ -613,9 +613,9 @@ static int load_main(struct renderer *renderer, const struct render_request *req
 
 int render(struct renderer *renderer, const struct render_request *request, struct text *body, bool *parameters_used,
            cugen_error *err) {
+  renderer->request = request;
   int status = load_main(renderer, request, err);
   if (status) return status;
-  renderer->request = request;
   renderer->body = body;
   renderer->line_of = NULL;
   renderer->depth = 0;

@@ -249,13 +249,6 @@ static const char *full_name(const struct sandbox *sandbox, const char *shown) {
 
 /* ---- Errors ---- */
 
-/* A terminal shall not obey what a stranger's config says. */
-static void make_printable(cugen_error *err) {
-  if (!err) return;
-  for (char *c = err->message; *c; c++)
-    if (((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == 127) *c = '?';
-}
-
 static int set_placed(struct sandbox *sandbox, int status, const char *what, cugen_error *err) {
   const struct chunk_name *named = opening_name(sandbox, what);
   if (named) return error_set(err, status, "%s%s", named->full, what + strlen(named->shown));
@@ -316,7 +309,6 @@ static int set_failure(struct sandbox *sandbox, int lua_status, int status, cuge
     result =
         set_format(sandbox, status, err, "error with a value of type %s instead of a message", luaL_typename(L, -1));
   lua_pop(L, 1);
-  make_printable(err);
   return result;
 }
 

@@ -5,31 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/sizes.h"
 #include "base/system.h"
-
-enum { LARGEST_FILE = 64 << 20 };
 
 /* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
 struct search {
   const struct source_file *files;
   struct text *path, *content;
-  struct text looked;   /* "a.lua, b/a.lua" */
-  bool regular_only;    /* a pipe or device is opened only when the user names it */
-  const char *roots[2]; /* NULL: anywhere; else the folders that a file's real name must be in */
-  size_t most;          /* bytes; 0: LARGEST_FILE */
+  struct text looked;             /* "a.lua, b/a.lua" */
+  const struct file_roots *roots; /* NULL: anywhere, since it is the user who names the file */
+  size_t most;                    /* bytes */
   bool found;
   int status;
   cugen_error *err;
 };
 
 /* ---- Places ---- */
-
-static bool may_open(const char *path, bool regular_only) {
-  struct stat info;
-  if (stat(path, &info)) return false;
-  return regular_only ? S_ISREG(info.st_mode) : !S_ISDIR(info.st_mode);
-}
 
 static void note_place(struct search *search, const char *place, const char *kind) {
   text_addf(&search->looked, "%s%s%s", search->looked.length ? ", " : "", place, kind);
@@ -40,32 +33,14 @@ static void found(struct search *search, const char *path) {
   text_add(search->path, path);
 }
 
-static bool is_below(const char *real, const char *folder) {
-  char *root = folder ? realpath(folder, NULL) : NULL;
-  size_t length = root ? strlen(root) : 0;
-  bool below = root && strncmp(real, root, length) == 0 && (real[length] == '/' || strcmp(root, "/") == 0);
-  free(root);
-  return below;
-}
-
-/* What a header's name leads to. */
-static int check_real(const struct search *search, const char *path) {
-  if (!search->roots[0] && !search->roots[1]) return CUGEN_OK;
-  if (!may_open(path, true))
-    return file_exists(path) ? error_set(search->err, CUGEN_ERROR_TEMPLATE, "%s is no regular file", path) : CUGEN_OK;
-  char *real = realpath(path, NULL);
-  bool below = real && (is_below(real, search->roots[0]) || is_below(real, search->roots[1]));
-  free(real);
-  if (below) return CUGEN_OK;
-  return error_set(search->err, CUGEN_ERROR_TEMPLATE, "%s leads out of the config's folder by a link", path);
-}
-
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
   note_place(search, path, "");
-  search->status = check_real(search, path);
-  if (search->status || !may_open(path, search->regular_only)) return;
-  search->status = file_read_at_most(path, search->most ? search->most : LARGEST_FILE, search->content, search->err);
+  int fd;
+  const enum file_kind kind = file_open(path, search->roots, &fd);
+  if (fd >= 0) close(fd);
+  if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
+  search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
   found(search, path);
 }
 
@@ -169,7 +144,7 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   text_addf(&full, "%s.lua", name);
   if (full.failed) return error_memory(err);
   const char *full_name = ends_with(name, ".lua") ? name : text_get(&full);
-  struct search search = {.files = sources->files, .path = path, .content = content, .err = err};
+  struct search search = {.files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
   if (strncmp(name, "./", 2) != 0) try_memory(&search, NULL, full_name);
   if (strncmp(name, "./", 2) != 0 && full_name != name) try_memory(&search, NULL, name);
   try_config(&search, NULL, name, full_name);
@@ -212,7 +187,7 @@ static int device_file_name(const char *name, struct text *out, cugen_error *err
 
 int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *is_there,
                    cugen_error *err) {
-  struct search search = {.path = path, .content = content, .err = err};
+  struct search search = {.path = path, .content = content, .most = SIZE_DESCRIPTION, .err = err};
   struct text file = {0};
   int status = device_file_name(name, &file, err);
   if (!status && (strchr(name, '/') || ends_with(name, ".lua"))) {
@@ -232,15 +207,17 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 
 /* ---- Templates ---- */
 
-/* Nothing outside the folders. */
+/* Nothing outside the folders, nor what hides in them: ".ssh" of a home folder. */
 bool sources_inside(const char *name) {
-  if (name[0] == '/' || name[0] == '\0') return false;
-  for (const char *part = name; *part; part += strspn(part, "/")) {
-    size_t length = strcspn(part, "/");
-    if (length == 2 && part[0] == '.' && part[1] == '.') return false;
-    part += length;
-  }
-  return true;
+  return name[0] != '/' && name[0] != '\0' && !path_has_hidden(name);
+}
+
+/* A name of what ships may be that of a file here: "configs/matmul.lua" in cugen's own folder. */
+static bool is_in_tree(const struct search *search, const char *path) {
+  int fd;
+  const bool there = file_open(path, search->roots, &fd) == FILE_REGULAR;
+  if (there) close(fd);
+  return there;
 }
 
 static void try_beside(struct search *search, const char *name, const char *from) {
@@ -250,7 +227,7 @@ static void try_beside(struct search *search, const char *name, const char *from
     search->status = error_memory(search->err);
   else if (sources_holds(search->files, from))
     try_memory(search, text_get(&folder), name);
-  else if (embedded_find(from) && !file_exists(from))
+  else if (embedded_find(from) && !is_in_tree(search, from))
     try_shipped(search, text_get(&folder), name);
   else if (strcmp(text_get(&folder), ".") == 0 && strncmp(from, "./", 2) != 0)
     try_file(search, name);
@@ -282,7 +259,7 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   if (!sources_inside(name))
     return error_set(search->err, CUGEN_ERROR_MISSING,
                      "%s '%s' is outside: a %s is named relative to the file that mentions it or to the "
-                     "template folder, without '..'",
+                     "template folder, without '..' or a hidden name",
                      what, name, what);
   bool in_memory = from && sources_holds(sources->files, from);
   if (in_memory) try_beside(search, name, from);
@@ -313,12 +290,9 @@ int sources_header(const struct sources *sources, const struct header_search *wa
                    struct text *content, bool *is_there, cugen_error *err) {
   struct text folder = {0};
   path_folder(wanted->config, &folder);
-  struct search search = {.files = sources->files,
-                          .path = path,
-                          .content = content,
-                          .regular_only = true,
-                          .roots = {text_get(&folder), sources->template_dir},
-                          .err = err};
+  const struct file_roots roots = {{text_get(&folder), sources->template_dir}};
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .roots = &roots, .most = SIZE_TEMPLATE, .err = err};
   if (folder.failed) search.status = error_memory(err);
   if (wanted->quoted) try_beside(&search, wanted->name, wanted->from);
   for (size_t i = 0; i < wanted->folder_count; i++)
@@ -349,25 +323,28 @@ int sources_folder(const struct sources *sources, const char *config, const char
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
-                     struct text *content, cugen_error *err) {
-  struct search search = {
-      .files = sources->files, .path = path, .content = content, .regular_only = true, .err = err};
-  return find_beside(sources, "template", name, from, &search);
-}
-
-int sources_data(const struct sources *sources, const char *name, const char *from, size_t most, struct text *path,
-                 struct text *content, cugen_error *err) {
+/* Of the config's tree. */
+static int find_in_tree(const struct sources *sources, const char *what, const char *name, const char *from,
+                        const char *config, struct search *search) {
   struct text folder = {0};
-  path_folder(from, &folder);
-  struct search search = {.files = sources->files,
-                          .path = path,
-                          .content = content,
-                          .regular_only = true,
-                          .roots = {text_get(&folder), sources->template_dir},
-                          .most = most,
-                          .err = err};
-  int status = folder.failed ? error_memory(err) : find_beside(sources, "data file", name, from, &search);
+  if (config) path_folder(config, &folder);
+  const struct file_roots roots = {{config ? text_get(&folder) : NULL, sources->template_dir}};
+  search->files = sources->files;
+  search->roots = &roots;
+  int status = folder.failed ? error_memory(search->err) : find_beside(sources, what, name, from, search);
+  search->roots = NULL;
   text_free(&folder);
   return status;
+}
+
+int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
+                     struct text *path, struct text *content, cugen_error *err) {
+  struct search search = {.path = path, .content = content, .most = SIZE_TEMPLATE, .err = err};
+  return find_in_tree(sources, "template", name, from, config, &search);
+}
+
+int sources_data(const struct sources *sources, const char *name, const char *config, struct text *path,
+                 struct text *content, cugen_error *err) {
+  struct search search = {.path = path, .content = content, .most = SIZE_DATA, .err = err};
+  return find_in_tree(sources, "data file", name, config, config, &search);
 }

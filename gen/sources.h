@@ -48,19 +48,19 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
                    cugen_error *err);
 
 /* A template or include by name: in memory (beside `from`, the file that mentions it, where that is in memory too; then
-   by the name alone), template_dir, beside `from`, shipped. The name is relative and stays inside those folders: a config from a stranger cannot read other files. */
-int sources_template(const struct sources *sources, const char *name, const char *from, struct text *path,
-                     struct text *content, cugen_error *err);
+   by the name alone), template_dir, beside `from`, shipped. The name is relative, without ".." and hidden parts, and the file lies
+   in the config's tree: the folder of `config` (NULL: none), the template folder, or below, by its real name too. So a config
+   from a stranger cannot read other files. */
+int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
+                     struct text *path, struct text *content, cugen_error *err);
 
-/* A file of data, found like a template, of at most `most` bytes, in the config's folder, the template folder or below, also by
-   its real name. */
-int sources_data(const struct sources *sources, const char *name, const char *from, size_t most, struct text *path,
+/* A file of data, found like a template. */
+int sources_data(const struct sources *sources, const char *name, const char *config, struct text *path,
                  struct text *content, cugen_error *err);
 
 /* A plain header that a template includes. Quoted, it is looked for beside `from`, the file that mentions it; then, and in angle
    brackets only there, in the folders, which are named relative to the config. *found: false is no error, since the compiler
-   has headers of its own. What would be read must be a regular file in the config's folder, the template folder or below,
-   also by its real name. */
+   has headers of its own. What is read lies in the config's tree. */
 struct header_search {
   const char *name, *from;
   bool quoted;
@@ -74,7 +74,7 @@ int sources_header(const struct sources *sources, const struct header_search *wa
    said against it. */
 int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
                    cugen_error *err);
-/* Relative, without "..". */
+/* Relative, without ".." and without what begins with a dot. */
 bool sources_inside(const char *name);
 
 /* File names of all shipped configs ("matmul.lua"), owned by the binary's data. Fills at most count and returns how

@@ -2,6 +2,7 @@
    mask of the values still alive; a rule ANDs its own mask into it and is charged with what it removes. */
 #include "space_walk.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,12 +171,17 @@ static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
   return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
 }
 
+static uint64_t most_steps(const struct walk *walk) {
+  return walk->domain->cartesian >> SPACE_VAST_BITS ? SPACE_VAST_STEPS : SPACE_MAX_STEPS;
+}
+
 static int too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
   return error_set(walk->err, CUGEN_ERROR_CONFIG,
-                   "%s:%d: the space of \"%s\" is too large to walk: more than %d steps. Declare first the tunables "
+                   "%s:%d: the space of \"%s\" is too large to walk: more than %" PRIu64
+                   " steps. Declare first the tunables "
                    "that restrictions mention, and add restrictions of few tunables",
-                   walk->domain->config->path, implementation->line, implementation->name, SPACE_MAX_STEPS);
+                   walk->domain->config->path, implementation->line, implementation->name, most_steps(walk));
 }
 
 /* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is
@@ -183,7 +189,7 @@ static int too_long(const struct walk *walk) {
 static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
                      uint64_t wanted) {
   mask->known[word] |= wanted;
-  if (walk->steps > SPACE_MAX_STEPS) return too_long(walk);
+  if (walk->steps > most_steps(walk)) return too_long(walk);
   for (; wanted; wanted &= wanted - 1) {
     bool holds;
     uint64_t bit = wanted & (~wanted + 1);
@@ -224,7 +230,7 @@ static void allow_values(struct level *level) {
 
 /* Finds the values of a level that can follow those chosen above. */
 static int enter(struct walk *walk, struct level *level) {
-  int status = ++walk->steps > SPACE_MAX_STEPS ? too_long(walk) : CUGEN_OK;
+  int status = ++walk->steps > most_steps(walk) ? too_long(walk) : CUGEN_OK;
   if (status) return status;
   allow_values(level);
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
@@ -244,14 +250,25 @@ static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
 
 /* ---- Rows ---- */
 
+static int too_many(const struct walk *walk) {
+  return error_set(walk->err, CUGEN_ERROR_CONFIG,
+                   "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
+                   "fewer values",
+                   walk->domain->config->path, SPACE_MAX_ROWS);
+}
+
+/* Where no rule mentions a deeper tunable, whatever is alive here is valid with all their values. */
+static bool has_too_many(const struct walk *walk, const struct level *level) {
+  if (!walk->rows || level->below <= walk->rows->limit || level->end_rule != walk->domain->rule_count) return false;
+  for (size_t word = 0; word < level->words; word++)
+    if (level->alive[word]) return true;
+  return false;
+}
+
 static int rows_grow(struct walk *walk) {
   struct rows *rows = walk->rows;
   size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
-  if (rows->count >= rows->limit)
-    return error_set(walk->err, CUGEN_ERROR_CONFIG,
-                     "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
-                     "fewer values",
-                     walk->domain->config->path, SPACE_MAX_ROWS);
+  if (rows->count >= rows->limit) return too_many(walk);
   if (capacity > rows->limit) capacity = rows->limit;
   uint64_t *ranks = realloc(rows->ranks, capacity * sizeof *ranks);
   if (!ranks) return error_memory(walk->err);
@@ -299,9 +316,11 @@ static bool choose_next(struct walk *walk, size_t depth) {
 static int walk_levels(struct walk *walk) {
   size_t depth = 0, last = walk->depth - 1;
   int status = enter(walk, &walk->levels[0]);
+  if (!status && has_too_many(walk, &walk->levels[0])) status = too_many(walk);
   while (!status) {
     if (depth < last && choose_next(walk, depth)) {
       status = enter(walk, &walk->levels[++depth]);
+      if (!status && has_too_many(walk, &walk->levels[depth])) status = too_many(walk);
       continue;
     }
     if (depth == last) status = add_rows(walk);

@@ -5,8 +5,9 @@
 #include "limits.h"
 #include "space.h"
 
-/* What a space may cost: 400 MB of rows, and some fifteen seconds of walking. */
-enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 200000000 };
+/* What a space may cost: 400 MB of rows, and some fifteen seconds of walking; one of 2^44 combinations and more, which no such
+   walk ends where restrictions do not cut it at once, a quarter of a second. */
+enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 200000000, SPACE_VAST_BITS = 44, SPACE_VAST_STEPS = 3000000 };
 
 /* What is tried on a combination, with problem and device bound: an expression; a limit of the device; or that a tunable has one
    of some values (a filter's pattern; with no tunable and no value nothing passes). It is tried at its deepest tunable; what

@@ -60,6 +60,12 @@ typedef struct cugen_error {
 /* "bad configuration" and the like; never NULL. */
 const char *cugen_status_text(int status);
 
+/* A stranger's text for a terminal or a page: control characters but line ends and tabs, and those that turn the direction of
+   writing, as \u001b; bytes that are no UTF-8 as \x9b. Messages of errors are so already; names, variants and origins in
+   records are not. Returns the length of the whole, of which `out` gets what `size` bytes hold with a NUL behind
+   (6 * length + 1 hold all); 0 also when memory runs out. */
+size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size);
+
 /* ---- The library -------------------------------------------------------------------------------------------- */
 
 /* The library, opened: its options, the devices, the cache. Everything else is opened from one. */
@@ -94,7 +100,8 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
 /* What was found where, as lines of "name: value" (driver, NVRTC, headers, compiler, cache); for what was not found,
-   the value is every place looked at. A line "warning: ..." when the cache has been used and cannot be written. */
+   the value is every place looked at. A line "warning: ..." when the cache has been used and cannot be written, and
+   "image key: ..." when the key of compiled kernels may not be used, so that none is kept. */
 const char *cugen_where(cugen *lib);
 
 /* A file held in memory: a config, a template or an include, so that an application can ship them inside itself. It is
@@ -628,7 +635,10 @@ typedef struct cugen_tune_result {
    - does not end in variant_timeout: its thread is left to itself until it does, and the library must stay loaded.
    That variant is remembered as failed, everything before it is kept, and tuning again goes on behind it. On the cpu
    device traps, deadlocks and writes just outside a buffer fail the variant only, and so does one that takes too long
-   but comes to a barrier or a block's end; an access far outside ends the process. */
+   but comes to a barrier or a block's end; an access far outside ends the process.
+
+   There is no jail in this process: on the cpu device a variant, a reference, a generator or a verify kernel can do whatever the
+   application can. A worker process has one (docs/design.md). */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
                       cugen_error *error);
 
@@ -639,6 +649,10 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; nothing is remembered. */
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);
+
+/* What kernels of the cpu device printed in the last cugen_kernel_run, or cugen_kernel_check (its first variant that printed, behind
+   its name): up to 2,040 bytes, with control and bidirectional characters escaped; "" when nothing. It lives until the next one. */
+const char *cugen_kernel_printed(const cugen_kernel *kernel);
 
 /* ---- Explaining: ceilings and occupancy --------------------------------------------------------------------------- */
 
@@ -722,6 +736,8 @@ typedef struct cugen_cache_counts {
   size_t sets, records, history;
   size_t images; /* compiled kernels */
   int64_t image_bytes;
+  size_t
+      foreign_images; /* of them, told by cugen_cache_verify: compiled by another user, or by nobody known. They are not used */
 } cugen_cache_counts;
 
 /* *out lives until the next call. filter (may be NULL): its first three. Where there is no database, none is made. */
@@ -735,8 +751,8 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                        cugen_error *error);
 
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong;
-   *wrong (may be NULL) then has a line for each thing, and lives until the next call. CUGEN_ERROR_MISSING: there is no
-   database. */
+   *wrong (may be NULL) then has a line for each thing, and lives until the next call; where nothing is, a line for each foreign
+   image, or NULL. CUGEN_ERROR_MISSING: there is no database. */
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
 /* Wisdom: records as text, a line each, to be carried to another cache; docs/cache.md describes the format. Writes
@@ -754,11 +770,21 @@ typedef struct cugen_cache_merged {
   size_t known;   /* were there already */
 } cugen_cache_merged;
 
-/* Merges a wisdom file into the cache: all of it, or on any failure nothing. CUGEN_ERROR_CACHE: something in it cannot
+/* How far an import is. */
+typedef struct cugen_import_progress {
+  size_t read, merged; /* records */
+  size_t records;      /* in the file, as it says itself; 0: it does not say */
+} cugen_import_progress;
+/* Called in between, from the importing thread. Not 0: stop. */
+typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void *context);
+
+/* Merges a wisdom file into the cache: all of it, or on any failure nothing. progress may be NULL; asked to stop, it is
+   CUGEN_ERROR_INTERRUPTED: while the file is read nothing is imported, later the next who opens the cache merges the rest. CUGEN_ERROR_CACHE: something in it cannot
    be vouched for; the message names file and line. CUGEN_ERROR_IO: the cache can only be read, or the file cannot; CUGEN_ERROR_MISSING: there is no such file. Of
    two records of one kernel one that was seen to go wrong is taken (a wrong result, out of bounds, a trap), else the
    fastest right one; of two kernels with one variant's name the one measured later. */
-int cugen_cache_import(cugen *lib, const char *path, cugen_cache_merged *out, cugen_error *error);
+int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
+                       cugen_cache_merged *out, cugen_error *error);
 
 /* A record, and how it stands to the kernel as it is now. */
 typedef struct cugen_stored_record {
@@ -879,7 +905,8 @@ typedef struct cugen_plan_info {
    It must be a valid variant here, and its record of the source as it is now, else that problem's next best is taken.
    Failing all that, the default (CUGEN_PLAN_DEFAULT): untuned use is no error but with CUGEN_PLAN_TUNED_ONLY. Compiles
    it, or takes the image from the cache, where it is kept. CUGEN_ERROR_USAGE: the context is of another device, or one
-   was given and the kernel is for the cpu device. */
+   was given and the kernel is for the cpu device.
+   On the cpu device the kernel is code of this process, without a jail: it can do whatever the application can. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);

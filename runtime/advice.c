@@ -155,7 +155,14 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
   text_free(&places);
 }
 
+/* A diagnostic quotes names and lines of the source, of any length. */
+enum { LINE_MOST = 1000 };
+
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
+  if (length > LINE_MOST) {
+    length = LINE_MOST;
+    while (length && ((unsigned char)line[length] & 0xc0) == 0x80) length--; /* a character stays whole */
+  }
   struct diagnostic d = {.line = 0};
   int number = -1;
   if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))

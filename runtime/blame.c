@@ -70,23 +70,6 @@ static bool has_word(const char *at, const char *end, const char *word) {
   return false;
 }
 
-/* Past a comment or literal; `at` itself where none begins. */
-static const char *skip_opaque(const char *at) {
-  if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
-  if (at[0] == '/' && at[1] == '*') {
-    const char *end = strstr(at + 2, "*/");
-    return end ? end + 2 : at + strlen(at);
-  }
-  if (*at != '"' && *at != '\'') return at;
-  for (const char *end = at + 1; *end && *end != '\n'; end++) {
-    if (*end == '\\' && end[1])
-      end++;
-    else if (*end == *at)
-      return end + 1;
-  }
-  return at + 1;
-}
-
 /* The directive at o->at, and the lines that it goes on over. Each branch of an #if begins with what that began with. */
 static void skip_directive(struct outline *o) {
   const char *word = skip_blanks(o->at + 1);
@@ -163,7 +146,7 @@ bool blame_function(const char *source, const char *path, int line, struct blame
   struct outline o = {.at = source, .place = {.line = 1}};
   bool line_start = true;
   while (*o.at) {
-    const char *past = skip_opaque(o.at);
+    const char *past = text_skip_opaque(o.at);
     if (*o.at == '#' && line_start) {
       skip_directive(&o);
       continue;
@@ -202,7 +185,7 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
   struct place place = {.line = 1};
   int count = 0;
   for (const char *at = source; length && *at;) {
-    const char *past = skip_opaque(at);
+    const char *past = text_skip_opaque(at);
     if (past == at && !strncmp(at, mark, sizeof mark - 1) && declares(at, name, length))
       text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length, place.path ? place.path : "", place.line);
     if (*at == '#') read_line(at, &place);

@@ -1,4 +1,4 @@
-/* Storing records, storing and loading images; see cache.h, and docs/cache.md for what is durable when. */
+/* Storing records; see cache.h, and docs/cache.md for what is durable when. */
 #include "cache.h"
 
 #include <math.h>
@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "cache_tables.h"
-#include "plan.h"
 
 /* ---- Transactions -------------------------------------------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ bool cache_step(struct cache *cache, enum cache_statement which) {
 int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
   if (good && cache_step(cache, COMMIT)) return CUGEN_OK;
   int status = cache_error(cache, doing, err);
-  if (!sqlite3_get_autocommit(cache->db)) cache_sql(cache->db, "ROLLBACK");
+  if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   return status;
 }
 
@@ -46,14 +45,20 @@ bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
    waited for outlives this process, and the next that is waited for makes it safe from a power cut, too. */
 static const double most_unsafe = 0.2;
 
-static void hurry(struct cache *cache) {
+void cache_hurry(struct cache *cache) {
+  if (cache->patience == CACHE_BUSY_SECONDS) cache->patience = CACHE_STORE_SECONDS;
   cache->hurry = cache->log && clock_seconds() - cache->synced < most_unsafe;
 }
 
-static void hurried(struct cache *cache, int status) {
+void cache_hurried(struct cache *cache, int status) {
   if (status == CUGEN_OK) cache->unsynced = cache->hurry;
   if (status == CUGEN_OK && !cache->hurry) cache->synced = clock_seconds();
   cache->hurry = false;
+  if (cache->patience == CACHE_STORE_SECONDS) cache->patience = CACHE_BUSY_SECONDS;
+}
+
+void cache_set_patience(struct cache *cache, double seconds) {
+  cache->patience = seconds;
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------------- */
@@ -145,118 +150,12 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
                 cugen_error *err) {
   sqlite3_stmt *const *statements = cache->statements;
   pthread_mutex_lock(&cache->lock);
-  hurry(cache);
+  cache_hurry(cache);
   bool good = cache_bind_key(statements[SPACE_ADD], key) && cache_bind_store(cache, key, record, true) &&
               cache_step(cache, BEGIN) && cache_step(cache, SPACE_ADD) && cache_step(cache, RECORD_SUPERSEDE) &&
               cache_step(cache, RECORD_ADD);
   int status = cache_finish(cache, good, "remember a measurement", err);
-  hurried(cache, status);
-  pthread_mutex_unlock(&cache->lock);
-  return status;
-}
-
-/* ---- Images -------------------------------------------------------------------------------------------------- */
-
-/* Where a compiled entry's resources stand in image_entry, from the column after the name on. */
-static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out) {
-  out->registers = sqlite3_column_int(statement, 1);
-  out->max_threads = sqlite3_column_int(statement, 2);
-  out->static_shared = sqlite3_column_int64(statement, 3);
-  out->local_bytes = sqlite3_column_int64(statement, 4);
-  out->spill_bytes = sqlite3_column_int64(statement, 5);
-  out->constant_bytes = sqlite3_column_int64(statement, 6);
-}
-
-static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resources *resources) {
-  const int64_t values[] = {resources->registers,   resources->max_threads, resources->static_shared,
-                            resources->local_bytes, resources->spill_bytes, resources->constant_bytes};
-  for (int i = 0; i < 6; i++)
-    if (sqlite3_bind_int64(statement, 4 + i, values[i]) != SQLITE_OK) return false;
-  return true;
-}
-
-/* The image itself. One whose content is not what was stored counts as not found: it can be compiled again, and
-   storing it then replaces the damaged one. False when memory ran out. */
-static bool read_image(sqlite3_stmt *statement, struct compiled *out, bool *found) {
-  const void *data = sqlite3_column_blob(statement, 3);
-  size_t length = data ? (size_t)sqlite3_column_bytes(statement, 3) : 0;
-  *found = strcmp(hash_bytes(data ? data : "", length).hex, cache_column_text(statement, 0)) == 0;
-  if (!*found) return true;
-  strncat(out->image_hash.hex, cache_column_text(statement, 1), sizeof out->image_hash.hex - 1);
-  out->log = strdup(cache_column_text(statement, 2));
-  out->image = malloc(length ? length : 1);
-  if (!out->log || !out->image) return false;
-  if (data) memcpy(out->image, data, length);
-  out->image_length = length;
-  return true;
-}
-
-static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
-  while (out->entry_count < KERNEL_MAX_ENTRIES && sqlite3_step(statement) == SQLITE_ROW) {
-    char *name = strdup(cache_column_text(statement, 0));
-    if (!name) return false;
-    read_resources(statement, &out->resources[out->entry_count]);
-    out->entries[out->entry_count++] = name;
-  }
-  return true;
-}
-
-static int load_image(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
-  sqlite3_stmt *image = cache->statements[IMAGE_LOAD], *entries = cache->statements[IMAGE_ENTRIES];
-  bool memory = true;
-  bool good = cache_bind_text(image, 1, key) && cache_bind_text(entries, 1, key);
-  if (good && sqlite3_step(image) == SQLITE_ROW) memory = read_image(image, out, found);
-  if (memory && *found) memory = read_entries(entries, out);
-  int codes = sqlite3_reset(image) | sqlite3_reset(entries);
-  if (!memory) return error_memory(err);
-  return good && codes == SQLITE_OK ? CUGEN_OK : cache_error(cache, "read a compiled kernel", err);
-}
-
-int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
-                    struct text *out, cugen_error *err) {
-  text_addf(out, "%s %s %s nvrtc %d", spec->source_hash.hex, arch, options, nvrtc_version);
-  plan_add_entries(spec, out);
-  return out->failed ? error_memory(err) : CUGEN_OK;
-}
-
-int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
-  *out = (struct compiled){0};
-  *found = false;
-  pthread_mutex_lock(&cache->lock);
-  int status = load_image(cache, key, out, found, err);
-  pthread_mutex_unlock(&cache->lock);
-  if (status != CUGEN_OK) {
-    compiled_free(out);
-    *out = (struct compiled){0};
-    *found = false;
-  }
-  return status;
-}
-
-static bool store_entries(struct cache *cache, const char *key, const struct compiled *compiled) {
-  sqlite3_stmt *statement = cache->statements[IMAGE_ENTRY_ADD];
-  for (size_t i = 0; i < compiled->entry_count; i++)
-    if (!cache_bind_text(statement, 1, key) || sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
-        !cache_bind_text(statement, 3, compiled->entries[i]) || !bind_resources(statement, &compiled->resources[i]) ||
-        !cache_step(cache, IMAGE_ENTRY_ADD))
-      return false;
-  return true;
-}
-
-int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
-  sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
-  pthread_mutex_lock(&cache->lock);
-  hurry(cache);
-  struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
-  bool good = cache_bind_text(drop, 1, key) && cache_bind_text(add, 1, key) &&
-              cache_bind_text(add, 2, checksum.hex) && cache_bind_text(add, 3, compiled->image_hash.hex) &&
-              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK && cache_bind_text(add, 5, compiled->log) &&
-              sqlite3_bind_blob64(add, 6, compiled->image, compiled->image_length, SQLITE_STATIC) == SQLITE_OK &&
-              cache_step(cache, BEGIN) && cache_step(cache, IMAGE_DROP) && cache_step(cache, IMAGE_ADD) &&
-              store_entries(cache, key, compiled);
-  int status = cache_finish(cache, good, "keep a compiled kernel", err);
-  hurried(cache, status);
-  sqlite3_clear_bindings(add); /* it pointed at the caller's memory */
+  cache_hurried(cache, status);
   pthread_mutex_unlock(&cache->lock);
   return status;
 }

@@ -100,6 +100,8 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
 void cache_sync(struct cache *cache);
+/* How long a transaction waits for another process, where that is to be other than usual. */
+void cache_set_patience(struct cache *cache, double seconds);
 
 /* The greatest rate remembered of a config on a device, whatever the options, for problems that hold this word (such as
    "dtype=f32"; "": all). *flops and *bytes are 0 when there is none. */
@@ -164,28 +166,53 @@ struct cache_merged {
   size_t worse;  /* are history themselves */
   size_t known;  /* were there */
 };
-/* All of them or, on a failure, none. In order of key and variant, each at most once. Of two records of one kernel one
-   that was seen to go wrong comes first (a wrong result, out of bounds, a trap), then a right one, the faster first, and
-   of the rest the later one; of two kernels the one that was measured later. */
-int cache_merge(struct cache *cache, const struct cache_entry *entries, size_t count, struct cache_merged *out,
-                cugen_error *err);
+/* Who watches an import; true: it is to stop. */
+struct cache_watch {
+  bool (*stop)(void *context, size_t read, size_t merged, size_t planned); /* NULL: nobody */
+  void *context;
+};
+
+/* An import: records are staged in a file of their own beside the cache, and when all are there, merged in short transactions. Up to
+   then a failure, a stop or a kill leaves nothing; from then on whoever opens the cache next merges what is left. Few
+   are merged in one transaction, without a file.
+   Of two records of one kernel one that was seen to go wrong comes first (a wrong result, out of bounds, a trap), then a right one,
+   the faster first, and of the rest the later one; of two kernels the one that was measured later. */
+struct cache_stage;
+enum { CACHE_STAGE_FEW = 200 };
+/* planned: so many will be added, at most. Waits for another import of this cache. */
+int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                     cugen_error *err);
+/* *twice: the line of the same variant and kernel that was added before; 0: there is none. */
+int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
+                    cugen_error *err);
+int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
+void cache_stage_close(struct cache_stage *stage);
 
 /* ---- Checking ---- */
 
 struct cache_checked {
-  size_t spaces, records, history, images;
+  size_t spaces, records, history, images,
+      foreign_images; /* foreign: of another user's key, or of none; of them no use is made */
   int64_t image_bytes;
 };
-/* Adds a line for each thing that is wrong to *wrong; the status is about the checking itself. */
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, cugen_error *err);
+/* Adds a line for each thing that is wrong to *wrong, and for each foreign image to *foreign; the status is about the checking
+   itself. */
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
+                 cugen_error *err);
 
 /* ---- Images ---- */
 
+/* A larger one is not kept: it is compiled anew each time. */
+#define CACHE_MAX_IMAGE ((size_t)64 << 20)
+
+/* Why none can be kept, and what to do, where the user's key may not be used; "". */
+const char *cache_image_warning(const struct cache *cache);
 /* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
-   frees with compiled_free. */
+   frees with compiled_free. One that this user has not compiled (the seal of all that is told of it says so) is not found. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
                     struct text *out, cugen_error *err);
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);
+/* Keeps it, in place of one that was there, where it is not too large and there is a key to seal it with; else it does nothing. */
 int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err);
 
 #endif

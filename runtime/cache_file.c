@@ -30,10 +30,9 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return error_set(
-        err, CUGEN_ERROR_IO,
-        "%s: cannot %s: another process has kept the cache locked for %d s; end it, or pass --cache FILE", path,
-        doing, CACHE_BUSY_SECONDS);
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: cannot %s: another process keeps the cache locked; end it, or pass --cache FILE", path,
+                     doing);
   case SQLITE_NOMEM: /* also where a damaged file asks for more than there can be */
     return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
                      doing);
@@ -99,11 +98,49 @@ static int size_of(const char *path, sqlite3_int64 *size) {
   return SQLITE_OK;
 }
 
+/* What a rollback journal ends with when its transaction was one of several files, the last of them named: SQLite would remove
+   that file, whatever it is, once it has rolled back (pager.c, readSuperJournal). No transaction of cugen's is. */
+static bool names_another_file(const char *journal) {
+  static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+  unsigned char end[sizeof magic];
+  int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat info;
+  bool names = fd >= 0 && fstat(fd, &info) == 0 && info.st_size >= (off_t)sizeof magic &&
+               pread(fd, end, sizeof end, info.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
+               memcmp(end, magic, sizeof magic) == 0;
+  if (fd >= 0) close(fd);
+  return names;
+}
+
+/* A link or a pipe would be opened in the place of a log. */
+static int check_beside(const char *path, cugen_error *err) {
+  enum { JOURNALS = 2 };
+  static const char *const suffixes[] = {"-journal", "-import-journal", "-wal", "-shm", "-import-wal", "-import-shm"};
+  struct text name = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; !status && i < sizeof suffixes / sizeof *suffixes; i++) {
+    struct stat info;
+    text_clear(&name);
+    text_addf(&name, "%s%s", path, suffixes[i]);
+    if (name.failed)
+      status = error_memory(err);
+    else if (lstat(text_get(&name), &info) == 0 && !S_ISREG(info.st_mode))
+      status = error_set(err, CUGEN_ERROR_CACHE, "%s: is not a file, and no log of a cugen cache; " WAY_OUT,
+                         text_get(&name));
+    else if (i < JOURNALS && names_another_file(text_get(&name)))
+      status = error_set(err, CUGEN_ERROR_CACHE, "%s: names another file, and so is no journal of cugen's; " WAY_OUT,
+                         text_get(&name));
+  }
+  text_free(&name);
+  return status;
+}
+
 /* Through SQLite's file layer, which knows about POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   struct stat info;
+  int beside = check_beside(path, err);
   *fresh = file_missing(path);
-  if (*fresh) return CUGEN_OK;
+  if (beside || *fresh) return beside;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
     return error_set(err, CUGEN_ERROR_IO,
                      "%s: is a device or a pipe, and a cache is a file; pass --cache FILE, or none", path);

@@ -35,6 +35,7 @@ bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
       cache_record_free(out);
       return false;
     }
+  if (!cache_is_plausible_time(out->measured_at)) out->measured_at = 0;
   return true;
 }
 

@@ -113,11 +113,12 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_sp
   "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ") AND (?4 IS NULL OR origin = ?4 OR "     \
   "(origin = '' AND ?5))"
 
-/* An image is made for a source; what was remembered before format 2 does not say which was its own. */
+/* An image is made for a source; what was remembered before format 2 does not say which was its own. Each list is made once, not for
+   each image. */
 #define IMAGES_UNWANTED                                                                                              \
-  "NOT EXISTS (SELECT 1 FROM record r JOIN space s ON s.id = r.space_id WHERE r.superseded = 0 AND "                 \
-  "(r.source_hash = substr(main.image.key, 1, 32) OR "                                                               \
-  "(r.source_hash = '' AND instr(main.image.key, ' ' || s.options || ' nvrtc '))))"
+  "substr(main.image.key, 1, 32) NOT IN (SELECT source_hash FROM record WHERE superseded = 0) AND "                  \
+  "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM record r JOIN space s ON s.id = r.space_id WHERE "      \
+  "r.superseded = 0 AND r.source_hash = '') o WHERE instr(main.image.key, ' ' || o.options || ' nvrtc '))"
 
 static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter, int64_t space) {
   return statement && sqlite3_bind_int64(statement, 1, space) == SQLITE_OK &&
@@ -191,7 +192,7 @@ static int remove_meant(struct cache *cache, const struct cache_filter *filter, 
   int status = list_spaces(cache, &spaces, err);
   bool good = !status && remove_all(cache, filter, &spaces, out);
   if (!status && (really || !good)) status = cache_finish(cache, good, doing, err);
-  if (!sqlite3_get_autocommit(cache->db)) cache_sql(cache->db, "ROLLBACK");
+  if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   cache_spaces_free(spaces.data, spaces.count);
   if (really && !status) shrink(cache);
   return status;

@@ -1,4 +1,4 @@
-/* Merging records that were measured elsewhere into the cache; see cache_merge in cache.h. */
+/* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next in cache_tables.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,135 +44,113 @@ static bool goes_first(const struct cache_record *new, const struct cache_record
   return new->seconds < old->seconds;
 }
 
-/* ---- One set of records ---------------------------------------------------------------------------------------- */
+/* ---- What the cache holds of the variant ----------------------------------------------------------------------- */
 
-static const char held_sql[] =
-    "SELECT %s, superseded, origin <> '' FROM record WHERE space_id = (SELECT id FROM space WHERE "
-    "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY variant, id";
-static const char history_sql[] = "INSERT INTO record (space_id, superseded, %s) VALUES ((SELECT id FROM space WHERE "
-                                  "device = ?1 AND config = ?2 AND "
-                                  "problem = ?3 AND options = ?4), 1, %v)";
-
-/* What the cache holds of a set, by variant. */
-struct held {
-  struct held_record {
-    struct cache_record record;
-    bool current;
-  } * data;
-  size_t count, capacity, at; /* at: entries come in the same order */
+/* Each reads no more than the records that it is about: there may be a million of one variant, of as many kernels. */
+static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
+    [MERGE_SAME] = "SELECT %s, superseded FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 ORDER BY id",
+    [MERGE_UNKNOWN] = "SELECT %s FROM record WHERE space_id = ?1 AND variant = ?2 AND superseded = 0 AND origin = ''",
+    [MERGE_RETIRE_SAME] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 AND "
+                          "+superseded = 0",
+    [MERGE_RETIRE_ORIGIN] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND "
+                            "superseded = 0 AND origin = ?3",
+    [MERGE_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (?1, ?2, ?3, %v)",
+    [MERGE_SPACE] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
 };
 
-static void held_free(struct held *held) {
-  for (size_t i = 0; i < held->count; i++) cache_record_free(&held->data[i].record);
-  free(held->data);
-  *held = (struct held){0};
+/* Those of the entry's own kernel: whether it is one of them; the one that is current into *current. */
+static bool find_same(struct cache_merge *merge, const struct cache_entry *entry, struct cache_record *current,
+                      bool *known) {
+  sqlite3_stmt *statement = merge->statements[MERGE_SAME];
+  while (!*known && sqlite3_step(statement) == SQLITE_ROW) {
+    struct cache_record held;
+    if (!cache_read_record(statement, &held)) return !(merge->no_memory = true);
+    *known = same_record(&held, &entry->record);
+    if (sqlite3_column_int(statement, CACHE_COLUMNS) == 0) {
+      cache_record_free(current);
+      *current = held;
+    } else {
+      cache_record_free(&held);
+    }
+  }
+  return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-static bool add_held(struct held *held, sqlite3_stmt *row) {
-  if (held->count == held->capacity) {
-    size_t capacity = 2 * held->capacity + 64;
-    struct held_record *data = realloc(held->data, capacity * sizeof *data);
-    if (!data) return false;
-    held->data = data;
-    held->capacity = capacity;
+static bool find_unknown(struct cache_merge *merge, struct cache_record *current) {
+  sqlite3_stmt *statement = merge->statements[MERGE_UNKNOWN];
+  if (sqlite3_step(statement) == SQLITE_ROW && !cache_read_record(statement, current))
+    return !(merge->no_memory = true);
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+static bool bind_three(struct cache_merge *merge, enum cache_merge_statement which, const char *variant,
+                       const char *third) {
+  sqlite3_stmt *statement = merge->statements[which];
+  return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK && cache_bind_text(statement, 2, variant) &&
+         (!third || cache_bind_text(statement, 3, third));
+}
+
+static bool run(struct cache_merge *merge, enum cache_merge_statement which) {
+  sqlite3_step(merge->statements[which]);
+  return sqlite3_reset(merge->statements[which]) == SQLITE_OK;
+}
+
+/* ---- One record ------------------------------------------------------------------------------------------------- */
+
+static bool retire(struct cache_merge *merge, const struct cache_entry *entry) {
+  const char *variant = entry->record.variant;
+  return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) && run(merge, MERGE_RETIRE_SAME) &&
+         bind_three(merge, MERGE_RETIRE_ORIGIN, variant, entry->key.origin ? entry->key.origin : "") &&
+         run(merge, MERGE_RETIRE_ORIGIN);
+}
+
+static bool add(struct cache_merge *merge, const struct cache_entry *entry, bool history) {
+  sqlite3_stmt *statement = merge->statements[MERGE_ADD];
+  return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK &&
+         sqlite3_bind_int(statement, 2, history) == SQLITE_OK &&
+         cache_bind_text(statement, 3, history ? "" : entry->key.origin) &&
+         cache_bind_record(statement, &entry->record) && run(merge, MERGE_ADD);
+}
+
+/* The new record is compared with the current one of its kernel, else with one of a config file that nobody knows, as its own is.
+   Others stay beside it. */
+static bool merge_entry(struct cache_merge *merge, const struct cache_entry *entry) {
+  struct cache_record current = {0};
+  bool known = false, good = bind_three(merge, MERGE_SAME, entry->record.variant, entry->record.hash.hex) &&
+                             find_same(merge, entry, &current, &known);
+  if (good && !known && !current.variant && !entry->key.origin)
+    good = bind_three(merge, MERGE_UNKNOWN, entry->record.variant, NULL) && find_unknown(merge, &current);
+  bool any = current.variant, first = !any || goes_first(&entry->record, &current);
+  cache_record_free(&current);
+  if (!good) return false;
+  ++*(known ? &merge->out->known : !any ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);
+  if (known) return true;
+  if (first && (any || entry->key.origin) && !retire(merge, entry)) return false;
+  return add(merge, entry, !first);
+}
+
+static bool find_space(struct cache_merge *merge, const struct cache_key *key) {
+  struct cache *cache = merge->cache;
+  sqlite3_stmt *statement = merge->statements[MERGE_SPACE];
+  if (!cache_bind_key(cache->statements[SPACE_ADD], key) || !cache_step(cache, SPACE_ADD)) return false;
+  bool found = cache_bind_key(statement, key) && sqlite3_step(statement) == SQLITE_ROW;
+  merge->space = found ? sqlite3_column_int64(statement, 0) : 0;
+  return sqlite3_reset(statement) == SQLITE_OK && found;
+}
+
+bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry) {
+  return (merge->space || find_space(merge, &entry->key)) && merge_entry(merge, entry);
+}
+
+bool cache_merge_prepare(struct cache_merge *merge) {
+  merge->space = 0;
+  for (int i = 0; i < CACHE_MERGE_STATEMENTS; i++) {
+    if (!merge->statements[i]) merge->statements[i] = cache_query(merge->cache, merge_sql[i]);
+    if (!merge->statements[i]) return false;
   }
-  struct held_record *next = &held->data[held->count];
-  next->current = sqlite3_column_int(row, CACHE_COLUMNS) == 0;
-  if (!cache_read_record(row, &next->record)) return false;
-  next->record.elsewhere = sqlite3_column_int(row, CACHE_COLUMNS + 1) != 0;
-  held->count++;
   return true;
 }
 
-struct merge {
-  struct cache *cache;
-  struct cache_merged *out;
-  sqlite3_stmt *held_statement, *history_statement;
-  struct held held;
-  bool memory; /* false: it ran out */
-};
-
-static bool load_held(struct merge *merge, const struct cache_key *key) {
-  sqlite3_stmt *statement = merge->held_statement;
-  held_free(&merge->held);
-  if (!cache_bind_key(statement, key)) return false;
-  while (merge->memory && sqlite3_step(statement) == SQLITE_ROW) merge->memory = add_held(&merge->held, statement);
-  return sqlite3_reset(statement) == SQLITE_OK && merge->memory;
-}
-
-static bool add_history(struct merge *merge, const struct cache_entry *entry) {
-  sqlite3_stmt *statement = merge->history_statement;
-  bool good = cache_bind_key(statement, &entry->key) && cache_bind_record(statement, &entry->record) &&
-              sqlite3_step(statement) == SQLITE_DONE;
-  return sqlite3_reset(statement) == SQLITE_OK && good;
-}
-
-static bool add_current(struct merge *merge, const struct cache_entry *entry) {
-  struct cache *cache = merge->cache;
-  return cache_bind_store(cache, &entry->key, &entry->record, !entry->key.origin) &&
-         cache_step(cache, RECORD_SUPERSEDE) && cache_step(cache, RECORD_ADD);
-}
-
-/* What the new record is compared with: the current one of the same kernel, else one of a config file that nobody knows, as its own
-   is. Others stay beside it. */
-static bool meets(const struct held_record *held, const struct cache_entry *entry) {
-  if (!held->current) return false;
-  bool unknown = !held->record.elsewhere && !entry->key.origin;
-  return unknown || strcmp(held->record.hash.hex, entry->record.hash.hex) == 0;
-}
-
-static bool merge_entry(struct merge *merge, const struct cache_entry *entry) {
-  struct held *held = &merge->held;
-  const struct cache_record *current = NULL;
-  const char *variant = entry->record.variant;
-  while (held->at < held->count && strcmp(held->data[held->at].record.variant, variant) < 0) held->at++;
-  for (size_t i = held->at; i < held->count && strcmp(held->data[i].record.variant, variant) == 0; i++) {
-    if (same_record(&held->data[i].record, &entry->record)) return merge->out->known++, true;
-    if (!meets(&held->data[i], entry)) continue;
-    if (!current || strcmp(held->data[i].record.hash.hex, entry->record.hash.hex) == 0)
-      current = &held->data[i].record;
-  }
-  bool first = !current || goes_first(&entry->record, current);
-  ++*(!current ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);
-  return first ? add_current(merge, entry) : add_history(merge, entry);
-}
-
-/* ---- All of them ------------------------------------------------------------------------------------------------ */
-
-static bool same_key(const struct cache_key *a, const struct cache_key *b) {
-  return strcmp(a->device, b->device) == 0 && strcmp(a->config, b->config) == 0 &&
-         strcmp(a->problem, b->problem) == 0 && strcmp(a->options, b->options) == 0;
-}
-
-static bool begin_set(struct merge *merge, const struct cache_key *key) {
-  struct cache *cache = merge->cache;
-  return cache_bind_key(cache->statements[SPACE_ADD], key) && cache_step(cache, SPACE_ADD) && load_held(merge, key);
-}
-
-static bool merge_all(struct merge *merge, const struct cache_entry *entries, size_t count) {
-  bool good = true;
-  for (size_t i = 0; i < count && good; i++) {
-    if (i == 0 || !same_key(&entries[i].key, &entries[i - 1].key)) good = begin_set(merge, &entries[i].key);
-    good = good && merge_entry(merge, &entries[i]);
-  }
-  return good;
-}
-
-int cache_merge(struct cache *cache, const struct cache_entry *entries, size_t count, struct cache_merged *out,
-                cugen_error *err) {
-  *out = (struct cache_merged){0};
-  struct merge merge = {.cache = cache, .out = out, .memory = true};
-  pthread_mutex_lock(&cache->lock);
-  /* Nothing after a call that failed: what SQLite says of it would be gone. */
-  bool good = cache_step(cache, BEGIN);
-  if (good) good = (merge.held_statement = cache_query(cache, held_sql)) != NULL;
-  if (good) good = (merge.history_statement = cache_query(cache, history_sql)) != NULL;
-  good = good && merge_all(&merge, entries, count);
-  int status = cache_finish(cache, good, "merge records", err);
-  sqlite3_finalize(merge.held_statement);
-  sqlite3_finalize(merge.history_statement);
-  pthread_mutex_unlock(&cache->lock);
-  held_free(&merge.held);
-  if (status) *out = (struct cache_merged){0};
-  return merge.memory || !status ? status : error_memory(err);
+void cache_merge_end(struct cache_merge *merge) {
+  for (int i = 0; i < CACHE_MERGE_STATEMENTS; i++) sqlite3_finalize(merge->statements[i]);
 }

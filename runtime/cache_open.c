@@ -1,10 +1,45 @@
 /* Opening a cache: a file that can be written, one that can only be read, or memory; see cache_tables.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/system.h"
 #include "cache_tables.h"
+
+/* Tries every millisecond or two: an import pauses for three after each of its transactions, and SQLite's own waiting would sleep
+   through that. */
+static int wait_for_others(void *context, int tries) {
+  struct cache *cache = context;
+  const double now = clock_seconds();
+  if (tries == 0) cache->busy_since = now;
+  if (now - cache->busy_since > cache->patience) return 0;
+  const struct timespec pause = {0, 1000000 + 100000 * (tries % 10)};
+  nanosleep(&pause, NULL);
+  return 1;
+}
+
+/* The file may come from a stranger: nothing in its schema is to run, its pages are not to be trusted, and no value is larger
+   than what cugen stores. */
+static bool harden(sqlite3 *db) {
+  static const int switches[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_FKEY, 1}};
+  static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, 2 * (int)CACHE_MAX_IMAGE + (16 << 20)},
+                                  {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                                  {SQLITE_LIMIT_ATTACHED, 1},
+                                  {SQLITE_LIMIT_WORKER_THREADS, 0},
+                                  {SQLITE_LIMIT_EXPR_DEPTH, 100},
+                                  {SQLITE_LIMIT_COLUMN, 200}};
+  bool good = true;
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+    good = good && sqlite3_db_config(db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) sqlite3_limit(db, limits[i][0], limits[i][1]);
+  return good && cache_sql(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
+}
 
 static int open_database(struct cache *cache, const char *name, cugen_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -12,12 +47,16 @@ static int open_database(struct cache *cache, const char *name, cugen_error *err
   if (sqlite3_open_v2(name, &cache->db, flags, NULL) != SQLITE_OK)
     return cache->db ? cache_error(cache, "open", err) : error_memory(err);
   sqlite3_extended_result_codes(cache->db, 0);
-  sqlite3_busy_timeout(cache->db, CACHE_BUSY_SECONDS * 1000);
-  /* The file may come from a stranger: nothing in its schema is to run, and its pages are not to be trusted. */
-  if (!cache_sql(cache->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
-                            "PRAGMA foreign_keys = ON"))
-    return cache_error(cache, "open", err);
-  return CUGEN_OK;
+  sqlite3_busy_handler(cache->db, wait_for_others, cache);
+  return harden(cache->db) ? CUGEN_OK : cache_error(cache, "open", err);
+}
+
+/* What is refused is not changed either, not even by taking in its write-ahead log. */
+static int check_schema(struct cache *cache, const char *schema, cugen_error *err) {
+  int status = cache_check_schema(cache->db, schema, text_get(&cache->path), err);
+  if (status && cache_has_log(text_get(&cache->path)))
+    sqlite3_db_config(cache->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  return status;
 }
 
 /* EXTRA: a commit is on the disk when it returns, with the folder entry of a rollback journal's removal too
@@ -33,9 +72,11 @@ static bool set_journal(sqlite3 *db, bool network) {
 static int open_file(struct cache *cache, const char *folder, cugen_error *err) {
   bool network = cache_on_network(folder);
   int status = open_database(cache, text_get(&cache->path), err);
+  if (!status) status = check_schema(cache, "main", err);
   if (status != CUGEN_OK) return status;
   if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
   if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
+  cache->in_file = true;
   cache->checked = false;
   cache->log_wanted = !network;
   if (!cache_is_current(cache->db) && !(cache_before_writing(cache) && cache_migrate(cache->db)))
@@ -103,7 +144,8 @@ static int open_read_only(struct cache *cache, cugen_error *err) {
   if (!attach(cache->db, path, "?mode=ro") &&
       (cache_has_log(path) || !attach(cache->db, path, "?mode=ro&immutable=1")))
     return cache_error(cache, "read", err);
-  status = cache_check_tables(cache->db, "disk", path, err);
+  status = check_schema(cache, "disk", err);
+  if (!status) status = cache_check_tables(cache->db, "disk", path, err);
   if (status != CUGEN_OK) return status;
   if (!cache_make_tables(cache->db) || !cache_copy_disk(cache->db)) return cache_error(cache, "read", err);
   return cache_prepare(cache, true, err);
@@ -125,6 +167,7 @@ static int open_path(struct cache *cache, struct text *warning, cugen_error *err
                 path, strerror(why));
     status = !why ? open_file(cache, text_get(&folder), err)
                   : (fresh ? open_memory(cache, err) : open_read_only(cache, err));
+    if (!status && !(why && fresh)) cache_stage_resume(cache, fresh);
   }
   text_free(&folder);
   return status;
@@ -137,11 +180,13 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   pthread_mutex_init(&cache->lock, NULL);
   cache->checked = true; /* of memory; open_file knows better */
   cache->waits = true;
+  cache->patience = CACHE_BUSY_SECONDS;
   bool memory = !path || !*path || strcmp(path, "none") == 0;
   text_add(&cache->path, memory ? "none" : path);
   int status = cache->path.failed ? error_memory(err)
                : memory           ? open_memory(cache, err)
                                   : open_path(cache, warning, err);
+  if (status == CUGEN_OK) cache_seal(cache, memory);
   if (status == CUGEN_OK)
     *out = cache;
   else
@@ -164,6 +209,8 @@ void cache_close(struct cache *cache) {
   pthread_mutex_destroy(&cache->lock);
   text_free(&cache->path);
   text_free(&cache->refusal);
+  text_free(&cache->unsealed);
+  seal_forget(&cache->seal);
   free(cache);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "cache_tables.h"
 
 void *cache_place_of(struct cache_record *record, int column) {
@@ -12,6 +13,11 @@ bool cache_has_control(const char *text, const char *allowed) {
   for (; *text; text++)
     if (((unsigned char)*text < ' ' || *text == 127) && !strchr(allowed, *text)) return true;
   return false;
+}
+
+bool cache_is_plausible_time(int64_t time) {
+  enum { EARLIEST = 1577836800 /* 2020-01-01 */, DAY = 86400 };
+  return time >= EARLIEST && time <= clock_unix() + DAY;
 }
 
 static const char *real_wrong(const struct cache_column *column, double value, bool right) {
@@ -44,6 +50,9 @@ const char *cache_record_wrong(struct cache_record *record, const char **name) {
     *name = cache_columns[i].name;
     if (wrong) return wrong;
   }
+  *name = "measured_at";
+  if (!cache_is_plausible_time(record->measured_at))
+    return "is out of range: before 2020, or more than a day ahead of this clock";
   *name = "variant";
   if (!*record->variant) return "is empty";
   *name = "seconds";

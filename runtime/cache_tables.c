@@ -90,6 +90,7 @@ bool cache_is_hash(const char *text) {
 static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
     [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
                    "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY id",
@@ -109,19 +110,25 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
         "(origin = " CACHE_ORIGIN_PLACE " OR (origin = '' AND ?7) OR hash = ?6) AND space_id = " SPACE_OF_KEY,
     [RECORD_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (" SPACE_OF_KEY
                    ", 0, " CACHE_ORIGIN_PLACE ", %v)",
-    [IMAGE_LOAD] = "SELECT checksum, hash, log, data FROM images WHERE key = ?1",
+    [IMAGE_LOAD] = "SELECT hash, log, data, seal FROM images WHERE key = ?1 AND " CACHE_IMAGE_FITS,
     [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
                       "FROM image_entries WHERE key = ?1 ORDER BY position",
     [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
-    [IMAGE_ADD] = "INSERT INTO image (key, checksum, hash, made_at, log, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [IMAGE_ENTRY_ADD] = "INSERT INTO image_entry (key, position, name, registers, max_threads, static_shared, "
-                        "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [IMAGE_ADD] =
+        "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [IMAGE_ENTRY_ADD] =
+        "INSERT OR REPLACE INTO image_entry (key, position, name, registers, max_threads, static_shared, "
+        "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 };
 
+#define SEAL_SQL    "seal BLOB NOT NULL DEFAULT x''"
 #define ORIGIN_SQL  "origin TEXT NOT NULL DEFAULT ''"
 #define CURRENT_SQL "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0;\n"
 #define FASTEST_SQL                                                                                                  \
   "CREATE INDEX IF NOT EXISTS record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0;\n"
+
+/* Of all records: without it whoever looks for a set's history, or removes a set, reads the whole table. */
+#define VARIANT_SQL "CREATE INDEX record_variant ON record (space_id, variant, hash);\n"
 
 /* "%t": the columns with their types. */
 static const char tables_sql[] =
@@ -130,9 +137,9 @@ static const char tables_sql[] =
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
     "CREATE TABLE record (\n"
     "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
-    "  %t) STRICT;\n" CURRENT_SQL FASTEST_SQL "CREATE TABLE image (\n"
+    "  %t) STRICT;\n" CURRENT_SQL FASTEST_SQL VARIANT_SQL "CREATE TABLE image (\n"
     "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
-    "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
+    "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL, " SEAL_SQL ") STRICT;\n"
     "CREATE TABLE image_entry (\n"
     "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
     "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
@@ -140,13 +147,15 @@ static const char tables_sql[] =
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n";
 
 /* What image look-ups read: the database itself, or with a read-only one behind (attached as disk) both. */
-static const char views_sql[] = "CREATE TEMP VIEW images AS SELECT * FROM main.image;"
-                                "CREATE TEMP VIEW image_entries AS SELECT * FROM main.image_entry";
-static const char views_with_disk_sql[] =
-    "CREATE TEMP VIEW images AS SELECT * FROM main.image UNION ALL "
-    "SELECT * FROM disk.image WHERE key NOT IN (SELECT key FROM main.image);"
-    "CREATE TEMP VIEW image_entries AS SELECT * FROM main.image_entry UNION ALL "
-    "SELECT * FROM disk.image_entry WHERE key NOT IN (SELECT key FROM main.image)";
+#define IMAGES(schema) "SELECT key, hash, log, data, seal FROM " schema ".image"
+#define ENTRIES(schema)                                                                                              \
+  "SELECT key, position, name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "     \
+  "FROM " schema ".image_entry"
+#define NOT_IN_MAIN " WHERE key NOT IN (SELECT key FROM main.image)"
+static const char views_sql[] =
+    "CREATE TEMP VIEW images AS " IMAGES("main") ";CREATE TEMP VIEW image_entries AS " ENTRIES("main");
+static const char views_with_disk_sql[] = "CREATE TEMP VIEW images AS " IMAGES("main") " UNION ALL " IMAGES("disk")
+    NOT_IN_MAIN ";CREATE TEMP VIEW image_entries AS " ENTRIES("main") " UNION ALL " ENTRIES("disk") NOT_IN_MAIN;
 
 /* ---- Making, checking, preparing ------------------------------------------------------------------------------- */
 
@@ -154,8 +163,7 @@ bool cache_sql(sqlite3 *db, const char *sql) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The first column of the first row. */
-static bool query_text(sqlite3 *db, const char *sql, struct text *out) {
+bool cache_query_text(sqlite3 *db, const char *sql, struct text *out) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
   const char *text = got ? (const char *)sqlite3_column_text(statement, 0) : NULL;
@@ -166,7 +174,7 @@ static bool query_text(sqlite3 *db, const char *sql, struct text *out) {
 
 static bool query_is(sqlite3 *db, const char *sql, const char *want) {
   struct text got = {0};
-  bool is = query_text(db, sql, &got) && !got.failed && strcmp(text_get(&got), want) == 0;
+  bool is = cache_query_text(db, sql, &got) && !got.failed && strcmp(text_get(&got), want) == 0;
   text_free(&got);
   return is;
 }
@@ -216,12 +224,16 @@ bool cache_is_logged(sqlite3 *db) {
   return query_is(db, "PRAGMA journal_mode = WAL", "wal");
 }
 
+void cache_write_tables(struct text *out) {
+  write_sql(tables_sql, CACHE_FORMAT_VERSION, out);
+}
+
 bool cache_make_tables(sqlite3 *db) {
   if (!is_empty(db)) return true;
   struct text sql = {0};
   text_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", CACHE_APPLICATION_ID,
             CACHE_FORMAT_VERSION);
-  write_sql(tables_sql, CACHE_FORMAT_VERSION, &sql);
+  cache_write_tables(&sql);
   bool made = !sql.failed && cache_sql(db, "BEGIN IMMEDIATE");
   if (made && is_empty(db)) made = cache_sql(db, text_get(&sql));
   made = made && cache_sql(db, "COMMIT");
@@ -250,15 +262,21 @@ static const char migrate_5_sql[] = "ALTER TABLE record ADD COLUMN compile_secon
                                     "ALTER TABLE record ADD COLUMN measure_seconds REAL DEFAULT 0;"
                                     "PRAGMA user_version = 6";
 
+/* Images of before have no seal. */
+static const char migrate_6_sql[] = VARIANT_SQL
+    "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";PRAGMA user_version = 7";
+
 #define COPY_SQL(origin)                                                                                             \
-  "INSERT INTO main.space SELECT * FROM disk.space;"                                                                 \
+  "INSERT INTO main.space (id, device, config, problem, options) "                                                   \
+  "SELECT id, device, config, problem, options FROM disk.space;"                                                     \
   "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
   "SELECT id, space_id, superseded, %o, " origin " FROM disk.record"
 static const char copy_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of format 5, before */
 
 /* From each format to the next. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
-    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql, [4] = migrate_4_sql, [5] = migrate_5_sql};
+    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql,
+    [4] = migrate_4_sql, [5] = migrate_5_sql, [6] = migrate_6_sql};
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -293,7 +311,7 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
     text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);
     if (sql.failed)
       status = error_memory(err);
-    else if (!query_text(db, text_get(&sql), &answer))
+    else if (!cache_query_text(db, text_get(&sql), &answer))
       status = cache_error_database(db, path, "read", err);
     else if (strcmp(text_get(&answer), "ok") != 0)
       status = cache_error_corrupt(path, text_get(&answer), err);
@@ -303,18 +321,33 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
   return status;
 }
 
-sqlite3_stmt *cache_query(struct cache *cache, const char *sql) {
+bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out) {
   struct text text = {0};
-  sqlite3_stmt *statement = NULL;
-  write_sql(sql, CACHE_FORMAT_VERSION, &text);
-  if (!text.failed && sqlite3_prepare_v2(cache->db, text_get(&text), -1, &statement, NULL)) statement = NULL;
+  write_sql(sql, format, &text);
+  *out = NULL;
+  if (!text.failed && sqlite3_prepare_v2(db, text_get(&text), -1, out, NULL)) *out = NULL;
   text_free(&text);
+  return *out != NULL;
+}
+
+bool cache_sql_on(sqlite3 *db, const char *sql) {
+  struct text text = {0};
+  write_sql(sql, CACHE_FORMAT_VERSION, &text);
+  bool good = !text.failed && cache_sql(db, text_get(&text));
+  text_free(&text);
+  return good;
+}
+
+sqlite3_stmt *cache_query(struct cache *cache, const char *sql) {
+  sqlite3_stmt *statement;
+  cache_prepare_on(cache->db, sql, CACHE_FORMAT_VERSION, &statement);
   return statement;
 }
 
 int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
   cache->schema = with_disk ? "disk" : "main";
-  if (!cache_sql(cache->db, with_disk ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);
+  bool both = with_disk && query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
+  if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);
   struct text sql = {0};
   int status = CUGEN_OK;
   for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {

@@ -1,5 +1,6 @@
 /* The inside of the cache, shared by its files: cache_tables.c has the tables and statements, cache_file.c says what
-   a file is and where it lies, cache_open.c opens, cache.c stores, cache_load.c loads. Only they include this. */
+   a file is and where it lies, cache_open.c opens, cache.c stores, cache_load.c loads, cache_image.c does both with
+   images, cache_schema.c says whether the tables are cugen's. Only they include this. */
 #ifndef RUNTIME_CACHE_TABLES_H
 #define RUNTIME_CACHE_TABLES_H
 
@@ -7,11 +8,14 @@
 #include <sqlite3.h>
 
 #include "cache.h"
+#include "seal.h"
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 6,          /* in its header at byte 60; any change of the tables raises it */
-  CACHE_BUSY_SECONDS = 5
+  CACHE_FORMAT_VERSION = 7,          /* in its header at byte 60; any change of the tables raises it */
+  /* How long a transaction waits for other processes: a user who asked for something, and what nobody may lose. */
+  CACHE_BUSY_SECONDS = 20,
+  CACHE_STORE_SECONDS = 600
 };
 
 /* ---- A record's columns ---- */
@@ -38,9 +42,13 @@ bool cache_is_hash(const char *text);
    bound where a statement asks for it. */
 #define CACHE_ORIGIN_PLACE "?60"
 enum { CACHE_ORIGIN = 60 };
+/* What is larger nobody stored; it is not even read. */
+#define CACHE_IMAGE_FITS "length(data) <= 67108864"
+_Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 enum cache_statement {
   BEGIN,
   COMMIT,
+  ROLLBACK, /* prepared: it must not fail for memory */
   SPACE_ADD,
   SPACE_LIST,
   SPACE_SHORTER, /* ?5 and ?6: between what the problem stands */
@@ -62,14 +70,19 @@ struct cache {
   pthread_mutex_t lock;
   const char *schema; /* where the file is: "main", or "disk" when it can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
-  bool checked;        /* what is in the tables may be added to; see cache_before_writing */
-  bool log_wanted;     /* the file has not been given its write-ahead log by this handle */
-  bool log;            /* it has one */
-  bool waits;          /* a commit waits for the disk */
-  bool hurry;          /* the next need not, see cache_store */
-  bool unsynced;       /* the last one did not */
-  double synced;       /* when one last did, by clock_seconds */
-  struct text refusal; /* why it may not, until cache_error has told */
+  bool checked;         /* what is in the tables may be added to; see cache_before_writing */
+  bool log_wanted;      /* the file has not been given its write-ahead log by this handle */
+  bool log;             /* it has one */
+  bool waits;           /* a commit waits for the disk */
+  bool hurry;           /* the next need not, see cache_store */
+  bool unsynced;        /* the last one did not */
+  double synced;        /* when one last did, by clock_seconds */
+  struct seal seal;     /* of images; see cache_image.c */
+  struct text unsealed; /* why there is none; "" */
+  bool in_file;         /* what is stored outlives this process */
+  double patience;      /* seconds that a transaction waits for other processes */
+  double busy_since;    /* by clock_seconds */
+  struct text refusal;  /* why it may not, until cache_error has told */
   int refusal_status;
 };
 
@@ -83,6 +96,10 @@ bool cache_is_current(sqlite3 *db);
 bool cache_is_logged(sqlite3 *db);
 /* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
 bool cache_migrate(sqlite3 *db);
+/* The statements that make the tables, as they are made now; the caller frees. */
+void cache_write_tables(struct text *out);
+/* The first column of the first row. */
+bool cache_query_text(sqlite3 *db, const char *sql, struct text *out);
 /* Copies what a read-only database attached as disk remembers, of whatever format. */
 bool cache_copy_disk(sqlite3 *db);
 /* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. Who only
@@ -93,6 +110,10 @@ int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err);
 
 /* Prepares a statement for one use, with its "%s"; NULL on failure. */
 sqlite3_stmt *cache_query(struct cache *cache, const char *sql);
+/* The same of another database, whose tables are of `format`; *out NULL on failure. */
+bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
+/* Runs statements on it, "%s" and so on put in. */
+bool cache_sql_on(sqlite3 *db, const char *sql);
 
 /* ---- cache_rules.c ---- */
 
@@ -100,11 +121,16 @@ void *cache_place_of(struct cache_record *record, int column);
 /* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
 #define CACHE_REASON_CONTROLS "\n\t"
 bool cache_has_control(const char *text, const char *allowed);
+/* From 2020 to tomorrow. What a database has besides is read as 0, so that it is later than nothing. */
+bool cache_is_plausible_time(int64_t time);
 /* The name of what is wrong in *name, and how; NULL: nothing. */
 const char *cache_record_wrong(struct cache_record *record, const char **name);
 
 /* ---- cache.c ---- */
 
+/* Around a transaction of whoever cannot wait for the disk each time, under the lock. */
+void cache_hurry(struct cache *cache);
+void cache_hurried(struct cache *cache, int status);
 /* Runs a statement that gives no rows. */
 bool cache_step(struct cache *cache, enum cache_statement which);
 /* Ends what BEGIN began: commits when good, else rolls back and sets the error. */
@@ -122,6 +148,51 @@ bool cache_bind_store(struct cache *cache, const struct cache_key *key, const st
 
 /* A record's columns stand first in the row. False: out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
+
+/* ---- cache_merge.c ---- */
+
+enum cache_merge_statement {
+  MERGE_SAME,
+  MERGE_UNKNOWN,
+  MERGE_RETIRE_SAME,
+  MERGE_RETIRE_ORIGIN,
+  MERGE_ADD,
+  MERGE_SPACE,
+  CACHE_MERGE_STATEMENTS
+};
+struct cache_merge {
+  struct cache *cache;
+  struct cache_merged *out;
+  sqlite3_stmt *statements[CACHE_MERGE_STATEMENTS];
+  int64_t space; /* of the entries to come; 0: not known */
+  bool no_memory;
+};
+/* To be called when a transaction has begun. */
+bool cache_merge_prepare(struct cache_merge *merge);
+bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry);
+void cache_merge_end(struct cache_merge *merge);
+
+/* ---- cache_stage.c ---- */
+
+/* Ends an import that was killed: what it had read whole is merged, else it is dropped. One that is alive is left alone. dropped: even what
+   is whole. */
+void cache_stage_resume(struct cache *cache, bool dropped);
+
+/* ---- cache_image.c ---- */
+
+/* Finds the key that the user has, if there is one; a cache in memory alone has its own. */
+void cache_seal(struct cache *cache, bool memory);
+enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
+/* Visits all, with whose each is and whether it is what was stored. */
+int cache_images_visit(struct cache *cache,
+                       void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
+                       void *context, cugen_error *err);
+
+/* ---- cache_schema.c ---- */
+
+/* CUGEN_ERROR_CACHE, with the way out, where the tables, columns, indices are others than cugen makes, in any format; or where there
+   is more: triggers, views, generated columns. Nothing of such a schema has been run by then. */
+int cache_check_schema(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 
 /* ---- cache_open.c ---- */
 

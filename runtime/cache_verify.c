@@ -8,16 +8,24 @@
 struct check {
   struct cache *cache;
   struct cache_checked *out;
-  struct text *wrong; /* a line for each thing */
+  struct text *wrong, *foreign; /* a line for each thing */
 };
+
+/* What a row says may have been written by anybody: nothing of it moves a terminal's cursor or looks like a line of its own. */
+static void end_line(struct text *lines, size_t from) {
+  for (size_t i = from; !lines->failed && i < lines->length; i++)
+    if ((unsigned char)lines->data[i] < ' ' || lines->data[i] == 127) lines->data[i] = '?';
+  text_add_char(lines, '\n');
+}
 
 static void add_line(struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
 static void add_line(struct check *check, const char *format, ...) {
+  size_t from = check->wrong->length;
   va_list args;
   va_start(args, format);
   text_vaddf(check->wrong, format, args);
   va_end(args);
-  text_add_char(check->wrong, '\n');
+  end_line(check->wrong, from);
 }
 
 /* Calls visit with each row of the statement; "%S" is the schema of the file. */
@@ -42,18 +50,6 @@ static void visit_integrity(struct check *check, sqlite3_stmt *row) {
 
 static void visit_reference(struct check *check, sqlite3_stmt *row) {
   add_line(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0), cache_column_text(row, 2));
-}
-
-static void visit_thing(struct check *check, sqlite3_stmt *row) {
-  add_line(check, "%s '%s' is not cugen's", cache_column_text(row, 0), cache_column_text(row, 1));
-}
-
-static void visit_column(struct check *check, sqlite3_stmt *row) {
-  const char *table = cache_column_text(row, 0), *name = cache_column_text(row, 1);
-  bool known = false;
-  for (int i = 0; i < CACHE_COLUMNS && strcmp(table, "record") == 0; i++)
-    known = known || strcmp(name, cache_columns[i].name) == 0;
-  if (!known) add_line(check, "column '%s' of table '%s' is not known to this cugen", name, table);
 }
 
 static void visit_missing_index(struct check *check, sqlite3_stmt *row) {
@@ -127,20 +123,28 @@ static void count_spaces(struct check *check, sqlite3_stmt *row) {
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
-static void visit_image(struct check *check, sqlite3_stmt *row) {
-  const void *data = sqlite3_column_blob(row, 2);
-  size_t length = data ? (size_t)sqlite3_column_bytes(row, 2) : 0;
+static void visit_image(void *context, const char *name, int64_t bytes, enum cache_image_state state) {
+  struct check *check = context;
   check->out->images++;
-  check->out->image_bytes += (int64_t)length;
-  if (strcmp(hash_bytes(data ? data : "", length).hex, cache_column_text(row, 1)) != 0)
-    add_line(check, "image '%s' is not what was stored; it will be compiled again when it is needed",
-             cache_column_text(row, 0));
-  int entries = sqlite3_column_int(row, 3);
-  if (entries < 1 || entries > KERNEL_MAX_ENTRIES)
-    add_line(check, "image '%s' has %d kernels", cache_column_text(row, 0), entries);
+  check->out->image_bytes += bytes;
+  check->out->foreign_images += state == CACHE_IMAGE_FOREIGN;
+  if (state == CACHE_IMAGE_FOREIGN) {
+    size_t from = check->foreign->length;
+    text_addf(check->foreign, "image '%s' is not sealed with this user's key", name);
+    end_line(check->foreign, from);
+  }
+  if (state == CACHE_IMAGE_CHANGED)
+    add_line(check, "image '%s' is not what was stored; it will be compiled again when it is needed", name);
+}
+
+static void visit_lone_entry(struct check *check, sqlite3_stmt *row) {
+  add_line(check, "image '%s' has %s kernels", cache_column_text(row, 0), cache_column_text(row, 1));
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------ */
+
+#define KERNELS "8"
+_Static_assert(KERNEL_MAX_ENTRIES == 8, "as above");
 
 static const struct {
   const char *sql;
@@ -148,18 +152,6 @@ static const struct {
 } checks[] = {
     {"PRAGMA %S.integrity_check(20)", visit_integrity},
     {"PRAGMA %S.foreign_key_check", visit_reference},
-    {"SELECT type, name FROM %S.sqlite_schema WHERE substr(name, 1, 7) <> 'sqlite_' AND name NOT IN ('space', "
-     "'record', 'record_current', 'record_fastest', 'image', 'image_entry')",
-     visit_thing},
-    {"SELECT s.name, c.name FROM %S.sqlite_schema s, pragma_table_info(s.name, '%S') c WHERE s.name IN "
-     "('space', 'record', 'image', 'image_entry') AND "
-     "s.name || '.' || c.name NOT IN ('space.id', 'space.device', 'space.config', 'space.problem', 'space.options', "
-     "'record.id', 'record.space_id', 'record.superseded', 'record.origin', 'image.id', 'image.key', "
-     "'image.checksum', 'image.hash', "
-     "'image.made_at', 'image.log', 'image.data', 'image_entry.key', 'image_entry.position', 'image_entry.name', "
-     "'image_entry.registers', 'image_entry.max_threads', 'image_entry.static_shared', 'image_entry.local_bytes', "
-     "'image_entry.spill_bytes', 'image_entry.constant_bytes')",
-     visit_column},
     {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM %S.sqlite_schema WHERE name = 'record_current' AND type = 'index')",
      visit_missing_index},
     {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, hash HAVING count(*) "
@@ -168,12 +160,14 @@ static const struct {
     {"SELECT count(*) FROM %S.space", count_spaces},
     {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},
     {"SELECT %s, id, superseded FROM main.record", visit_record},
-    {"SELECT key, checksum, data, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) FROM images i",
-     visit_image},
+    {"SELECT key, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) AS entries FROM images i "
+     "WHERE entries NOT BETWEEN 1 AND " KERNELS,
+     visit_lone_entry},
 };
 
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, cugen_error *err) {
-  struct check check = {cache, out, wrong};
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
+                 cugen_error *err) {
+  struct check check = {cache, out, wrong, foreign};
   int status = CUGEN_OK;
   *out = (struct cache_checked){0};
   pthread_mutex_lock(&cache->lock);
@@ -181,6 +175,7 @@ int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wr
     if (each_row(&check, checks[i].sql, checks[i].visit)) continue;
     status = cache_error(cache, "check", err);
   }
+  if (!status) status = cache_images_visit(cache, visit_image, &check, err);
   pthread_mutex_unlock(&cache->lock);
-  return status || !wrong->failed ? status : error_memory(err);
+  return status || !(wrong->failed || foreign->failed) ? status : error_memory(err);
 }

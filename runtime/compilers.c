@@ -19,7 +19,7 @@
 static const double start_limit = 60, last_words = 2, poll_interval = 0.02;
 
 struct child {
-  pid_t pid, thread; /* thread: which it serves */
+  pid_t pid, parent; /* a fork of the process that started it has the socket too, but no business with it */
   int socket;
   int compiles; /* it has carried out */
   struct child *next;
@@ -35,23 +35,28 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(err);
   (*out)->options = *options;
+  if (options->idle_seconds <= 0) (*out)->options.idle_seconds = COMPILER_IDLE_SECONDS;
   pthread_mutex_init(&(*out)->mutex, NULL);
   return CUGEN_OK;
 }
 
 static void child_end(struct child *child, struct text *how) {
   if (child->socket >= 0) close(child->socket);
-  if (child->pid > 0) process_end(child->pid, how);
+  if (child->pid > 0 && child->parent == getpid()) process_end(child->pid, how);
   free(child);
+}
+
+static void end_all(struct child *list) {
+  while (list) {
+    struct child *next = list->next;
+    child_end(list, NULL);
+    list = next;
+  }
 }
 
 void compilers_close(struct compilers *c) {
   if (!c) return;
-  while (c->idle) {
-    struct child *next = c->idle->next;
-    child_end(c->idle, NULL);
-    c->idle = next;
-  }
+  end_all(c->idle);
   pthread_mutex_destroy(&c->mutex);
   free(c);
 }
@@ -59,18 +64,19 @@ void compilers_close(struct compilers *c) {
 /* ---- A child ---- */
 
 /* Nothing comes before it is asked for: what can be read is the end of a process. */
-static bool has_gone(const struct child *child) {
+static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
-  return poll(&item, 1, 0) != 0;
+  return child->parent == getpid() && poll(&item, 1, 0) == 0;
 }
 
-/* This thread's idle child; NULL: there is none. Those whose threads have ended are buried on the way. */
+/* The child that was used last, so that those too many are idle until they end; NULL: there is none. What has ended is
+   buried on the way. */
 static struct child *take_idle(struct compilers *c) {
   struct child *found = NULL, *gone = NULL;
   pthread_mutex_lock(&c->mutex);
   for (struct child **at = &c->idle; *at;) {
     struct child *child = *at;
-    struct child **list = has_gone(child) ? &gone : child->thread == gettid() && !found ? &found : NULL;
+    struct child **list = !is_usable(child) ? &gone : found ? NULL : &found;
     if (!list) {
       at = &child->next;
       continue;
@@ -80,11 +86,7 @@ static struct child *take_idle(struct compilers *c) {
     *list = child;
   }
   pthread_mutex_unlock(&c->mutex);
-  while (gone) {
-    struct child *next = gone->next;
-    child_end(gone, NULL);
-    gone = next;
-  }
+  end_all(gone);
   return found;
 }
 
@@ -102,7 +104,8 @@ static void give_back(struct compilers *c, struct child *child) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
+/* ANSWER_UNASKED: it ended before it had the whole message. */
+enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
 /* Sends and waits. An error: no memory. */
 static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
@@ -110,6 +113,8 @@ static int ask(const struct child *child, enum message_type type, struct text *m
   cugen_error why;
   double end = clock_seconds() + timeout;
   int status = wire_send(child->socket, type, message, -1, &why);
+  *answer = ANSWER_UNASKED;
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   while (!status) {
     status = wire_receive(child->socket, poll_interval, &type, message, NULL, &why);
     if (status == CUGEN_ERROR_INTERRUPTED) {
@@ -149,7 +154,8 @@ static int start(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
   if (!child) return error_memory(err);
-  child->thread = gettid();
+  child->parent = getpid();
+  child->socket = -1;
   int status = process_spawn(argv, &child->pid, &child->socket, err);
   if (!status) status = wire_limit(child->socket, err);
   if (!status) status = greet(c, child, err);
@@ -170,6 +176,7 @@ static void put_request(const struct compilers *c, const struct compile_request 
   text_restart(out);
   put_optional(out, c->options.toolkit.toolkit);
   put_optional(out, c->options.toolkit.compiler);
+  wire_put_float(out, c->options.idle_seconds);
   wire_put_string(out, request->name);
   wire_put_string(out, request->source);
   put_optional(out, request->options);
@@ -205,6 +212,7 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
     status = (int)wire_get_int(&reader);
     status = error_set(err, status < CUGEN_OK ? status : CUGEN_ERROR_INTERNAL, "%s", wire_get_string(&reader));
     break;
+  case ANSWER_UNASKED:
   case ANSWER_GONE: return crashed(request, child, err);
   case ANSWER_LATE:
     child_end(child, NULL);
@@ -215,16 +223,29 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
   return status;
 }
 
+/* Of an idle child, else of a new one: an idle one may be about to end. */
+static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
+                   struct text *message, enum answer *answer, cugen_error *err) {
+  const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
+  int status = CUGEN_OK;
+  put_request(c, request, message);
+  if ((*child = take_idle(c))) {
+    status = ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+    if (status || *answer != ANSWER_UNASKED) return status;
+    child_end(*child, NULL);
+    *child = NULL;
+  }
+  status = start(c, child, err);
+  return status ? status : ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+}
+
 int compilers_compile(struct compilers *c, const struct compile_request *request, struct compiled *out,
                       cugen_error *err) {
-  const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
   struct text message = {0};
-  struct child *child = take_idle(c);
+  struct child *child = NULL;
   enum answer answer = ANSWER_GONE;
   *out = (struct compiled){0};
-  int status = child ? CUGEN_OK : start(c, &child, err);
-  put_request(c, request, &message);
-  if (!status) status = ask(child, MESSAGE_COMPILE, &message, limit, request->stop, &answer, err);
+  int status = ask_any(c, request, &child, &message, &answer, err);
   if (!status)
     status = end_compile(c, child, request, answer, &message, out, err);
   else if (child)
@@ -275,6 +296,9 @@ static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
   else if (!jail_enter(jail))
     status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s", strerror(errno));
   if (jail >= 0) close(jail);
+  /* A quoted name is looked for in the working folder, too. */
+  if (!status && *text_get(&toolkit->include) == '/' && chdir(text_get(&toolkit->include)))
+    status = error_set(err, CUGEN_ERROR_IO, "%s: %s", text_get(&toolkit->include), strerror(errno));
   text_free(&folder);
   return status;
 }
@@ -282,15 +306,18 @@ static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
 static int open_toolkit(const char *folder, const char *compiler, struct toolkit **toolkit, cugen_error *err) {
   const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
   if (*toolkit) return CUGEN_OK;
+  process_outlive_thread();
   limit_process();
   int status = toolkit_open(&options, toolkit, err);
   return status ? status : enter_jail(*toolkit, err);
 }
 
-int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, struct text *answer, cugen_error *err) {
+int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double *idle, struct text *answer,
+                    cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader);
   struct compile_request request = {.entries = entries};
+  *idle = wire_get_float(reader);
   request.name = wire_get_string(reader);
   request.source = wire_get_string(reader);
   request.options = wire_get_string(reader);

@@ -1,5 +1,6 @@
 /* Compiler processes: NVRTC in children of this process, so that a source that crashes it, or fills the memory, is a failed
-   compile and nothing else. Each child compiles one source at a time, and serves the thread that started it, with which it ends. */
+   compile and nothing else. Each child compiles one source at a time, for any thread. It ends when the process that started it
+   does, when it has nothing to do for a while, and when its compilers are closed. */
 #ifndef RUNTIME_COMPILERS_H
 #define RUNTIME_COMPILERS_H
 
@@ -11,12 +12,15 @@ struct compilers;
 enum {
   COMPILER_STACK_MB = 64,
   COMPILER_MEMORY_MB = 4096,
-  COMPILER_SECONDS = 600 /* where the request has no limit */
+  COMPILER_IMAGE_MB = 64,    /* of what it makes, each of image and PTX */
+  COMPILER_SECONDS = 600,    /* where the request has no limit */
+  COMPILER_IDLE_SECONDS = 60 /* without a request it ends: it holds some 70 MB */
 };
 
 struct compilers_options {
   const char *program; /* started as: program worker; borrowed, as are the toolkit's strings */
   struct toolkit_options toolkit;
+  double idle_seconds; /* after which a child ends; 0: COMPILER_IDLE_SECONDS */
 };
 
 /* No process is started yet. */
@@ -30,7 +34,8 @@ int compilers_compile(struct compilers *compilers, const struct compile_request 
                       cugen_error *err);
 
 /* The child's side: carries out MESSAGE_COMPILE and writes the answer's payload. *toolkit is opened at the first, under the
-   limits above, which hold for the process from then on. */
-int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, struct text *answer, cugen_error *err);
+   limits above, which hold for the process from then on. *idle: how many seconds it shall wait for the next. */
+int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double *idle, struct text *answer,
+                    cugen_error *err);
 
 #endif

@@ -133,6 +133,10 @@ struct device_options {
   bool embedded;
   /* NULL, or what watched kernels bring to light on the cpu device is written there. */
   struct watch_report *report;
+  /* For the cpu device. Called before the first kernel runs, when what it needs is loaded; NULL: nothing is. */
+  void (*before_launch)(void *context);
+  void *before_context;
+  const uint64_t *fork; /* NULL, or the key of seccomp_fork, for launches that use processes of their own */
   const atomic_bool
       *stop; /* NULL, or set to end what runs on the cpu device, where it comes to wait or to a block's end */
 };

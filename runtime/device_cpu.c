@@ -16,6 +16,7 @@
 #include "cpu/compile.h"
 #include "cpu/fibers.h"
 #include "cpu/guard.h"
+#include "cpu/object.h"
 #include "cpu/waits.h"
 #include "cpu/watch.h"
 #include "device.h"
@@ -32,7 +33,9 @@ struct cpu_device {
   pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
   const atomic_bool *stop;
-  struct watch *watch; /* NULL: it was opened without a report */
+  struct watch *watch;                  /* NULL: it was opened without a report */
+  void (*before_launch)(void *context); /* NULL: nothing, or it was called */
+  void *before_context;
 };
 
 struct loaded {
@@ -167,11 +170,13 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
   d->embedded = true; /* until there are handlers */
   d->stop = options->stop;
+  d->before_launch = options->before_launch;
+  d->before_context = options->before_context;
   pthread_mutex_init(&d->lock, NULL);
   int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
   if (!status) status = reserve_shared(d, 1, err);
-  if (!status && options->report) status = watch_open(options->report, &d->watch, err);
+  if (!status && options->report) status = watch_open(options->report, options->fork, &d->watch, err);
   if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
   if (status) {
     cpu_close(&d->base);
@@ -348,6 +353,7 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
     if (wrote <= 0) break;
     done += (size_t)wrote;
   }
+  if (loaded->file >= 0) object_disarm(compiled->image, compiled->image_length, loaded->file);
   if (loaded->file < 0 || done < compiled->image_length)
     return error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
   struct text path = {0};
@@ -498,6 +504,12 @@ static int run_watched(struct cpu_device *d, const struct fiber_launch *launch, 
   return status;
 }
 
+static void begin_running(struct cpu_device *d) {
+  void (*before)(void *context) = d->before_launch;
+  d->before_launch = NULL;
+  if (before) before(d->before_context);
+}
+
 static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                       void **parameters, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
@@ -527,6 +539,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
                                       .dynamic_room = DYNAMIC_SHARED,
                                       .overlap = launch->overlap};
+  begin_running(d);
   return fibers.watch ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
 }
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "advice.h"
+#include "base/includes.h"
 #include "base/system.h"
+#include "compilers.h"
 #include "standard.h"
 
 /* member, exact symbol, required, parameters. Written out rather than taken from the header's prototypes, so that
@@ -321,6 +323,11 @@ static void add_requested(struct options *options, const char *requested) {
   }
 }
 
+/* From then on NVRTC looks in the driver's cache, below the user's home: images that any program may have put there. It would
+   load and start the driver in this process for it. cugen has a cache of its own. */
+enum { CACHES = 12090 };
+static const char no_cache[] = "--no-cache";
+
 static void list_options(const struct job *job, struct options *out) {
   static const char *const fixed[] = {"-default-device", "--ptxas-options=-v"};
   const char *requested = job->request->options;
@@ -330,6 +337,7 @@ static void list_options(const struct job *job, struct options *out) {
   out->failed |= arch.failed;
   text_free(&arch);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add_option(out, fixed[i], strlen(fixed[i]));
+  if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
   if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
   add_requested(out, requested);
   add_folder(out, &job->request->toolkit->include);
@@ -350,12 +358,20 @@ static int job_compile(struct job *job, cugen_error *err) {
   return status;
 }
 
+static int check_size(const struct job *job, size_t size, cugen_error *err) {
+  if (size <= (size_t)COMPILER_IMAGE_MB << 20) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiled code has %zu MB; at most %d MB are taken",
+                   job->request->name, size >> 20, COMPILER_IMAGE_MB);
+}
+
 /* PTX is text with its closing zero. */
 static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
   bool ptx = is_virtual(job->request->arch);
   const struct nvrtc *nvrtc = job->nvrtc;
   nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
   if (result) return job_error(job, result, "give the code's size", err);
+  int status = check_size(job, out->image_length, err);
+  if (status) return status;
   out->image = malloc(out->image_length ? out->image_length : 1);
   if (!out->image) return error_memory(err);
   if ((result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, out->image)))
@@ -371,6 +387,8 @@ static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
   if (!nvrtc->ptx_size || !nvrtc->ptx) return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC gives no PTX");
   nvrtcResult result = nvrtc->ptx_size(job->program, &size);
   if (result) return job_error(job, result, "give the PTX's size", err);
+  int status = check_size(job, size, err);
+  if (status) return status;
   out->ptx = calloc(1, size + 1);
   if (!out->ptx) return error_memory(err);
   return (result = nvrtc->ptx(job->program, out->ptx)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
@@ -425,7 +443,8 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *reque
     return error_set(err, CUGEN_ERROR_INTERNAL, "%s: more than %d kernels in one source", request->name,
                      KERNEL_MAX_ENTRIES);
   struct job job = {.nvrtc = nvrtc, .request = request};
-  int status = job_start(&job, err);
+  int status = includes_check(request->source, err);
+  if (!status) status = job_start(&job, err);
   if (!status) status = job_compile(&job, err);
   if (!status) status = take_results(&job, out, err);
   if (job.program) nvrtc->destroy(&job.program);

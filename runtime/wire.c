@@ -12,7 +12,7 @@
 
 /* ---- Who speaks ---- */
 
-enum { PROTOCOL = 3 };
+enum { PROTOCOL = 4 };
 
 extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
 
@@ -307,10 +307,22 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
 
 static int wait_readable(int socket, double timeout, cugen_error *err) {
   struct pollfd item = {.fd = socket, .events = POLLIN};
-  int ready = poll(&item, 1, timeout < 0 ? -1 : (int)(timeout * 1000));
+  int ready;
+  do ready = poll(&item, 1, timeout < 0 ? -1 : (int)(timeout * 1000));
+  while (ready < 0 && errno == EINTR && timeout < 0);
   if (ready > 0) return CUGEN_OK;
   if (ready < 0 && errno != EINTR) return gone(err);
   return error_set(err, CUGEN_ERROR_INTERRUPTED, "nothing came within %g s", timeout);
+}
+
+void wire_end_when_idle(int socket, double seconds) {
+  const double end = clock_seconds() + seconds;
+  double left = seconds;
+  while (left > 0) {
+    if (wait_readable(socket, left, NULL) != CUGEN_ERROR_INTERRUPTED) return;
+    left = end - clock_seconds();
+  }
+  shutdown(socket, SHUT_RD);
 }
 
 /* At most `length` bytes of a message that has begun, which must come before `end` (0: whenever). */

@@ -64,6 +64,10 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
                  cugen_error *err);
 
+/* When nothing comes in that time nothing more is taken: the other end cannot send, and wire_receive gives what it had sent
+   by then, at last CUGEN_ERROR_IO. */
+void wire_end_when_idle(int socket, double seconds);
+
 struct wire_reader wire_read(const struct text *payload);
 
 #endif

@@ -6,16 +6,19 @@
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 4, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_BYTES = 1 << 28 };
+enum { WISDOM_VERSION = 4, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000 };
 
 /* Appends the header and the current records that the filter means to *out. A record that is not as it should be is
    CUGEN_ERROR_CACHE. */
 int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
                   cugen_error *err);
 
-/* Merges the records of a wisdom file, already read, into the cache. What cannot be vouched for is CUGEN_ERROR_CACHE with
-   name and line, and the cache is as before. */
+/* Merges the records of wisdom into the cache. What cannot be vouched for is CUGEN_ERROR_CACHE with name and line, and the
+   cache is as before. */
 int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
                   cugen_error *err);
+/* The same of a file, or a pipe, as it is read. watch: NULL, or who may stop it. */
+int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
+                       struct cache_merged *out, cugen_error *err);
 
 #endif

@@ -273,6 +273,15 @@ static void count_run(const struct outcome *o) {
   c->variants_seen[run->variant] = c->problems_seen[run->problem] = true;
 }
 
+static int keep_printed(const struct outcome *o, cugen_error *err) {
+  char **kept = &o->check->result->printed;
+  struct text text = {0};
+  if (*kept || !*o->result->printed) return CUGEN_OK;
+  text_addf(&text, "%s; %s:\n%s", o->result->variant, o->problem->text, o->result->printed);
+  *kept = text_take(&text);
+  return *kept ? CUGEN_OK : error_memory(err);
+}
+
 static int keep_run(struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
@@ -289,6 +298,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (!status && (whole || !c->variants_seen[run->variant]) && !c->variants_counted[run->variant])
     status = add_counters(o, err);
   count_run(o);
+  if (!status) status = keep_printed(o, err);
   return status ? status : keep_ran(c, result->variant, o->problem->text, err);
 }
 
@@ -513,6 +523,7 @@ void check_result_free(struct check_result *r) {
   for (size_t i = 0; i < r->traffic_count; i++) traffic_free(&r->traffic[i]);
   for (size_t i = 0; r->problem_texts && i < r->problems; i++) free(r->problem_texts[i]);
   free(r->problem_texts);
+  free(r->printed);
   for (size_t i = 0; i < r->kept_count; i++) {
     free(r->kept[i].setting);
     free(r->kept[i].why);

@@ -82,6 +82,7 @@ struct check_result {
   char **problem_texts;            /* of `problems`, the check problem first */
   struct check_kept *kept;
   size_t kept_count;
+  char *printed;                 /* by the first variant that did; NULL: none */
   struct check_variants refused; /* by the compiler */
   struct check_variants faulty;  /* that could not be tried, */
   cugen_error fault;             /* the first of them for this reason */

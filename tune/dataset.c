@@ -2,10 +2,12 @@
 #include "dataset.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "element.h"
 #include "generated.h"
@@ -113,6 +115,21 @@ static int write_input(struct device *device, struct dataset *d, size_t i, cugen
   return dataset_write_input(device, d, i, &d->sets[0][i], err);
 }
 
+/* ---- In a process of its own ---- */
+
+/* A kernel of the config's that is about to be loaded. */
+struct loading {
+  struct device *device;
+  struct dataset *dataset;
+  const struct dataset_request *request;
+  const struct dataset_generator *generator;
+};
+
+static int run_apart(const struct loading *l, int (*step)(void *context, cugen_error *err), cugen_error *err) {
+  void *context = (void *)(uintptr_t)l;
+  return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
+}
+
 /* The inputs before it are filled. */
 static int run_generator(struct device *device, struct dataset *d, const struct dataset_generator *generator,
                          cugen_error *err) {
@@ -134,11 +151,17 @@ static int run_generator(struct device *device, struct dataset *d, const struct 
   return status;
 }
 
+static int generator_step(void *context, cugen_error *err) {
+  const struct loading *l = context;
+  return run_generator(l->device, l->dataset, l->generator, err);
+}
+
 static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
                     cugen_error *err) {
   if (shared_head(d)->generated[i]) return CUGEN_OK;
   for (size_t k = 0; k < request->generator_count; k++)
-    if (request->generators[k].argument == i) return run_generator(device, d, &request->generators[k], err);
+    if (request->generators[k].argument == i)
+      return run_apart(&(const struct loading){device, d, request, &request->generators[k]}, generator_step, err);
   return error_set(err, CUGEN_ERROR_INTERNAL, "'%s' has no generator", d->spec.arguments[i].name);
 }
 
@@ -276,20 +299,54 @@ static void unmap_shared(struct dataset *d) {
   d->shared = d->results = NULL;
 }
 
+static int reference_step(void *context, cugen_error *err) {
+  const struct loading *l = context;
+  return results_compute(l->device, l->dataset, l->request, err);
+}
+
+/* What variants are held against, where no process can write it, whatever it asks for: it is mapped from a file that is open for
+   reading alone. */
+static void seal_shared(const struct dataset *d, int descriptor) {
+  struct text path = {0};
+  text_addf(&path, "/proc/self/fd/%d", descriptor);
+  const int file = path.failed ? -1 : open(text_get(&path), O_RDONLY | O_CLOEXEC);
+  text_free(&path);
+  const bool sealed =
+      file >= 0 && mmap(d->shared, d->shared_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+  if (!sealed) mprotect(d->shared, d->shared_bytes, PROT_READ);
+  if (file >= 0) close(file);
+}
+
 static int take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
                         cugen_error *err) {
   const bool wanted = request->reference && !shared_head(d)->reference;
-  int status = wanted ? results_compute(device, d, request, err) : CUGEN_OK;
+  int status = wanted ? run_apart(&(const struct loading){device, d, request, NULL}, reference_step, err) : CUGEN_OK;
   if (wanted && !status) shared_head(d)->reference = 1;
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
-  if (!status && d->shared) mprotect(d->shared, d->shared_bytes, PROT_READ);    /* what variants are held against */
+  if (!status && d->shared) seal_shared(d, request->shared);
   return status;
+}
+
+/* Whether it can be loaded. */
+static int verifier_step(void *context, cugen_error *err) {
+  const struct loading *l = context;
+  struct verifier *verifier;
+  int status = verifier_open(l->device, l->dataset, l->request, &verifier, err);
+  verifier_close(l->device, verifier);
+  return status;
+}
+
+int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
+  if (!d->late || d->verifier) return CUGEN_OK;
+  return verifier_open(device, d, d->late, &d->verifier, err);
 }
 
 /* What judges the variants. */
 static int take_proofs(struct device *device, const struct dataset_request *request, struct dataset *d,
                        cugen_error *err) {
   int status = take_results(device, request, d, err);
+  d->late = request->apart && request->verify ? request : NULL;
+  if (!status && d->late) return run_apart(&(const struct loading){device, d, request, NULL}, verifier_step, err);
   if (!status && request->verify) status = verifier_open(device, d, request, &d->verifier, err);
   return status;
 }

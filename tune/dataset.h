@@ -25,7 +25,8 @@ struct dataset {
   bool has_reference;
   char *results; /* in the shared memory: each output's reference; NULL: the config has none */
   size_t results_bytes;
-  struct verifier *verifier; /* NULL: the config has no verify kernel */
+  struct verifier *verifier;          /* NULL: the config has no verify kernel, or it is not loaded */
+  const struct dataset_request *late; /* NULL, or the request whose verify kernel dataset_load loads */
   char *doing; /* NULL, or where "c.lua:5: the reference r.cu" stands while that runs, for whoever outlives it */
   struct memory staging; /* pinned, where outputs are brought to be compared; made when first needed */
 };
@@ -46,6 +47,11 @@ struct dataset_request {
   const struct compiled *verify_compiled;
   struct dataset_generator *generators; /* in the order of their arguments */
   size_t generator_count;
+  /* Carries out what runs the kernels above in another process, which shares the buffers; NULL: here. Then the verify kernel is loaded
+     by dataset_load, and the request lives as long as the dataset has it. */
+  int (*apart)(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
+               cugen_error *err);
+  void *apart_context;
   int shared; /* descriptor of the shared memory; borrowed; -1: nothing is shared */
 };
 
@@ -72,6 +78,8 @@ bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_req
 int dataset_change(struct device *device, struct dataset *dataset, const struct dataset_request *request,
                    cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
+/* Where it was made apart: loads what judges the results. */
+int dataset_load(struct device *device, struct dataset *dataset, cugen_error *err);
 
 /* Says what runs until dataset_end: the name of a reference, a generator or a verify kernel. doing may be NULL. */
 void dataset_begin(char *doing, const char *name);

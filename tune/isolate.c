@@ -2,12 +2,15 @@
 #include "isolate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,12 +20,66 @@ struct shared {
   _Alignas(max_align_t) char result[];
 };
 
-_Noreturn static void run_step(void (*step)(void *, void *), void *context, struct shared *shared, pid_t parent) {
+/* The worker's socket above all: who has it could answer for the worker. */
+static void close_between(unsigned first, unsigned last) {
+  if (first > last) return;
+#if defined(SYS_close_range)
+  if (syscall(SYS_close_range, first, last, 0u) == 0) return;
+#endif
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (unsigned fd = first; fd <= last && fd < (most > 0 ? (unsigned)most : 1024); fd++) close((int)fd);
+}
+
+static void close_all_but(int kept) {
+  const unsigned first = STDERR_FILENO + 1, place = kept < (int)first ? first - 1 : (unsigned)kept;
+  if (place > first) close_between(first, place - 1);
+  close_between(place + 1, ~0u);
+}
+
+/* What the user's shell knows, tokens for instance, is nothing for a kernel: what it prints is remembered. */
+static void forget_environment(void) {
+  for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
+  clearenv();
+}
+
+/* What a step's process is given. */
+struct start {
+  void (*step)(void *context, void *result);
+  void *context;
+  struct shared *shared;
+  int output, kept;
+};
+
+_Noreturn static void run_step(const struct start *s) {
+  if (dup2(s->output, STDOUT_FILENO) < 0 || dup2(s->output, STDERR_FILENO) < 0) _exit(1);
+  close_all_but(s->kept);
+  forget_environment();
+  setvbuf(stdout, NULL, _IONBF, 0); /* what is printed before a crash is not lost */
+  s->step(s->context, s->shared->result);
+  fflush(stdout);
+  s->shared->done = true;
+  _exit(0);
+}
+
+static pid_t start(const struct start *s) {
+  const pid_t parent = getpid(), child = fork();
+  if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1); /* it went before that was asked for */
-  step(context, shared->result);
-  shared->done = true;
-  _exit(0);
+  run_step(s);
+}
+
+/* Until the process has ended or closed them. */
+static void collect(int pipe, struct isolate_output *output) {
+  char buffer[4096];
+  ssize_t got;
+  while ((got = read(pipe, buffer, sizeof buffer)) != 0) {
+    if (got < 0 && errno != EINTR) return;
+    if (got < 0) continue;
+    const size_t room = output->bytes < sizeof output->text ? sizeof output->text - (size_t)output->bytes : 0;
+    memcpy(output->text + sizeof output->text - room, buffer, (size_t)got < room ? (size_t)got : room);
+    output->bytes += (uint64_t)got;
+  }
 }
 
 _Noreturn static void die_likewise(int status) {
@@ -35,18 +92,30 @@ _Noreturn static void die_likewise(int status) {
   _exit(number ? 128 + number : WEXITSTATUS(status));
 }
 
-int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes, cugen_error *err) {
+static int run(struct start *s, struct isolate_output *output, cugen_error *err) {
+  int ends[2], how = 0;
+  if (pipe2(ends, O_CLOEXEC)) return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
+  s->output = ends[1];
+  const pid_t child = start(s);
+  const int code = errno;
+  close(ends[1]);
+  if (child > 0) collect(ends[0], output);
+  close(ends[0]);
+  if (child < 0) return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  }
+  if (!s->shared->done) die_likewise(how);
+  return CUGEN_OK;
+}
+
+int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
+            struct isolate_output *output, int kept, cugen_error *err) {
   const size_t whole = sizeof(struct shared) + bytes;
   struct shared *shared = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
+  struct start start = {.step = step, .context = context, .shared = shared, .kept = kept};
   memcpy(shared->result, result, bytes);
-  const pid_t parent = getpid(), child = fork();
-  int status = child < 0 ? error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(errno)) : CUGEN_OK;
-  if (child == 0) run_step(step, context, shared, parent);
-  int how = 0;
-  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {
-  }
-  if (!status && !shared->done) die_likewise(how);
+  int status = run(&start, output, err);
   memcpy(result, shared->result, bytes);
   munmap(shared, whole);
   return status;

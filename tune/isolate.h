@@ -4,11 +4,19 @@
 #define TUNE_ISOLATE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
-/* The step writes its result into `result`, which is copied back. When the step's process dies, so does this one, in the same
-   way: to whoever started it, the worker has died of the step. */
-int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes, cugen_error *err);
+/* What the step's process writes to stdout and stderr. */
+struct isolate_output {
+  uint64_t bytes; /* in all; what does not fit the text is dropped */
+  char text[2040];
+};
+
+/* The step writes its result into `result`, which is copied back. It has no open file but these outputs, which are added to *output, and `kept` (-1: none).
+   When the step's process dies, so does this one, in the same way: to whoever started it, the worker has died of the step. */
+int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
+            struct isolate_output *output, int kept, cugen_error *err);
 
 #endif

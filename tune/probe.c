@@ -14,7 +14,7 @@ struct probe {
   struct compiled compiled;
   struct hash compiled_image; /* its source and kernels */
   cugen_error refused;        /* status set: its source does not compile */
-  struct text text;
+  struct text text, printed;
 };
 
 int probe_open(const struct tune_target *target, const struct device_facts *facts,
@@ -50,6 +50,7 @@ void probe_close(struct probe *p) {
   kernel_spec_free(&p->spec);
   compiled_free(&p->compiled);
   text_free(&p->text);
+  text_free(&p->printed);
   free(p);
 }
 
@@ -128,6 +129,9 @@ static int run(struct probe *p, const struct problem *problem, const struct vari
   fail(out, result.outcome, result.reason);
   out->error = result.error;
   out->report = worker_report(p->bench.worker);
+  text_clear(&p->printed);
+  worker_printed(p->bench.worker, &p->printed);
+  out->printed = text_get(&p->printed);
   return CUGEN_OK;
 }
 
@@ -142,7 +146,7 @@ int probe_run(struct probe *p, const struct problem *problem, const struct varia
   static const struct watch_report nothing;
   text_clear(&p->text);
   variant_print(variant, &p->text);
-  *out = (struct probe_result){.variant = text_get(&p->text), .report = &nothing, .source = ""};
+  *out = (struct probe_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
     fail(out, CUGEN_OUTCOME_LAUNCH, err->message);

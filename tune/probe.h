@@ -30,6 +30,7 @@ struct probe_result {
   int fault;                         /* status set: it cannot be tried, as candidate.faulty has it */
   double error;                      /* largest, in units of the tolerance */
   const struct watch_report *report; /* until the next run */
+  const char *printed;               /* likewise, by its kernels; see worker_printed */
   const struct compiled *compiled;   /* likewise: what the report's sites are places in */
   const char *source;                /* likewise */
   const struct kernel_spec *spec;    /* likewise; what was launched */

@@ -38,6 +38,10 @@ void trial_close(struct trial *trial) {
   free(trial);
 }
 
+void trial_printed(const struct trial *trial, struct text *out) {
+  if (trial->bench.worker) worker_printed(trial->bench.worker, out);
+}
+
 static bool is_stopped(const struct trial *trial) {
   return trial->options.interrupted && trial->options.interrupted(trial->options.context);
 }

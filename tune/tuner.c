@@ -1,5 +1,5 @@
 /* The tuning loop; see tuner.h. */
-#include "tuner.h"
+#include "tuner_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,44 +7,12 @@
 
 #include "base/system.h"
 #include "faults.h"
-#include "strategy.h"
 
 enum {
-  LEADERS = 4,
-  LEADER_ROUNDS = 3,
   AHEAD = 2 /* variants a compile thread: more would be chosen before the strategy hears of what is measured */
 };
 
-static const double gpu_budget = 60, cpu_budget = 30, default_variant_timeout = 10, compile_timeout = 60;
-
-struct tuner {
-  const struct tune_target *target;
-  const cugen_tune_options *options;
-  cugen_tune_result *result;
-  struct bench bench;
-  const struct strategy_ops *strategy_ops;
-  struct strategy *strategy;
-  struct cache_record *known; /* remembered before this run, by variant text */
-  size_t known_count;
-  struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
-  struct hash *images;          /* of each of them: candidate_image */
-  size_t record_count, record_capacity;
-  size_t
-      held; /* of records, the first ones: all that came so far are faulty, and nothing of them is remembered yet */
-  cugen_error fault;          /* of the first of them */
-  bool sound;                 /* another variant came, or was remembered: faults are those of single variants */
-  cugen_error late;           /* status set: the data that was still being made at the end of the budget */
-  struct candidate **pending; /* expanded and being compiled, oldest first */
-  size_t pending_count, pending_most;
-  bool exhausted; /* the strategy has nothing left */
-  bool complete;  /* and all that it gave was measured */
-  bool interrupted;
-  size_t given;     /* candidates taken from the strategy and not remembered */
-  uint64_t skipped; /* remembered ones it passed over */
-  double begin, budget, last_poll;
-  char *best, *last;                            /* for progress */
-  double best_seconds, best_cost, flops, bytes; /* of the best */
-};
+static const double compile_timeout = 60; /* seconds */
 
 /* ---- Progress ---- */
 
@@ -103,7 +71,7 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
 }
 
 /* Config files that share a kernel's name may each have a record of that variant. */
-static const struct cache_record *find_known(const struct tuner *t, const struct kernel_spec *spec) {
+const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
   size_t low = 0, high = t->known_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -118,12 +86,12 @@ static const struct cache_record *find_known(const struct tuner *t, const struct
   return NULL;
 }
 
-static double cost_of(const struct tuner *t, const struct cache_record *record) {
+double tuner_cost(const struct tuner *t, const struct cache_record *record) {
   return cache_record_cost(record, t->target->config->objective);
 }
 
 static bool leads(const struct tuner *t, const struct cache_record *record) {
-  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || cost_of(t, record) < t->best_cost);
+  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_cost(t, record) < t->best_cost);
 }
 
 static void note_best(struct tuner *t, const struct cache_record *record) {
@@ -133,14 +101,14 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
   free(t->best);
   t->best = copy;
   t->best_seconds = record->seconds;
-  t->best_cost = cost_of(t, record);
+  t->best_cost = tuner_cost(t, record);
   t->flops = record->flops;
   t->bytes = record->bytes;
 }
 
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   bool right = record->outcome == CUGEN_OUTCOME_OK;
-  t->strategy_ops->report(t->strategy, index, right ? cost_of(t, record) : (double)INFINITY);
+  t->strategy_ops->report(t->strategy, index, right ? tuner_cost(t, record) : (double)INFINITY);
 }
 
 /* A remembered variant that this run met again and would otherwise have measured. */
@@ -239,7 +207,7 @@ static double seconds_to_beat(const struct tuner *t, const struct candidate *c) 
 static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct measure_options measure = {
       .best = seconds_to_beat(t, c), .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
-  double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : default_variant_timeout, busy = 0;
+  double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout, busy = 0;
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
   const struct cache_record *equal = candidate_has_data(&t->bench, c) ? find_equal(t, image) : NULL;
@@ -273,7 +241,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
   struct candidate *c;
   int status = candidate_open(&t->bench, index, &c, err);
   if (status) return status;
-  const struct cache_record *known = find_known(t, &c->real);
+  const struct cache_record *known = tuner_find_known(t, &c->real);
   /* A prediction says nothing against a variant's having been seen to go wrong. */
   if (known && (!t->options->again || (t->target->predicted && cache_record_is_refuted(known)))) {
     meet_known(t, index, known);
@@ -341,189 +309,7 @@ static int search(struct tuner *t, cugen_error *err) {
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
-/* ---- The leaders again, in turn ---- */
-
-static int by_cost(const void *a, const void *b, void *context) {
-  const struct cache_record *x = *(const struct cache_record *const *)a, *y = *(const struct cache_record *const *)b;
-  double x_cost = cost_of(context, x), y_cost = cost_of(context, y);
-  bool x_ok = x->outcome == CUGEN_OUTCOME_OK, y_ok = y->outcome == CUGEN_OUTCOME_OK;
-  if (x_ok != y_ok) return y_ok - x_ok;
-  return (x_cost > y_cost) - (x_cost < y_cost);
-}
-
-struct leader {
-  struct candidate *candidate;
-  struct cache_record rounds[LEADER_ROUNDS];
-  int count;
-  double seconds; /* that the rounds took */
-};
-
-static int measure_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
-  const struct measure_options measure = {.seconds = 0.3, .samples = 21};
-  double busy, begin = clock_seconds();
-  struct cache_record *record = &leader->rounds[leader->count];
-  int status =
-      candidate_run(&t->bench, leader->candidate, false, &measure, default_variant_timeout, record, &busy, err);
-  if (status) {
-    cache_record_free(record);
-    return status;
-  }
-  t->result->measuring += busy;
-  leader->seconds += clock_seconds() - begin;
-  leader->count++;
-  return CUGEN_OK;
-}
-
-static int by_seconds(const void *a, const void *b) {
-  const struct cache_record *x = a, *y = b;
-  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
-}
-
-/* The round with the median time represents the leader; what it cost before counts, too. */
-static int store_leader(struct tuner *t, struct leader *leader, const struct cache_record *before, cugen_error *err) {
-  for (int i = 0; i < leader->count; i++)
-    if (leader->rounds[i].outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
-  if (leader->count < LEADER_ROUNDS) return CUGEN_OK;
-  qsort(leader->rounds, LEADER_ROUNDS, sizeof *leader->rounds, by_seconds);
-  struct cache_record *record = &leader->rounds[LEADER_ROUNDS / 2];
-  record->error = before->error;
-  record->compile_seconds = before->compile_seconds;
-  record->measure_seconds = before->measure_seconds + leader->seconds;
-  int status = cache_store(t->target->cache, &t->target->key, record, err);
-  return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
-}
-
-static int open_leader(struct tuner *t, const char *variant, struct leader *leader, cugen_error *err) {
-  uint64_t index;
-  int status = space_find(t->target->space, variant, &index, err);
-  if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
-  if (!status) status = candidate_build(&t->bench, leader->candidate, err);
-  if (!status) candidate_finish(&t->bench, leader->candidate);
-  return status;
-}
-
-static void close_leader(struct tuner *t, struct leader *leader) {
-  for (int i = 0; i < leader->count; i++) cache_record_free(&leader->rounds[i]);
-  candidate_close(&t->bench, leader->candidate);
-}
-
-static int play_off(struct tuner *t, struct cache_record **sorted, size_t count, cugen_error *err) {
-  struct leader leaders[LEADERS] = {0};
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = open_leader(t, sorted[i]->variant, &leaders[i], err);
-  for (int round = 0; round < LEADER_ROUNDS && !status; round++)
-    for (size_t i = 0; i < count && !status; i++) status = measure_leader(t, &leaders[i], err);
-  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &leaders[i], sorted[i], err);
-  for (size_t i = 0; i < count; i++) close_leader(t, &leaders[i]);
-  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
-}
-
-/* Single measurements of a thousand variants favour the lucky; the best few are measured again, interleaved. */
-static int settle_leaders(struct tuner *t, cugen_error *err) {
-  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
-    return CUGEN_OK;
-  bench_lift_limit(&t->bench);
-  struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
-  if (!sorted) return error_memory(err);
-  for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
-  qsort_r(sorted, t->record_count, sizeof *sorted, by_cost, t);
-  size_t count = 0;
-  while (count < LEADERS && count < t->record_count && sorted[count]->outcome == CUGEN_OUTCOME_OK) count++;
-  int status = count > 1 ? play_off(t, sorted, count, err) : CUGEN_OK;
-  free(sorted);
-  return status;
-}
-
 /* ---- From start to end ---- */
-
-static bool is_wanted(const struct tuner *t, const struct space_implementation *one) {
-  return !t->options->implementation || space_list_means(t->options->implementation, one->implementation->name);
-}
-
-/* The rule that removed most is the one to look at first. */
-static int explain_one(const struct tune_target *target, const struct space_implementation *one, cugen_error *err) {
-  const struct config *config = target->config;
-  const struct config_implementation *impl = one->implementation;
-  const struct space_rule *most = one->rules;
-  if (one->unmet)
-    return error_set(err, CUGEN_ERROR_EMPTY,
-                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet", config->path,
-                     one->unmet->line, impl->name, expr_text(one->unmet->expr));
-  for (size_t i = 1; i < one->rule_count; i++)
-    if (one->rules[i].removed > most->removed) most = &one->rules[i];
-  if (!one->rule_count || !most->removed)
-    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", config->path, impl->line,
-                     impl->name);
-  struct text rule = {0};
-  space_rule_print(target->space, most, &rule);
-  error_set(err, CUGEN_ERROR_EMPTY,
-            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations", impl->name,
-            text_get(&rule), (unsigned long long)most->removed, (unsigned long long)one->cartesian);
-  text_free(&rule);
-  return CUGEN_ERROR_EMPTY;
-}
-
-static int nothing_to_try(const struct tuner *t, cugen_error *err) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(t->target->space, &count);
-  const char *only = t->options->implementation;
-  for (size_t i = 0; i < count && only; i++)
-    if (is_wanted(t, &all[i])) return explain_one(t->target, &all[i], err);
-  return space_explain_empty(t->target->space, err);
-}
-
-static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
-  return space_neighbours(space, index, out);
-}
-
-/* What leads this problem's own records, then what leads near ones, then what the config names. */
-static size_t find_firsts(const struct tuner *t, uint64_t *out) {
-  size_t count = 0;
-  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */
-    if (t->known[i].outcome == CUGEN_OUTCOME_OK)
-      count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
-  for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
-  return count + space_tries(t->target->space, out + count);
-}
-
-/* The implementations that are asked for. */
-static void fill_spans(struct tuner *t, const struct space_implementation *all, size_t count,
-                       struct strategy_span *spans) {
-  for (size_t i = 0; i < count; i++) {
-    bool wanted = is_wanted(t, &all[i]);
-    spans[i] = (struct strategy_span){all[i].first, wanted ? all[i].valid : 0};
-    t->result->valid += spans[i].count;
-  }
-}
-
-static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
-  struct strategy_space space = {.firsts = firsts,
-                                 .first_count = find_firsts(t, firsts),
-                                 .seed = t->options->seed,
-                                 .neighbours = neighbours_of,
-                                 .max_neighbours = space_max_neighbours(t->target->space),
-                                 .context = t->target->space};
-  const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
-  const char *only = t->options->implementation;
-  int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
-  if (status) return status;
-  struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
-  if (!spans) return error_memory(err);
-  fill_spans(t, all, space.span_count, spans);
-  space.spans = spans;
-  t->strategy = t->strategy_ops->open(&space);
-  free(spans);
-  if (!t->strategy) return error_memory(err);
-  return t->result->valid ? CUGEN_OK : nothing_to_try(t, err);
-}
-
-static int open_strategy(struct tuner *t, cugen_error *err) {
-  uint64_t *firsts = calloc(2 * TUNE_LEADERS + config_tries(t->target->config), sizeof *firsts);
-  if (!firsts) return error_memory(err);
-  int status = open_with(t, firsts, err);
-  free(firsts);
-  return status;
-}
 
 static int tuner_open(struct tuner *t, cugen_error *err) {
   int threads = t->options->threads > 0 ? t->options->threads : cpu_count();
@@ -535,7 +321,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                                       .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
   if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
-  if (!status) status = open_strategy(t, err);
+  if (!status) status = tuner_open_strategy(t, err);
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
   if (status) return status;
   if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
@@ -581,90 +367,6 @@ static void tuner_close(struct tuner *t) {
   free(t->last);
 }
 
-static bool is_in_wanted(const struct tuner *t, uint64_t index) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(t->target->space, &count);
-  for (size_t i = 0; i < count; i++)
-    if (index >= all[i].first && index - all[i].first < all[i].valid) return is_wanted(t, &all[i]);
-  return false;
-}
-
-static bool is_still_known(struct tuner *t, const char *variant) {
-  uint64_t index;
-  struct candidate *c;
-  cugen_error ignored;
-  if (!space_look_up(t->target->space, variant, &index) || !is_in_wanted(t, index)) return false;
-  if (candidate_open(&t->bench, index, &c, &ignored)) return false;
-  bool known = find_known(t, &c->real) != NULL;
-  candidate_close(&t->bench, c);
-  return known;
-}
-
-/* A run that ended early has not met all that is remembered. */
-static void count_remembered(struct tuner *t) {
-  uint64_t count = 0;
-  for (size_t i = 0; i < t->known_count; i++) {
-    bool seen = i > 0 && strcmp(t->known[i].variant, t->known[i - 1].variant) == 0;
-    if (!seen) count += is_still_known(t, t->known[i].variant);
-  }
-  t->skipped = count;
-  t->result->remembered = (size_t)count;
-}
-
-/* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
-static uint64_t count_left(const struct tuner *t) {
-  uint64_t met = t->skipped + t->result->tried;
-  if (t->complete) return 0;
-  return t->result->valid > met ? t->result->valid - met : 0;
-}
-
-/* Another file's kernel of this name may be what is remembered. */
-static bool is_any_right(struct tuner *t) {
-  size_t i = 0;
-  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_still_known(t, t->known[i].variant)))
-    i++;
-  return t->best || i < t->known_count;
-}
-
-/* One of its makers may never end, which a longer budget would not change. */
-static int too_late(const struct tuner *t, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "nothing was measured in the budget of %g s: at its end %s; correct what makes the data if it does not end, "
-      "or give a longer budget, such as %.0f s",
-      t->budget, t->late.message, fmax(cpu_budget, ceil(4 * t->budget)));
-}
-
-/* The time went by, and not one variant was measured. What is compiled waits in line, the first one first. */
-static int too_short(struct tuner *t, cugen_error *err) {
-  struct candidate *first = t->pending_count ? t->pending[0] : NULL;
-  double took = first && candidate_ready(&t->bench, first) ? candidate_compile_seconds(first) : 0;
-  double usual = t->target->predicted || !t->target->device->facts.is_gpu ? cpu_budget : gpu_budget;
-  bool known = first && took > 0 && first->real_build->status != CUGEN_ERROR_INTERRUPTED;
-  int status = error_set(err, CUGEN_ERROR_WRONG, "nothing was %s in the budget of %g s",
-                         t->target->predicted ? "predicted" : "measured", t->budget);
-  if (known)
-    error_append(err, ": compiling '%s' took %.1f s", first->real.variant, took);
-  else if (first)
-    error_append(err, ": compiling '%s' takes longer", first->real.variant);
-  /* As long again for the reference, and a second to run both. */
-  double needed = known ? ceil(2 * took + 1) : fmax(usual, ceil(4 * t->budget));
-  error_append(err, "; a longer budget is needed, %s %.0f s", known ? "about" : "such as", needed);
-  return status;
-}
-
-static int verdict(struct tuner *t, cugen_error *err) {
-  if (t->interrupted)
-    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
-  if (t->held && !t->sound) return error_set(err, t->fault.status, "%s", t->fault.message);
-  if (t->result->tried == 0 && t->late.status && !is_any_right(t)) return too_late(t, err);
-  if (t->result->tried == 0) return t->complete || is_any_right(t) ? CUGEN_OK : too_short(t, err);
-  if (t->best) return CUGEN_OK;
-  const struct cache_record *first = &t->records[0];
-  return error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
-                   t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
-}
-
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
              cugen_error *err) {
   double begin = clock_seconds(), budget = options->budget_seconds;
@@ -672,19 +374,19 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   struct tuner t = {.target = target, .options = options, .result = result, .begin = begin};
   /* A count is a budget too: without a time asked for, it decides alone. */
   if (budget == 0 && !options->budget_count)
-    budget = target->device->facts.is_gpu && !target->predicted ? gpu_budget : cpu_budget;
+    budget = target->device->facts.is_gpu && !target->predicted ? tuner_gpu_budget : tuner_cpu_budget;
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
   t.complete = t.exhausted && t.pending_count == 0;
-  if (!status) status = settle_leaders(&t, err);
+  if (!status) status = tuner_settle_leaders(&t, err);
   if (t.bench.builds) builds_stop(t.bench.builds);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.sound) status = give_held(&t, err);
   cache_sync(target->cache);
-  if (!status && !t.complete && !options->again) count_remembered(&t);
-  if (!status) status = verdict(&t, err);
-  result->left = count_left(&t);
+  if (!status && !t.complete && !options->again) tuner_count_remembered(&t);
+  if (!status) status = tuner_verdict(&t, err);
+  result->left = tuner_count_left(&t);
   result->interrupted = t.interrupted;
   tuner_close(&t);
   result->seconds = clock_seconds() - begin;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1; /* dataset: times a variant's limit */
 /* A thread that was asked to end takes that long at most, or does not end at all. */
 static const double thread_patience = 2;
+/* No device launches a kernel faster. */
+static const double least_time = 1e-8;
 
 struct worker {
   struct worker_options options;
@@ -96,7 +99,7 @@ static enum answer read_answer(const struct worker *w, enum message_type type) {
 }
 
 /* What runs instead of a variant; "": nothing. */
-static const char *doing(struct worker *w) {
+static char *doing(struct worker *w) {
   char *text = w->fault + WORKER_FAULT_BYTES;
   text[DATASET_DOING_BYTES - 1] = '\0';
   return text;
@@ -365,7 +368,7 @@ static bool read_result(const struct worker *w, const struct worker_job *job, st
   out->reason[sizeof out->reason - 1] = '\0';
   out->measurement.clock.throttle[sizeof out->measurement.clock.throttle - 1] = '\0';
   if (out->outcome == CUGEN_OUTCOME_OK && job->watched) return true;
-  if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds > 0;
+  if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds >= least_time;
   return out->outcome > CUGEN_OUTCOME_OK && out->outcome <= CUGEN_OUTCOME_TIMEOUT;
 }
 
@@ -388,6 +391,15 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       job->real_spec->variant, why, left);
 }
 
+/* It had no handler any more, or held the signal back, as system() does. */
+static bool was_refused(const struct text *how) {
+  struct text refused = {0};
+  text_addf(&refused, "signal %d (", SIGSYS);
+  const bool was = strncmp(text_get(how), text_get(&refused), refused.length) == 0;
+  text_free(&refused);
+  return was;
+}
+
 /* The process died under the variant: the fault text, or how it ended, says why. What judges it may fall over a wrong result. */
 static void read_death(struct worker *w, struct worker_result *out) {
   struct text how = {0}, reason = {0};
@@ -396,6 +408,7 @@ static void read_death(struct worker *w, struct worker_result *out) {
   stop(w, thread_patience, &how);
   out->outcome = w->fault[0] ? worker_classify(w->fault) : CUGEN_OUTCOME_TRAP;
   if (*doing(w)) out->outcome = CUGEN_OUTCOME_WRONG;
+  if (!w->fault[0] && was_refused(&how)) text_add(&how, ": a system call that no kernel can do on a GPU,");
   if (!w->fault[0]) text_add(&how, " while running the variant");
   text_addf(&reason, "%s%s%s", doing(w), *doing(w) ? ": " : "", w->fault[0] ? w->fault : text_get(&how));
   set_reason(out, text_get(&reason));
@@ -431,11 +444,77 @@ const struct watch_report *worker_report(const struct worker *w) {
   return shared_report(w);
 }
 
+static struct isolate_output *shared_output(const struct worker *w) {
+  return (struct isolate_output *)(void *)(w->fault + WORKER_OUTPUT_OFFSET);
+}
+
+/* What an earlier variant said or left there. */
+static void clear_shared(struct worker *w) {
+  w->fault[0] = *doing(w) = '\0';
+  shared_output(w)->bytes = 0;
+}
+
+void worker_printed(const struct worker *w, struct text *out) {
+  const struct isolate_output *output = shared_output(w);
+  const uint64_t bytes = output->bytes;
+  const size_t shown = bytes < sizeof output->text ? (size_t)bytes : sizeof output->text;
+  text_add_clean(out, output->text, shown);
+  if (bytes > shown) text_addf(out, "...\n%llu bytes in all", (unsigned long long)bytes);
+}
+
+/* Behind the reason, on one line. */
+static void add_printed(const struct worker *w, struct worker_result *out) {
+  enum { MOST = 200 };
+  struct text printed = {0}, reason = {0};
+  worker_printed(w, &printed);
+  for (size_t i = 0; i < printed.length; i++)
+    if (printed.data[i] == '\n' || printed.data[i] == '\t') printed.data[i] = ' ';
+  while (printed.length && printed.data[printed.length - 1] == ' ') printed.length--;
+  size_t length = printed.length < MOST ? printed.length : MOST; /* to the end of a character */
+  while (length < printed.length && (printed.data[length] & 0xc0) == 0x80) length--;
+  text_addf(&reason, "%.700s", out->reason);
+  if (length) {
+    text_add(&reason, "; it printed: ");
+    text_add_n(&reason, text_get(&printed), length);
+    text_add(&reason, length < printed.length ? "..." : "");
+    memcpy(out->reason, text_get(&reason), reason.failed ? 0 : reason.length + 1);
+  }
+  text_free(&printed);
+  text_free(&reason);
+}
+
+/* ---- A report that any kernel can have written into ---- */
+
+static void make_plain(char *text, size_t size) {
+  text[size - 1] = '\0';
+  for (; *text; text++)
+    if (*text < ' ' || *text > '~') *text = '?';
+}
+
+static void make_plain_finding(struct watch_finding *f) {
+  if (f->kind < 0 || f->kind >= WATCH_KIND_COUNT) f->kind = WATCH_TRAP;
+  if (f->element < 0) f->element = 0;
+  make_plain(f->array, sizeof f->array);
+  make_plain(f->text, sizeof f->text);
+}
+
+static void make_sense(struct watch_report *report) {
+  if (report->finding_count > WATCH_MOST_FINDINGS) report->finding_count = WATCH_MOST_FINDINGS;
+  if (report->launch_count > KERNEL_MAX_LAUNCHES) report->launch_count = KERNEL_MAX_LAUNCHES;
+  for (uint32_t i = 0; i < report->finding_count; i++) make_plain_finding(&report->findings[i]);
+  for (uint32_t i = 0; i < report->launch_count; i++) {
+    struct launch_counters *launch = &report->launches[i];
+    if (launch->count > WATCH_MOST_COUNTERS) launch->count = WATCH_MOST_COUNTERS;
+    for (size_t k = 0; k < launch->count; k++) make_plain(launch->counters[k].array, WATCH_NAME);
+  }
+}
+
 static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
   bool dying = false;
   put_job(&payload, job);
+  clear_shared(w);
   if (job->watched)
     *shared_report(w) = (struct watch_report){.limit = job->timeout,
                                               .count_blocks = job->count_blocks,
@@ -455,6 +534,8 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   }
   if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
   if (dying) stop(w, thread_patience, NULL);
+  if (job->watched) make_sense(shared_report(w)); /* nobody writes to it any more, or waits for a question */
+  if (out->outcome) add_printed(w, out);
   return CUGEN_OK;
 }
 

@@ -7,14 +7,17 @@
 #include <stdatomic.h>
 
 #include "dataset.h"
+#include "isolate.h"
 #include "measure.h"
 
 struct worker;
 
-/* Shared with the process: a fault's text; behind it what ran then, where that was not the variant; a struct watch_report. */
+/* Shared with the process: a fault's text; behind it what ran then, where that was not the variant; what was printed; a struct
+   watch_report. Any kernel of the cpu device can write what it likes there. */
 enum {
   WORKER_FAULT_BYTES = 4096 - DATASET_DOING_BYTES,
-  WORKER_REPORT_OFFSET = WORKER_FAULT_BYTES + DATASET_DOING_BYTES,
+  WORKER_OUTPUT_OFFSET = WORKER_FAULT_BYTES + DATASET_DOING_BYTES,
+  WORKER_REPORT_OFFSET = WORKER_OUTPUT_OFFSET + sizeof(struct isolate_output),
   WORKER_SHARED_BYTES = WORKER_REPORT_OFFSET + sizeof(struct watch_report)
 };
 
@@ -83,6 +86,9 @@ int worker_run(struct worker *worker, const struct worker_job *job, struct worke
 
 /* From now on no data is too late. */
 void worker_lift_limit(struct worker *worker);
+
+/* What the kernels of the last job printed, cleaned, and how much more there was; adds nothing where they printed nothing. */
+void worker_printed(const struct worker *worker, struct text *out);
 
 /* Of the last watched job. Lives as long as the worker; the next job replaces it. */
 const struct watch_report *worker_report(const struct worker *worker);

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/system.h"
+#include "confine.h"
 #include "gpu_lock.h"
 #include "isolate.h"
 #include "runtime/compilers.h"
@@ -20,6 +23,9 @@ struct server {
   struct device *device;
   char *fault;
   struct watch_report *report;
+  double idle;                   /* of a compiler: how long it waits for work; 0: it is none */
+  struct isolate_output *output; /* as in WORKER_OUTPUT_OFFSET */
+  struct confinement confinement;
   int lock;                                   /* descriptor of the device's lock file, -1: none */
   struct dataset *datasets[KEPT_DATASETS];    /* untimed and timed; a newer one replaces its kind */
   struct dataset_parts *parts[KEPT_DATASETS]; /* what they borrow */
@@ -221,6 +227,14 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   call_free(call);
 }
 
+/* The verify kernel, in the process that is to run it. */
+static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
+  cugen_error err = {0};
+  if (!dataset || dataset_load(s->device, dataset, &err) == CUGEN_OK) return true;
+  fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  return false;
+}
+
 static void watch_variant(struct server *s, struct job *job, struct dataset *real, struct worker_result *result) {
   struct plan *plan = NULL;
   cugen_error err = {0};
@@ -228,7 +242,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
     fail(result, CUGEN_OUTCOME_LAUNCH, &err);
     return;
   }
-  if (!with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
+  if (!load_judges(s, real, result) || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
   if (s->report->count_blocks)
     count_on(s->device, plan, real, result);
   else
@@ -236,23 +250,49 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   plan_close(plan);
 }
 
-static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
-                        struct worker_result *result) {
-  struct plan *plan = NULL;
+/* The check problem's plan and the real one's. */
+struct plans {
+  struct plan *check, *real;
+};
+
+static bool load_check(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
+  const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
+  return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
+}
+
+static bool load_real(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
+  return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
+}
+
+/* In a jail nothing is loaded once a kernel has run: all comes before. */
+static bool load_all(struct server *s, const struct job *job, struct dataset *check, struct dataset *real,
+                     struct worker_result *result, struct plans *plans) {
+  return load_judges(s, check, result) && load_judges(s, real, result) &&
+         (!check || load_check(s, job, result, plans)) && load_real(s, job, result, plans);
+}
+
+static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
+                         struct dataset *real, struct worker_result *result) {
   bool right = true;
-  if (check && job->verify) {
-    right = with_plan(s, &job->check_spec, job->shared ? &job->real_compiled : &job->check_compiled, result, &plan) &&
-            verify_twice(s->device, plan, &job->check_spec, check, result);
-    plan_close(plan);
-  }
-  if (!right || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
   result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
   if (job->verify)
-    right = check ? verify_on(s->device, plan, &job->real_spec, false, real, result)
-                  : verify_twice(s->device, plan, &job->real_spec, real, result);
+    right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result)
+                    : verify_twice(s->device, plan, &job->real_spec, real, result);
   if (right) time_on(s->device, plan, real, &job->measure, result);
-  if (is_isolated(s)) keep_inputs(s->device, real, result); /* where that costs next to nothing */
-  plan_close(plan);
+}
+
+static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
+                        struct worker_result *result) {
+  struct plans plans = {NULL, NULL};
+  if (!job->verify) check = NULL;
+  bool right = !is_isolated(s) || load_all(s, job, check, real, result, &plans);
+  if (right && check) {
+    right =
+        load_check(s, job, result, &plans) && verify_twice(s->device, plans.check, &job->check_spec, check, result);
+    plan_close(plans.check);
+  }
+  if (right && load_real(s, job, result, &plans)) time_variant(s, job, check != NULL, plans.real, real, result);
+  plan_close(plans.real);
 }
 
 struct task {
@@ -263,24 +303,79 @@ struct task {
 
 static void run_task(void *context, void *result) {
   const struct task *t = context;
+  if (is_isolated(t->server))
+    confine_loading(&t->server->confinement,
+                    t->job->watched && t->server->report && t->server->report->processes > 1);
   if (t->job->watched)
     watch_variant(t->server, t->job, t->real, result);
   else
     run_variant(t->server, t->job, t->check, t->real, result);
 }
 
+/* What a variant's process shares with this one are the buffers: they are made whole here, whatever became of it. A write that
+   it did not find itself came later. */
+static void make_whole(struct server *s, struct dataset *dataset, struct worker_result *result) {
+  cugen_error err = {0};
+  if (!dataset) return;
+  if (dataset_guards(s->device, dataset, &err) && result->outcome == CUGEN_OUTCOME_OK) {
+    error_prefix(&err, "in a later launch");
+    fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+  }
+  keep_inputs(s->device, dataset, result);
+}
+
+static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
+  const bool counted = task->job->watched && s->report && s->report->count_blocks; /* nothing is judged */
+  struct worker_result ignored = {0};
+  int status = isolate(run_task, task, result, sizeof *result, s->output, s->confinement.files, err);
+  if (status) return status;
+  make_whole(s, task->check, result);
+  make_whole(s, task->real, counted ? &ignored : result);
+  return CUGEN_OK;
+}
+
 static int run_job(struct server *s, struct job *job, struct worker_result *result, cugen_error *err) {
   struct task task = {s, job, find_dataset(s, job->check_id), find_dataset(s, job->real_id)};
+  int status = CUGEN_OK;
   if (!task.real)
     return error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job->real_id);
-  int status = CUGEN_OK;
   gpu_lock_take(s->lock);
   if (is_isolated(s))
-    status = isolate(run_task, &task, result, sizeof *result, err);
+    status = run_isolated(s, &task, result, err);
   else
     run_task(&task, result);
   gpu_lock_give(s->lock);
   return status;
+}
+
+/* ---- What the config's own kernels do ---- */
+
+struct errand {
+  struct server *server;
+  int (*step)(void *context, cugen_error *err);
+  void *context;
+};
+
+struct errand_result {
+  int status;
+  cugen_error err;
+};
+
+static void run_errand(void *context, void *result) {
+  const struct errand *errand = context;
+  struct errand_result *r = result;
+  confine_loading(&errand->server->confinement, false);
+  r->status = errand->step(errand->context, &r->err);
+}
+
+static int run_apart(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
+                     cugen_error *err) {
+  struct errand errand = {context, step, step_context};
+  struct errand_result result = {.status = CUGEN_OK};
+  int status = isolate(run_errand, &errand, &result, sizeof result, errand.server->output,
+                       errand.server->confinement.files, err);
+  if (!status && result.status) *err = result.err;
+  return status ? status : result.status;
 }
 
 /* ---- Questions ---- */
@@ -310,6 +405,16 @@ static int answer_hello(struct server *s, cugen_error *err) {
   return status;
 }
 
+static void before_launch(void *server) {
+  confine_running(&((struct server *)server)->confinement);
+}
+
+/* What harms no device: CUDA's libraries may start a program with privileges of its own, but not once the device is open. */
+static void harden(void) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
+}
+
 static int open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
   const char *id = wire_get_string(reader), *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
@@ -322,12 +427,17 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (fault != MAP_FAILED) {
     device.fault = s->fault = fault;
+    s->output = (struct isolate_output *)(void *)(s->fault + WORKER_OUTPUT_OFFSET);
     device.report = s->report = (struct watch_report *)(void *)(s->fault + WORKER_REPORT_OFFSET);
   }
+  if (!s->place->embedded) confinement_open(&s->confinement);
   int status = toolkit_open(&options, &s->toolkit, err);
   if (!status) status = device_find(id, &ops, &device.ordinal, err);
   device.toolkit = s->toolkit;
+  if (!s->place->embedded)
+    device.before_launch = before_launch, device.before_context = s, device.fork = &s->confinement.fork;
   if (!status) status = ops->open(&device, &s->device, err);
+  if (!status && !s->place->embedded) harden();
   if (!status) s->lock = gpu_lock_open(&s->device->description);
   return status;
 }
@@ -427,6 +537,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   int status = read_dataset(reader, parts, err);
   parts->request.shared = fd;
   parts->request.doing = s->fault ? s->fault + WORKER_FAULT_BYTES : NULL; /* where the coordinator looks */
+  if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
   gpu_lock_take(s->lock);
   if (!status) status = take_dataset(s, &parts->request, err);
   if (!status) {
@@ -467,7 +578,7 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
 static int answer_compile(struct server *s, struct wire_reader *reader, cugen_error *err) {
   struct text payload = {0};
   cugen_error why = {0};
-  int status = compilers_serve(reader, &s->toolkit, &payload, &why);
+  int status = compilers_serve(reader, &s->toolkit, &s->idle, &payload, &why);
   status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
   text_free(&payload);
   return status;
@@ -503,18 +614,22 @@ static void server_close(struct server *s) {
   }
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
+  confinement_close(&s->confinement);
   if (s->fault) munmap(s->fault, WORKER_SHARED_BYTES);
   if (s->lock >= 0) close(s->lock);
 }
 
 int worker_serve(int socket, const struct worker_place *place) {
-  struct server server = {.socket = socket, .place = place, .lock = -1};
+  struct isolate_output unread = {.bytes = 0};
+  struct server server = {.socket = socket, .place = place, .lock = -1, .output = &unread};
   struct text message = {0};
   cugen_error err = {0};
   int status = CUGEN_OK;
+  server.confinement.files = -1;
   while (!status) {
     enum message_type type;
     int fd;
+    if (server.idle > 0) wire_end_when_idle(socket, server.idle);
     status = wire_receive(socket, -1, &type, &message, &fd, &err);
     if (!status) status = serve_one(&server, type, &message, fd, &err);
     if (fd >= 0) close(fd);

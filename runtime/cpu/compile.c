@@ -5,13 +5,17 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/includes.h"
 #include "base/jail.h"
 #include "base/system.h"
+#include "object.h"
 #include "runtime/advice.h"
 #include "runtime/compilers.h"
 #include "runtime/standard.h"
+#include "unjailed.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 extern const size_t cpu_shim_length;
@@ -23,6 +27,7 @@ static const char *const flags[] = {"-std=c++17",
                                     "-march=native",
                                     "-fPIC",
                                     "-shared",
+                                    "-nostartfiles", /* what runs by being loaded is the source's: see object.h */
                                     "-w",
                                     "-fvisibility=hidden",
                                     "-fno-semantic-interposition",
@@ -152,23 +157,6 @@ static const char *skip_alignment(const char *at) {
   return at;
 }
 
-/* The end of a comment or literal that begins at `at`, or `at` itself. */
-static const char *skip_opaque(const char *at) {
-  if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
-  if (at[0] == '/' && at[1] == '*') {
-    const char *end = strstr(at + 2, "*/");
-    return end ? end + 2 : at + strlen(at);
-  }
-  if (*at != '"' && *at != '\'') return at;
-  for (const char *end = at + 1; *end && *end != '\n'; end++) {
-    if (*end == '\\' && end[1])
-      end++;
-    else if (*end == *at)
-      return end + 1;
-  }
-  return at + 1;
-}
-
 /* The words in front of a type, in any order. */
 struct specifiers {
   bool shared, external, constant, changing;
@@ -258,7 +246,7 @@ static const char *translate_shared(const char *at, int depth, struct text *out)
 void cpu_translate(const char *source, struct text *out) {
   int depth = 0;
   for (const char *at = source; *at;) {
-    const char *end = skip_opaque(at);
+    const char *end = text_skip_opaque(at);
     if (end == at && is_word(*at)) {
       const char *past = translate_shared(at, depth, out);
       if (past) {
@@ -349,6 +337,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
   write_unit(request, &unit);
+  if (!status && !unit.failed)
+    status = includes_check(text_get(&unit), err); /* moving words about may have made one */
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
@@ -484,13 +474,26 @@ static int take_standard(const struct compile_request *request, struct job *job,
 }
 
 /* The system's programs, headers and libraries, and those beside the compiler; of all else the job's own folder. */
-static int make_jail(const struct toolkit *toolkit, const char *folder) {
-  struct text file = {0}, programs = {0}, prefix = {0}; /* PREFIX/bin/c++ */
+enum { PLACES = 14 };
+struct places {
+  struct text prefix; /* PREFIX/bin/c++ */
+  struct jail_place list[PLACES];
+};
+
+static void find_prefix(const struct toolkit *toolkit, struct text *prefix) {
+  struct text file = {0}, programs = {0};
   char *real = path_find_program(text_get(&toolkit->compiler), &file) ? realpath(text_get(&file), NULL) : NULL;
   if (real) path_folder(real, &programs);
-  path_folder(text_get(&programs), &prefix);
-  const bool own = programs.length && strncmp(text_get(&prefix), "/", 2) != 0 && strcmp(text_get(&prefix), ".") != 0;
-  const struct jail_place places[] = {
+  path_folder(text_get(&programs), prefix);
+  if (!programs.length || !strcmp(text_get(prefix), "/") || !strcmp(text_get(prefix), ".")) text_clear(prefix);
+  free(real);
+  text_free(&file);
+  text_free(&programs);
+}
+
+static void find_places(const struct toolkit *toolkit, const char *folder, struct places *out) {
+  find_prefix(toolkit, &out->prefix);
+  const struct jail_place list[PLACES] = {
       {"/usr", JAIL_EXECUTE},
       {"/bin", JAIL_EXECUTE},
       {"/lib", JAIL_EXECUTE},
@@ -503,23 +506,16 @@ static int make_jail(const struct toolkit *toolkit, const char *folder) {
       {"/dev/urandom", JAIL_READ},
       {"/proc/cpuinfo", JAIL_READ},
       {"/sys/devices/system/cpu", JAIL_READ},
-      {own ? text_get(&prefix) : NULL, JAIL_EXECUTE},
+      {text_get(&out->prefix), JAIL_EXECUTE},
       {folder, JAIL_WRITE},
   };
-  int jail = jail_make(places, sizeof places / sizeof *places);
-  free(real);
-  text_free(&file);
-  text_free(&programs);
-  text_free(&prefix);
-  return jail;
+  memcpy(out->list, list, sizeof list);
 }
 
-static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12], *compiler = text_get(&request->toolkit->compiler);
+/* What the compiler is called with, but for what it makes of the source. */
+static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang, const char **argv) {
   size_t n = 0;
-  argv[n++] = compiler;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
-  const bool clang = is_clang(request->toolkit);
   const char *const *const own = clang ? clang_flags : watched_flags;
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
   for (size_t i = 0; i < count; i++) argv[n++] = own[i];
@@ -530,12 +526,11 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
-  argv[n++] = text_get(&job->symbols);
-  argv[n++] = "-o";
-  argv[n++] = text_get(&job->object);
-  argv[n++] = text_get(&job->source);
-  if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
-  argv[n] = NULL;
+  return n;
+}
+
+static int run(const struct compile_request *request, struct job *job, const char *const *argv, int jail, int *code,
+               cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
   /* A cache of compiles wants folders of its own; cugen keeps what was compiled itself. */
@@ -543,16 +538,65 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   const struct process_limits limits = {.seconds = request->timeout,
                                         .memory_mb = COMPILER_MEMORY_MB,
                                         .stop = request->stop,
-                                        .jail = make_jail(request->toolkit, text_get(&job->folder)),
+                                        .jail = jail,
                                         .also = also};
-  int code = 0,
-      status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, &code, err);
-  if (limits.jail > 0) close(limits.jail);
+  int status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, code, err);
   text_free(&temporary);
-  if (status == CUGEN_ERROR_DEVICE)
-    return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
+  if (status != CUGEN_ERROR_DEVICE) return status;
+  return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
+}
+
+/* From the source, or from an assembly. */
+static int run_whole(const struct compile_request *request, struct job *job, bool clang, const char *input, int jail,
+                     int *code, cugen_error *err) {
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12] = {text_get(&request->toolkit->compiler)};
+  size_t n = 1;
+  n += add_flags(request, job, clang, argv + n);
+  argv[n++] = text_get(&job->symbols);
+  argv[n++] = "-o";
+  argv[n++] = text_get(&job->object);
+  argv[n++] = input;
+  if (request->watched) argv[n++] = "-lm", argv[n++] = "-lc";
+  argv[n] = NULL;
+  return run(request, job, argv, jail, code, err);
+}
+
+/* What it includes is looked at before a word of it is passed on, the assembly before it is assembled. */
+static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
+                        const struct places *places, int *code, cugen_error *err) {
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12] = {text_get(&request->toolkit->compiler)};
+  struct text assembly = {0};
+  size_t n = 1;
+  text_addf(&assembly, "%s/kernel.s", text_get(&job->folder));
+  n += add_flags(request, job, clang, argv + n);
+  argv[n++] = "-S";
+  argv[n++] = "-H";
+  argv[n++] = "-o";
+  argv[n++] = text_get(&assembly);
+  argv[n++] = text_get(&job->source);
+  argv[n] = NULL;
+  int status = assembly.failed ? error_memory(err) : run(request, job, argv, -1, code, err);
+  if (!status) status = unjailed_check_log(&job->log, places->list, PLACES, err);
+  if (!status && !*code) status = unjailed_check_assembly(text_get(&assembly), err);
+  if (!status && !*code) status = run_whole(request, job, clang, text_get(&assembly), -1, code, err);
+  text_free(&assembly);
+  return status;
+}
+
+static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
+  struct places places = {.prefix = {0}};
+  const bool clang = is_clang(request->toolkit);
+  int code = 0;
+  find_places(request->toolkit, text_get(&job->folder), &places);
+  const int jail = jail_make(places.list, PLACES);
+  int status = jail > 0 ? run_whole(request, job, clang, text_get(&job->source), jail, &code, err)
+                        : run_unjailed(request, job, clang, &places, &code, err);
+  if (jail > 0) close(jail);
+  text_free(&places.prefix);
   if (status) return status;
-  return code ? refuse(job, request, compiler, code, err) : CUGEN_OK;
+  return code || !file_exists(text_get(&job->object))
+             ? refuse(job, request, text_get(&request->toolkit->compiler), code, err)
+             : CUGEN_OK;
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {
@@ -568,10 +612,18 @@ static int fill_entries(const struct compile_request *request, struct compiled *
   return out->log ? CUGEN_OK : error_memory(err);
 }
 
-static int take_image(const struct job *job, struct compiled *out, cugen_error *err) {
+static int take_image(const struct job *job, bool watched, struct compiled *out, cugen_error *err) {
   struct text image = {0};
+  struct stat info;
+  if (stat(text_get(&job->object), &info) == 0 && info.st_size > (off_t)COMPILER_IMAGE_MB << 20)
+    return error_set(err, CUGEN_ERROR_COMPILE, "the compiled code has more than the %d MB that are taken",
+                     COMPILER_IMAGE_MB);
   int status = file_read(text_get(&job->object), &image, err);
-  if (status) return status;
+  if (!status) status = object_check(text_get(&image), image.length, watched, err);
+  if (status) {
+    text_free(&image);
+    return status;
+  }
   out->image_length = image.length;
   out->image_hash = hash_bytes(text_get(&image), image.length);
   out->image = text_take(&image);
@@ -582,10 +634,11 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   *out = (struct compiled){0};
   if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
   struct job job = {0};
-  int status = write_files(request, &job, err);
+  int status = includes_check(request->source, err);
+  if (!status) status = write_files(request, &job, err);
   if (!status) status = take_standard(request, &job, err);
   if (!status) status = run_compiler(request, &job, err);
-  if (!status) status = take_image(&job, out, err);
+  if (!status) status = take_image(&job, request->watched, out, err);
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
   job_free(&job);

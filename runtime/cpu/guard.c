@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/seccomp.h"
 #include "fibers.h"
 
 enum { ALIGNMENT = 16, CANARY = 0xca, MOST_BUFFERS = 1024, FAULT_EXIT = 99 };
@@ -24,7 +25,7 @@ static struct {
   bool installed;
 } guard;
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGSYS};
 enum { SIGNAL_COUNT = sizeof signals / sizeof *signals, STACK_BYTES = 65536 };
 
 /* ---- Memory ---- */
@@ -283,6 +284,20 @@ static void trap(struct line *line, const void *context, const char *what) {
   fibers_ended(site(context), what);
 }
 
+/* What no kernel can do on a GPU: see base/seccomp.h. */
+static void refuse_call(struct line *line, const siginfo_t *info, const void *context) {
+  const char *name = seccomp_name(info->si_syscall);
+  struct line what = {.length = 0};
+  add(&what, "the kernel called ");
+  add(&what, name ? "'" : "system call ");
+  if (name)
+    add(&what, name);
+  else
+    add_number(&what, (unsigned)info->si_syscall, 10);
+  add(&what, name ? "', which no kernel can do on a GPU" : ", which no kernel can do on a GPU");
+  trap(line, context, what.text);
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
   struct line line = {.length = 0};
   switch (number) {
@@ -296,6 +311,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     }
     add(&line, fibers_hang(site(context)));
     break;
+  case SIGSYS: refuse_call(&line, info, context); break;
   case SIGILL: trap(&line, context, "illegal instruction"); break;
   default: trap(&line, context, "abort"); break;
   }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/seccomp.h"
 #include "guard.h"
 
 enum {
@@ -113,10 +114,10 @@ static void become_process(struct share *s, int number, pid_t parent, const stru
   setitimer(ITIMER_REAL, left, NULL);
 }
 
-static bool is_child(struct share *s, pid_t *pids, const struct itimerval *left) {
+static bool is_child(struct share *s, pid_t *pids, const struct itimerval *left, uint64_t key) {
   const pid_t parent = getpid();
   for (int i = 0; i < s->processes; i++) {
-    pids[i] = fork();
+    pids[i] = seccomp_fork(key);
     if (pids[i] == 0) {
       become_process(s, i, parent, left);
       return true;
@@ -150,18 +151,18 @@ static void restore(const struct share *s) {
     if (s->areas[i].before) memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
 }
 
-enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes, uint64_t first,
-                             uint64_t end, uint64_t step, struct share **share) {
+enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes,
+                             const struct share_range *range, struct share **share) {
   static const struct itimerval never;
   struct itimerval left;
   pid_t pids[MOST_PROCESSES];
   struct share *s = *share = open_share(memory, count, processes);
   if (!s) return SHARE_NONE;
-  s->end = end;
-  s->step = step;
-  atomic_store(&s->common->next, first);
+  s->end = range->end;
+  s->step = range->step;
+  atomic_store(&s->common->next, range->first);
   setitimer(ITIMER_REAL, &never, &left);
-  if (is_child(s, pids, &left)) return SHARE_CHILD;
+  if (is_child(s, pids, &left, range->fork)) return SHARE_CHILD;
   const enum share_outcome outcome = wait_for_all(s, pids);
   setitimer(ITIMER_REAL, &left, NULL);
   if (outcome != SHARE_NONE) return outcome;

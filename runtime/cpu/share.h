@@ -25,11 +25,16 @@ enum share_outcome {
   SHARE_HANG   /* the time was up in one of them: its report says where */
 };
 
-/* Runs the blocks from `first` up to `end` (exclusive) in steps of `step` in `processes` processes, started here; comes back
+struct share_range {
+  uint64_t first, end, step; /* end is exclusive */
+  uint64_t fork;             /* the key of seccomp_fork */
+};
+
+/* Runs the blocks of the range in `processes` processes, started here; comes back
    in each of them, and when they have ended here. report: each process has its own, of which *out gets a copy of the one that
    hung. *share: for the functions below, until share_close; NULL with SHARE_NONE. */
-enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes, uint64_t first,
-                             uint64_t end, uint64_t step, struct share **share);
+enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes,
+                             const struct share_range *range, struct share **share);
 void share_close(struct share *share);
 
 /* ---- In a process ---- */

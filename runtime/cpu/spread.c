@@ -62,7 +62,8 @@ static uint64_t spread(struct watch *w, uint64_t next, uint64_t step) {
   if (w->counting) watch_all_met(w);
   w->entangled = true; /* once is enough */
   const int processes = (int)w->report->processes;
-  const enum share_outcome outcome = share_run(memory, w->region_count, processes, next, w->blocks, step, &w->share);
+  const struct share_range range = {next, w->blocks, step, w->fork ? *w->fork : 0};
+  const enum share_outcome outcome = share_run(memory, w->region_count, processes, &range, &w->share);
   struct share *share = w->share;
   if (outcome == SHARE_CHILD) {
     become_process(w);

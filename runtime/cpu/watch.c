@@ -13,11 +13,12 @@ static _Thread_local struct watch *watching;
 
 /* ---- Opening ---- */
 
-int watch_open(struct watch_report *report, struct watch **out, cugen_error *err) {
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err) {
   *out = NULL;
   struct watch *w = calloc(1, sizeof *w);
   if (!w) return error_memory(err);
   w->report = report;
+  w->fork = fork;
   int status = traffic_open(&w->traffic, err);
   if (!status) status = flags_open(&w->flags, &w->order, err);
   if (status)

@@ -11,7 +11,7 @@
 struct watch;
 
 /* report is borrowed; it is zeroed when watch_buffers is called. */
-int watch_open(struct watch_report *report, struct watch **out, cugen_error *err);
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err);
 void watch_close(struct watch *watch);
 
 /* The hooks that a watched image is given. */

@@ -55,6 +55,7 @@ struct registers {
 
 struct watch {
   struct watch_report *report;
+  const uint64_t *fork; /* as in device_options */
   struct region regions[WATCH_MOST_BUFFERS];
   size_t region_count, recent;
   struct traffic *traffic;

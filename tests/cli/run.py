@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py CUGEN SCRIPT.test: runs a script of commands and compares what they print, exactly.
+"""run.py CUGEN SCRIPT.test [WRAPPER...]: runs a script of commands and compares what they print, exactly. With a
+wrapper, such as `without root`, each command runs as WRAPPER... sh -c COMMAND.
 
 The format:
 
@@ -73,10 +74,10 @@ def lines_of(printed):
     return b"".join(part or b"" for part in printed).decode(errors="backslashreplace").splitlines()
 
 
-def run(command, folder, environment):
+def run(command, folder, environment, wrapper):
     """What the command printed, as lines, with [code] at the end for an exit code other than 0; and the code."""
     errors = subprocess.PIPE if side_by_side(command) else subprocess.STDOUT
-    shell = subprocess.Popen(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+    shell = subprocess.Popen([*wrapper, "sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
     try:
         printed = shell.communicate(timeout=TIMEOUT)
@@ -99,6 +100,7 @@ def environment(cugen, script, folder):
     own = dict(os.environ)
     for name in [name for name in own if name.startswith("CUGEN_") and name not in ("CUGEN_TOOLKIT", "CUGEN_CXX")]:
         del own[name]
+    own.pop("XDG_STATE_HOME", None)
     cache = f"{folder}/.cache"
     own.update(PATH=f"{cugen.parent}:{own['PATH']}", REPO=str(script.parents[2]), SCRIPTS=str(script.parent),
                HOME=folder, XDG_CACHE_HOME=cache, CUGEN_CACHE=f"{cache}/cugen.db", LC_ALL="C.UTF-8", TERM="dumb",
@@ -113,9 +115,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
         work = os.path.join(top, "work")
         os.mkdir(work)
+        if sys.argv[3:]:  # the commands may be another user's
+            os.chmod(top, 0o777)
+            os.chmod(work, 0o777)
         own = environment(cugen, script, top)
         for preamble, command, expected in steps:
-            actual, code = run(command, work, own)
+            actual, code = run(command, work, own, sys.argv[3:])
             if code == SKIP:
                 print("skipped:", " ".join(actual[:-1]) or command)
                 return SKIP

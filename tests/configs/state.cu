@@ -21,16 +21,12 @@ static __device__ bool is_limited(int what, unsigned long least) {
 /* Of what the variants leave behind: nothing is there. */
 static __device__ bool is_clean() {
   sigset_t mask;
-  char folder[16] = "";
   bool blocked = false;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
   for (int s = 1; s < 32; s++) blocked |= sigismember(&mask, s) == 1;
-  const int file = open("/dev/null", O_RDONLY);
-  close(file);
   volatile float tiny = 1e-30f;
-  return !blocked && fegetround() == FE_TONEAREST && tiny * 1e-10f > 0 && file >= 0 && file < 64 &&
-         !(getcwd(folder, sizeof folder) && strcmp(folder, "/proc") == 0) && !is_limited(RLIMIT_NOFILE, 64) &&
-         !is_limited(RLIMIT_AS, 1ul << 30) && !is_limited(RLIMIT_FSIZE, 1ul << 20) && getenv("CUGEN_LEFT") == nullptr;
+  return !blocked && fegetround() == FE_TONEAREST && tiny * 1e-10f > 0 && !is_limited(RLIMIT_NOFILE, 64) &&
+         !is_limited(RLIMIT_AS, 1ul << 30) && getenv("CUGEN_LEFT") == nullptr;
 }
 
 static __device__ int launches;

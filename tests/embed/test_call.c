@@ -126,7 +126,7 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .samples = 3,
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
-                                .measured_at = 1234567};
+                                .measured_at = 1700000000};
   strcpy(model.device.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
   assert_int_equal(api_key_predictions(&model, k->arch, NULL), CUGEN_OK);
   const struct cache_key key = {predicted ? text_get(&model.predicted_device) : k->device.fingerprint,
@@ -227,7 +227,7 @@ static void test_exact(void **state) {
   assert_string_equal(info->variant, best);
   assert_string_equal(info->tuned_for, "n=1000");
   assert_true(info->distance == 0 && info->record.seconds == 1e-3 && info->record.from_cache);
-  assert_int_equal(info->measured_at, 1234567);
+  assert_int_equal(info->measured_at, 1700000000);
   assert_int_equal(info->driver_version, 12080);
   assert_int_equal(info->nvrtc_version, 12090);
   cugen_plan_close(plan);

@@ -158,9 +158,9 @@ static void test_cache(void **state) {
   REFUSES(cugen_cache_verify, (lib, NULL, NULL, &error), "out");
   REFUSES(cugen_cache_export, (NULL, NULL, NULL, &count, NULL, &error), "lib");
   REFUSES(cugen_cache_export, (lib, NULL, NULL, NULL, NULL, &error), "records");
-  REFUSES(cugen_cache_import, (NULL, "file", &merged, &error), "lib");
-  REFUSES(cugen_cache_import, (lib, NULL, &merged, &error), "path");
-  REFUSES(cugen_cache_import, (lib, "file", NULL, &error), "out");
+  REFUSES(cugen_cache_import, (NULL, "file", NULL, NULL, &merged, &error), "lib");
+  REFUSES(cugen_cache_import, (lib, NULL, NULL, NULL, &merged, &error), "path");
+  REFUSES(cugen_cache_import, (lib, "file", NULL, NULL, NULL, &error), "out");
 }
 
 static void test_plan(void **state) {
@@ -202,6 +202,8 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_objective(NULL), "time");
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
+  assert_string_equal(cugen_kernel_printed(NULL), "");
+  assert_int_equal(cugen_clean_text("", 0, NULL, 0), 0);
   assert_int_equal(cugen_kernel_predicted(NULL), 0);
   cugen_kernel_key(NULL, &why, NULL);
   assert_string_equal(why, "");

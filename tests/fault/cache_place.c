@@ -80,7 +80,8 @@ void place_sql(struct place *fixture, const char *sql) {
 
 /* What the older formats lacked goes; SQLite then writes the tables as they were. */
 void place_back_to_2(struct place *fixture) {
-  place_sql(fixture, "ALTER TABLE record DROP COLUMN compile_seconds;"
+  place_sql(fixture, "DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal;"
+                     "ALTER TABLE record DROP COLUMN compile_seconds;"
                      "ALTER TABLE record DROP COLUMN measure_seconds; DROP INDEX record_current; ALTER TABLE record "
                      "DROP COLUMN origin;"
                      "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"

@@ -44,7 +44,7 @@ static int store(struct cache *cache, const char *problem, int number, cugen_err
                                 .hash = hash_bytes(&number, sizeof number),
                                 .source_hash = hash_bytes(&number, sizeof number),
                                 .seconds = number + 1,
-                                .measured_at = number};
+                                .measured_at = 1700000000 + number};
   int status = cache_store(cache, &key, &record, err);
   text_free(&variant);
   return status;
@@ -86,7 +86,7 @@ static size_t count_records(struct fixture *fixture) {
   struct cache_checked checked;
   struct text wrong = {0};
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
-  assert_int_equal(cache_verify(cache, &checked, &wrong, NULL), CUGEN_OK);
+  assert_int_equal(cache_verify(cache, &checked, &wrong, &wrong, NULL), CUGEN_OK);
   assert_string_equal(text_get(&wrong), "");
   text_free(&wrong);
   cache_close(cache);
@@ -219,7 +219,8 @@ static void a_full_disk(void **state) {
   if (fork() == 0) _exit(import_into_little(*state));
   wait(&status);
   assert_int_equal(status, 0);
-  assert_int_equal(count_records(*state), 1);
+  size_t now = count_records(*state); /* all, where the disk was full when some had been merged */
+  assert_true(now == 1 || now == MANY + 1);
 }
 
 /* ---- Memory ---- */
@@ -260,7 +261,7 @@ static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *er
   if (!status) status = cache_spaces(cache, &spaces, &count, err);
   if (!status) cache_spaces_free(spaces, count);
   if (!status) status = wisdom_export(cache, &all, &out, &count, err);
-  if (!status) status = cache_verify(cache, &checked, &wrong, err);
+  if (!status) status = cache_verify(cache, &checked, &wrong, &wrong, err);
   if (!status) status = cache_remove(cache, &all, true, &removed, err);
   text_free(&out);
   text_free(&wrong);

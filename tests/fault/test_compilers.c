@@ -7,9 +7,18 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "runtime/compilers.h"
@@ -24,11 +33,15 @@ static struct toolkit_options toolkit_options(void) {
   return (struct toolkit_options){.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT")};
 }
 
-static struct compilers *open_compilers(const char *program) {
+static struct compilers *open_idle(const char *program, double idle) {
   struct compilers *out;
-  const struct compilers_options options = {.program = program, .toolkit = toolkit_options()};
+  const struct compilers_options options = {.program = program, .toolkit = toolkit_options(), .idle_seconds = idle};
   assert_int_equal(compilers_open(&options, &out, NULL), CUGEN_OK);
   return out;
+}
+
+static struct compilers *open_compilers(const char *program) {
+  return open_idle(program, 0);
 }
 
 static int setup(void **state) {
@@ -66,6 +79,58 @@ static int compile(const char *source, cugen_error *err) {
 static void expect_right(void) {
   cugen_error err;
   if (compile(right, &err)) fail_msg("a right source: %s", err.message);
+}
+
+/* ---- The processes themselves ---- */
+
+enum { MOST_CHILDREN = 64 };
+static const double patience = 60; /* for what takes milliseconds */
+
+/* The parent of that process; 0: it has ended, or there is none. */
+static pid_t parent_of(pid_t pid) {
+  char path[64], line[512] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  char *end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+  fclose(file);
+  return end && end[2] != 'Z' && end[2] != 'X' ? (pid_t)strtol(end + 3, NULL, 10) : 0;
+}
+
+/* Children that live, at most MOST_CHILDREN. */
+static size_t children_of(pid_t parent, pid_t *out) {
+  size_t count = 0;
+  DIR *all = opendir("/proc");
+  assert_non_null(all);
+  for (struct dirent *entry; (entry = readdir(all));) {
+    pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (pid > 0 && parent_of(pid) == parent && count < MOST_CHILDREN) out[count++] = pid;
+  }
+  closedir(all);
+  return count;
+}
+
+static void rest(double seconds) {
+  const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+  nanosleep(&time, NULL);
+}
+
+static bool ends_within(pid_t pid, double seconds) {
+  for (double end = clock_seconds() + seconds; clock_seconds() < end; rest(0.005))
+    if (!parent_of(pid)) return true;
+  return false;
+}
+
+static pid_t only_child(void) {
+  pid_t found[MOST_CHILDREN];
+  assert_int_equal(children_of(getpid(), found), 1);
+  return found[0];
+}
+
+static void in_a_thread(void *(*run)(void *), void *context) {
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, run, context), 0);
+  pthread_join(thread, NULL);
 }
 
 static void expect_failure(const char *source, const char *words) {
@@ -195,6 +260,219 @@ static void a_process_is_renewed(void **state) {
   for (int i = 0; i < 110; i++) expect_right();
 }
 
+static void *compile_right(void *context) {
+  cugen_error err;
+  *(int *)context = compile(right, &err);
+  return NULL;
+}
+
+static void a_process_outlives_its_thread(void **state) {
+  (void)state;
+  int status = CUGEN_ERROR_INTERNAL;
+  in_a_thread(compile_right, &status);
+  assert_int_equal(status, CUGEN_OK);
+  pid_t child = only_child();
+  for (int i = 0; i < 3; i++) {
+    in_a_thread(compile_right, &status);
+    assert_int_equal(status, CUGEN_OK);
+    assert_int_equal(only_child(), child);
+  }
+}
+
+static void an_idle_process_ends(void **state) {
+  (void)state;
+  struct compilers *before = compilers;
+  compilers = open_idle(getenv("CUGEN_WORKER"), 0.05);
+  expect_right();
+  pid_t found[MOST_CHILDREN];
+  for (double end = clock_seconds() + patience; children_of(getpid(), found); rest(0.005))
+    assert_true(clock_seconds() < end);
+  expect_right();
+  compilers_close(compilers);
+  compilers = before;
+}
+
+/* What is asked just when a process is about to end is compiled by another. */
+static void none_is_lost_to_an_end(void **state) {
+  (void)state;
+  struct compilers *before = compilers;
+  compilers = open_idle(getenv("CUGEN_WORKER"), 0.004);
+  for (int i = 0; i < 150; i++) {
+    expect_right();
+    rest(0.003 + 0.00001 * i);
+  }
+  compilers_close(compilers);
+  compilers = before;
+}
+
+static void a_killed_process_is_replaced(void **state) {
+  (void)state;
+  expect_right();
+  pid_t child = only_child();
+  kill(child, SIGKILL);
+  assert_true(ends_within(child, patience));
+  expect_right();
+  assert_int_not_equal(only_child(), child);
+}
+
+struct hanging {
+  struct process_stop stop;
+  atomic_bool enough;
+  int status;
+  cugen_error err;
+};
+
+static bool is_enough(void *context) {
+  return atomic_load(&((struct hanging *)context)->enough);
+}
+
+static void *compile_hanging(void *context) {
+  struct hanging *h = context;
+  struct compiled compiled;
+  h->status = compile_for(compilers, "HANG", 600, (struct process_stop){is_enough, h}, &compiled, &h->err);
+  return NULL;
+}
+
+/* A sanitized child is not limited, so that it cannot be told whether it compiles. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { LIMITED = 0 };
+#else
+enum { LIMITED = 1 };
+#endif
+
+/* The child that is stopped in a compile, and not one that starts. */
+static pid_t compiling_child(pid_t parent) {
+  pid_t found[MOST_CHILDREN];
+  char path[64], name[64];
+  for (double end = clock_seconds() + patience; clock_seconds() < end; rest(0.005)) {
+    size_t count = children_of(parent, found);
+    for (size_t i = 0; i < count; i++) {
+      snprintf(path, sizeof path, "/proc/%d/fd/2", (int)found[i]);
+      ssize_t length = readlink(path, name, sizeof name - 1);
+      if (length > 0 && !strncmp(name, "/dev/null", (size_t)length)) return found[i]; /* it has limited itself */
+    }
+  }
+  fail_msg("no child compiles");
+  return -1;
+}
+
+static void one_killed_in_a_compile_is_that_failure(void **state) {
+  (void)state;
+  if (!LIMITED) skip();
+  struct hanging h = {.status = CUGEN_OK};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, compile_hanging, &h), 0);
+  kill(compiling_child(getpid()), SIGKILL);
+  pthread_join(thread, NULL);
+  assert_int_equal(h.status, CUGEN_ERROR_COMPILE);
+  assert_non_null(strstr(h.err.message, "signal 9"));
+  expect_right();
+}
+
+/* A coordinator: compiles rightly in a thread that ends, then hangs in another, or not at all. Its fork, which has the same
+   sockets, lives until `end` is closed. */
+static void coordinate(bool hang, const int end[2]) {
+  int status = CUGEN_ERROR_INTERNAL;
+  struct hanging h = {.status = CUGEN_OK};
+  pthread_t thread;
+  char byte;
+  close(end[1]);
+  compilers = open_compilers(getenv("CUGEN_WORKER"));
+  in_a_thread(compile_right, &status);
+  if (status) _exit(1);
+  if (fork() == 0) _exit(read(end[0], &byte, 1) != 0);
+  if (hang) pthread_create(&thread, NULL, compile_hanging, &h);
+  for (;;) pause();
+}
+
+static void none_outlives_its_coordinator(void **state) {
+  (void)state;
+  if (!LIMITED) skip();
+  for (int hang = 0; hang < 2; hang++) {
+    int end[2];
+    assert_int_equal(pipe(end), 0);
+    pid_t coordinator = fork();
+    if (coordinator == 0) coordinate(hang, end);
+    pid_t child = compiling_child(coordinator);
+    assert_int_equal(parent_of(child), coordinator);
+    if (hang) rest(0.1); /* it is given the source that hangs */
+    kill(coordinator, SIGKILL);
+    assert_true(ends_within(child, 2));
+    waitpid(coordinator, NULL, 0);
+    close(end[0]);
+    close(end[1]);
+  }
+}
+
+/* In a fork the handle is of no use to the parent's children, and of no harm. */
+static void a_fork_leaves_them_alone(void **state) {
+  (void)state;
+  expect_right();
+  pid_t child = only_child(), fork_of_this = fork();
+  if (fork_of_this == 0) {
+    cugen_error err;
+    int status = compile(right, &err);
+    pid_t found[MOST_CHILDREN];
+    size_t own = children_of(getpid(), found);
+    compilers_close(compilers);
+    _exit(status || own != 1 || parent_of(child) != getppid());
+  }
+  int status;
+  assert_int_equal(waitpid(fork_of_this, &status, 0), fork_of_this);
+  assert_int_equal(status, 0);
+  assert_int_equal(parent_of(child), getpid());
+  expect_right();
+  assert_int_equal(only_child(), child);
+}
+
+static void reap_all(int number) {
+  (void)number;
+  int code = errno;
+  while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+  errno = code;
+}
+
+static void whatever_becomes_of_sigchld(void **state) {
+  (void)state;
+  void (*const ways[])(int) = {SIG_IGN, reap_all};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    signal(SIGCHLD, ways[i]);
+    expect_failure("CRASH", "the compiler crashed");
+    a_hang_ends_in_time(NULL);
+    a_killed_process_is_replaced(NULL);
+    compilers_close(compilers);
+    compilers = open_compilers(getenv("CUGEN_WORKER"));
+    signal(SIGCHLD, SIG_DFL);
+  }
+}
+
+/* A child that had another's socket too would keep it from seeing that its coordinator is gone. */
+static void none_has_anothers_socket(void **state) {
+  (void)state;
+  struct hanging h[3] = {0};
+  pthread_t threads[3];
+  pid_t found[MOST_CHILDREN];
+  char path[64], name[64];
+  for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, compile_hanging, &h[i]), 0);
+  for (double end = clock_seconds() + patience; children_of(getpid(), found) < 3; rest(0.005))
+    assert_true(clock_seconds() < end);
+  for (int i = 0; i < 3; i++) atomic_store(&h[i].enough, i > 0);
+  for (int i = 1; i < 3; i++) pthread_join(threads[i], NULL);
+  expect_right();
+  size_t count = children_of(getpid(), found);
+  assert_int_equal(count, 2);
+  for (size_t i = 0; i < count; i++) {
+    int sockets = 0;
+    for (int fd = 0; fd < 256; fd++) {
+      snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)found[i], fd);
+      sockets += readlink(path, name, sizeof name - 1) > 0 && !strncmp(name, "socket:", 7);
+    }
+    assert_int_equal(sockets, 1);
+  }
+  atomic_store(&h[0].enough, true);
+  pthread_join(threads[0], NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(as_in_this_process, setup, teardown),
@@ -205,6 +483,15 @@ int main(void) {
       cmocka_unit_test(the_program_is_no_worker),
       cmocka_unit_test_setup_teardown(from_many_threads, setup, teardown),
       cmocka_unit_test_setup_teardown(a_process_is_renewed, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_process_outlives_its_thread, setup, teardown),
+      cmocka_unit_test(an_idle_process_ends),
+      cmocka_unit_test(none_is_lost_to_an_end),
+      cmocka_unit_test_setup_teardown(a_killed_process_is_replaced, setup, teardown),
+      cmocka_unit_test_setup_teardown(one_killed_in_a_compile_is_that_failure, setup, teardown),
+      cmocka_unit_test(none_outlives_its_coordinator),
+      cmocka_unit_test_setup_teardown(a_fork_leaves_them_alone, setup, teardown),
+      cmocka_unit_test_setup_teardown(whatever_becomes_of_sigchld, setup, teardown),
+      cmocka_unit_test_setup_teardown(none_has_anothers_socket, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

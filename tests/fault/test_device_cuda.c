@@ -445,6 +445,20 @@ static void test_guards_name_the_nearest(void **state) {
   device->ops->free(device, &memory);
 }
 
+/* What one variant wrote is no other's: both zones are whole after they were looked at. */
+static void test_guards_are_restored(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  enum { BYTES = 1001, ZONE = 65536 };
+  struct memory memory;
+  cugen_error err;
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, BYTES, true, &memory, &err), CUGEN_OK);
+  memset((char *)memory.device - ZONE, 0, ZONE);
+  memset((char *)memory.device + BYTES, 0, ZONE);
+  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_OK);
+  device->ops->free(device, &memory);
+}
+
 static void test_unguarded(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
@@ -827,6 +841,7 @@ int main(void) {
       cmocka_unit_test_setup(test_description, reset_fake),
       cmocka_unit_test_setup_teardown(test_guards, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_guards_name_the_nearest, open_device, close_device),
+      cmocka_unit_test_setup_teardown(test_guards_are_restored, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
       cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),

@@ -11,7 +11,7 @@
 enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
 
 static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
-static char path[64];
+static char path[64], state[80];
 
 static void require(bool condition) {
   if (!condition) abort();
@@ -20,10 +20,18 @@ static void require(bool condition) {
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void remove_state(void) {
+  folder_remove(state);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   /* In memory where there is such a place: nothing of this needs a disk. */
   snprintf(path, sizeof path, "%s/cugen-fuzz-%ld.db", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
+  /* The key of images: never the user's own. */
+  snprintf(state, sizeof state, "%s.state", path);
+  setenv("XDG_STATE_HOME", state, 1);
+  atexit(remove_state);
   return 0;
 }
 
@@ -54,6 +62,16 @@ static int visit(void *context, const char *problem, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static void check(struct cache *cache) {
+  struct cache_checked checked;
+  struct text wrong = {0}, foreign = {0};
+  cugen_error err = {0};
+  int status = cache_verify(cache, &checked, &wrong, &foreign, &err);
+  require(status == CUGEN_OK || err.message[0]);
+  text_free(&wrong);
+  text_free(&foreign);
+}
+
 static void load(struct cache *cache) {
   struct cache_record *records;
   struct compiled image;
@@ -68,6 +86,7 @@ static void load(struct cache *cache) {
   }
   free(records);
   cache_problems(cache, &key, visit, &length, &err);
+  check(cache);
   status = cache_image_load(cache, "image", &image, &found, &err);
   require(status == CUGEN_OK || (err.message[0] && !found));
   compiled_free(&image);

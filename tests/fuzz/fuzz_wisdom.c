@@ -41,7 +41,7 @@ static void check_taken(struct cache *cache, const char *data, size_t size, cons
   require(first->better + first->worse + first->known == 0);
   require(wisdom_import(cache, "again", data, size, &merged, NULL) == CUGEN_OK && merged.known == first->added);
   require(merged.added + merged.better + merged.worse == 0);
-  require(cache_verify(cache, &checked, &wrong, NULL) == CUGEN_OK && wrong.length == 0);
+  require(cache_verify(cache, &checked, &wrong, &wrong, NULL) == CUGEN_OK && wrong.length == 0);
   require(checked.records == first->added);
   export_all(cache, &once);
   require(wisdom_import(other, "other", text_get(&once), once.length, &merged, NULL) == CUGEN_OK);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../fault/find_fake.h"
 #include "base/system.h"
 #include "runtime/nvrtc.h"
 
@@ -97,11 +98,11 @@ static char *ptxas_log(const char *arch) {
   nvrtcProgram program;
   struct text option = {0};
   text_addf(&option, "--gpu-architecture=%s", arch);
-  const char *options[] = {text_get(&option), "--std=c++17", "-default-device", "--ptxas-options=-v"};
+  const char *options[] = {text_get(&option), "--std=c++17", "-default-device", "--ptxas-options=-v", "--no-cache"};
   size_t size;
   ASK(library, nvrtcCreateProgram, (&program, kernels, "log.cu", 0, NULL, NULL));
   for (int i = 0; i < 3; i++) ASK(library, nvrtcAddNameExpression, (program, kernel_entries[i]));
-  ASK(library, nvrtcCompileProgram, (program, 4, options));
+  ASK(library, nvrtcCompileProgram, (program, nvrtc_version(nvrtc) >= 12090 ? 5 : 4, options));
   ASK(library, nvrtcGetProgramLogSize, (program, &size));
   char *log = calloc(1, size + 1);
   assert_non_null(log);
@@ -521,6 +522,17 @@ static void test_threads_compile_side_by_side(void **state) {
   }
 }
 
+/* NVRTC's own cache would be the driver's: it would be loaded here, and images come from below the user's home. */
+static void test_the_driver_is_left_alone(void **state) {
+  (void)state;
+  struct fake_cuda *fake = fake_find();
+  struct compiled compiled;
+  assert_non_null(fake);
+  compile_kernels("sm_90a", &compiled);
+  assert_int_equal(fake->calls, 0);
+  compiled_free(&compiled);
+}
+
 /* ---- Cubins that are none -------------------------------------------------------------------------------------- */
 
 static void read_copy(const void *image, size_t length, const char *entry) {
@@ -684,6 +696,7 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_driver_is_left_alone), /* NVRTC asks for it once, at its first compile */
       cmocka_unit_test(test_resources_are_what_ptxas_says),
       cmocka_unit_test(test_fixed_block),
       cmocka_unit_test(test_clusters),

@@ -19,7 +19,7 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
   struct text path = {0}, source = {0};
   struct compiled compiled;
   cugen_error err;
-  if (sources_template(&shipped, "transfer_copy.cu", NULL, &path, &source, &err)) fail_msg("%s", err.message);
+  if (sources_template(&shipped, "transfer_copy.cu", NULL, NULL, &path, &source, &err)) fail_msg("%s", err.message);
   struct compile_request request = {.toolkit = toolkit,
                                     .name = text_get(&path),
                                     .source = text_get(&source),

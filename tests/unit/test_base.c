@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/facts.h"
+#include "base/includes.h"
 #include "base/kernel.h"
 #include "base/system.h"
 
@@ -373,9 +374,9 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
   pid_t dead = fork();
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
-  make_left_over(*state, getpid(), "a", 7200, &mine);
-  make_left_over(*state, dead, "b", 60, &fresh);
-  make_left_over(*state, dead, "c", 7200, &old);
+  make_left_over(*state, getpid(), "aXXXX1", 7200, &mine);
+  make_left_over(*state, dead, "bXXXX2", 60, &fresh);
+  make_left_over(*state, dead, "cXXXX3", 7200, &old);
   setenv("TMPDIR", *state, 1);
   assert_int_equal(folder_temporary(&new, NULL), CUGEN_OK);
   assert_true(file_exists(text_get(&mine)) && file_exists(text_get(&fresh)) && file_exists(text_get(&new)));
@@ -387,6 +388,37 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
   free(before);
   struct text *texts[] = {&mine, &fresh, &old, &new};
   for (size_t i = 0; i < 4; i++) text_free(texts[i]);
+}
+
+/* Only what file_write itself leaves, of a process that is no more, after an hour. */
+static void what_a_killed_write_left_is_removed(void **state) {
+  static const struct {
+    const char *end; /* after the number of the process */
+    bool living, folder, goes;
+    time_t age;
+  } rows[] = {{"-0.new", false, false, true, 7200},  {"-12.new", false, false, true, 7200},
+              {"-0.new", true, false, false, 7200},  {"-1.new", false, false, false, 60},
+              {"-.new", false, false, false, 7200},  {"-0.newer", false, false, false, 7200},
+              {"-notes", false, false, false, 7200}, {"-7.new", false, true, false, 7200}};
+  struct text path = {0}, name = {0};
+  pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  assert_int_equal(waitpid(dead, NULL, 0), dead);
+  text_addf(&path, "%s/out.wisdom", (const char *)*state);
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      text_clear(&name);
+      text_addf(&name, "%s.%ld%s", text_get(&path), rows[i].living ? (long)getpid() : (long)dead, rows[i].end);
+      if (round == 0 && rows[i].folder) assert_int_equal(folder_make(text_get(&name), NULL), CUGEN_OK);
+      if (round == 0 && !rows[i].folder) assert_int_equal(file_put(text_get(&name), "x", 1, NULL), CUGEN_OK);
+      const struct timespec times[2] = {{time(NULL) - rows[i].age, 0}, {time(NULL) - rows[i].age, 0}};
+      if (round == 0) assert_int_equal(utimensat(AT_FDCWD, text_get(&name), times, 0), 0);
+      if (round == 1) assert_int_equal(file_exists(text_get(&name)), !rows[i].goes);
+    }
+    assert_int_equal(file_write(text_get(&path), "x", 1, NULL), CUGEN_OK);
+  }
+  text_free(&path);
+  text_free(&name);
 }
 
 static void temporary_folders_follow_tmpdir(void **state) {
@@ -637,8 +669,81 @@ static void children_die_with_their_parent(void **state) {
   close(tell[1]);
 }
 
+static void check_clean(const char *bytes, size_t length, const char *expected) {
+  struct text text = {0};
+  text_add_clean(&text, bytes, length);
+  assert_string_equal(text_get(&text), expected);
+  text_free(&text);
+}
+
+static void test_text_clean(void **state) {
+  (void)state;
+#define CHECK(bytes, expected) check_clean(bytes, sizeof(bytes) - 1, expected)
+  CHECK("", "");
+  CHECK("a\tb\nc \\u001b \xc3\xa9 \xf0\x9f\x98\x80", "a\tb\nc \\u001b \xc3\xa9 \xf0\x9f\x98\x80");
+  CHECK("\x1b[31m\r\x07\x7f", "\\u001b[31m\\u000d\\u0007\\u007f");
+  CHECK("a\0b", "a\\u0000b");
+  CHECK("\xc2\x9b"
+        "31m",
+        "\\u009b31m");
+  CHECK("\xe2\x80\xae"
+        "a\xe2\x81\xa6"
+        "b\xe2\x80\x8f"
+        "c\xd8\x9c",
+        "\\u202ea\\u2066b\\u200fc\\u061c");
+  CHECK("\xe2\x80\xa8\xe2\x80\xa9", "\\u2028\\u2029");
+  CHECK("\x9b"
+        "31m\xff\xc3",
+        "\\x9b31m\\xff\\xc3");
+  CHECK("\xc0\x9b\xe0\x80\x9b\xed\xa0\x80", "\\xc0\\x9b\\xe0\\x80\\x9b\\xed\\xa0\\x80");
+  CHECK("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+#undef CHECK
+}
+
+static void test_error_clean(void **state) {
+  (void)state;
+  cugen_error err;
+  char long_name[5000];
+  error_set(&err, CUGEN_ERROR_CONFIG, "no '%s'", "\x1b]0;x\x07");
+  assert_string_equal(err.message, "no '\\u001b]0;x\\u0007'");
+  error_append(&err, "; %s", "\xe2\x80\xae");
+  assert_string_equal(err.message, "no '\\u001b]0;x\\u0007'; \\u202e");
+  error_prefix(&err, "%s", "\x9b");
+  assert_string_equal(err.message, "\\x9b: no '\\u001b]0;x\\u0007'; \\u202e");
+  for (size_t i = 0; i + 1 < sizeof long_name; i += 2) memcpy(long_name + i, "\xc3\xa9", 2);
+  long_name[sizeof long_name - 2] = '\0';
+  error_set(&err, CUGEN_ERROR_CONFIG, "%s", long_name);
+  assert_int_equal(strlen(err.message), 4094); /* a letter that is cut goes whole */
+}
+
+static void test_includes(void **state) {
+  static const char *const good[] = {"#include <cuda_fp16.h>\n",
+                                     "  # /* a */ include \"lib/a.h\"\n",
+                                     "int a; // #include X\n",
+                                     "/* the #include below */\n",
+                                     "const char *a = \"#include X\";\n",
+                                     "#define include x\n",
+                                     "#includes X\n",
+                                     "#ifdef import\n",
+                                     ""};
+  static const char *const bad[] = {
+      "#include </etc/passwd>\n",    "#include <a/../../b>\n", "#include X\n",           "/* */ #import \"/a\"\n",
+      "%:include <.ssh/id>\n",       "?\?=include \"/a\"\n",   "#inc\\\nlude \"/a\"\n",  "#inc\\ \t\nlude \"/a\"\n",
+      "#inc?\?/\nlude \"/a\"\n",     "#embed \"/a\"\n",        "#include_next \"/a\"\n", "#include \"a\n",
+      "#\\\n/**/include \"../a\"\n", "\f#include \"/a\"\n",    "#include <a?\?/b>\n"};
+  (void)state;
+  cugen_error err;
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    if (includes_check(good[i], &err)) fail_msg("%s: %s", good[i], err.message);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    if (includes_check(bad[i], &err) != CUGEN_ERROR_COMPILE) fail_msg("taken: %s", bad[i]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_includes),
+      cmocka_unit_test(test_text_clean),
+      cmocka_unit_test(test_error_clean),
       cmocka_unit_test(error_messages_compose),
       cmocka_unit_test(error_accepts_null),
       cmocka_unit_test(error_cuts_what_is_too_long),
@@ -662,6 +767,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(temporary_folders_follow_tmpdir, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(temporary_folders_of_the_dead_are_removed, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(what_a_killed_write_left_is_removed, make_folder, drop_folder),
       cmocka_unit_test(paths_split),
       cmocka_unit_test_setup_teardown(programs_are_found, make_folder, drop_folder),
       cmocka_unit_test(clocks_go_forward),

@@ -149,7 +149,7 @@ static const struct cache_record full = {
     .throttle = "power cap, thermal",
     .driver_version = 19,
     .nvrtc_version = 20,
-    .measured_at = 21,
+    .measured_at = 1700000021,
 };
 
 static void assert_record(const struct cache_record *got, const struct cache_record *want) {
@@ -457,7 +457,7 @@ static void threads_may_share_one(void **state) {
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "6");
+  assert_sql(fixture, "PRAGMA user_version", "7");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -468,9 +468,13 @@ static void the_format_is_pinned(void **state) {
       "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin,"
       "compile_seconds,measure_seconds");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
-             "id,key,checksum,hash,made_at,log,data");
+             "id,key,checksum,hash,made_at,log,data,seal");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
              "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,constant_bytes");
+  assert_sql(fixture,
+             "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND sql <> '' "
+             "ORDER BY name)",
+             "record_current,record_fastest,record_variant");
 }
 
 /* ---- Format 1, as cugen 0.1.0's first builds made it ---- */
@@ -537,11 +541,11 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "6");
+  assert_sql(fixture, "PRAGMA user_version", "7");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
-  assert_sql(fixture, "SELECT count(*) FROM image", "1");
-  the_format_is_pinned(state); /* the same tables as new ones */
+  assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
+  the_format_is_pinned(state);                            /* the same tables as new ones */
   assert_variants(fixture->cache, &key, "v");
   store(fixture->cache, &key, full);
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
@@ -566,7 +570,8 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
 }
 
 #define DROP(column) "ALTER TABLE record DROP COLUMN " column
-#define DROP_COST    DROP("compile_seconds"), DROP("measure_seconds")
+#define DROP_SEAL    "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
+#define DROP_COST    DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
 #define DROP_ORIGIN                                                                                                  \
   "DROP INDEX record_current", DROP("origin"),                                                                       \
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
@@ -613,6 +618,16 @@ static void format_5_is_brought_up_to_date(void **state) {
   struct cache_record want = full;
   want.compile_seconds = want.measure_seconds = 0;
   bring_up_to_date(state, drops, &want);
+}
+
+/* Format 6 found a set's history by reading all records, and had images that anybody could have made: they are gone, the
+   records are not. */
+static void format_6_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {
+      DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
+      "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)", "PRAGMA user_version = 6", NULL};
+  bring_up_to_date(state, drops, &full);
+  assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
 }
 
 /* Two config files that give their kernels one name: each has a current record of a variant, and the hash says whose it is. */
@@ -769,7 +784,9 @@ static void assert_spaces(struct cache *cache, const char *want) {
   text_free(&got);
 }
 
-/* Two problems of matmul, one of reduce; measured at 100, 200, ... */
+/* Two problems of matmul, one of reduce; measured at EPOCH + 100, 200, ... */
+enum { EPOCH = 1700000000 };
+
 static void store_some(struct cache *cache) {
   static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
                                           {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
@@ -782,14 +799,14 @@ static void store_some(struct cache *cache) {
       if (variant == 2) record.outcome = CUGEN_OUTCOME_WRONG;
       record.hash = hash_bytes(&i, sizeof i);
       record.source_hash = hash_bytes(&variant, sizeof variant);
-      record.measured_at = 100 * (variant + 1);
+      record.measured_at = EPOCH + 100 * (variant + 1);
       store(cache, &keys[i], record);
       text_free(&name);
     }
   }
   struct cache_record again = record_of("v0", 1.5);
   again.hash = again.source_hash = hash_bytes("", 0);
-  again.measured_at = 400;
+  again.measured_at = EPOCH + 400;
   store(cache, &keys[0], again);
 }
 
@@ -827,7 +844,7 @@ static void records_are_removed_by_what_they_are(void **state) {
                  "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
   assert_removed(fixture, (struct cache_filter){.problem = "M=6"}, 0, 0, 0,
                  "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
-  assert_removed(fixture, (struct cache_filter){.before = 200}, 0, 2, 1,
+  assert_removed(fixture, (struct cache_filter){.before = EPOCH + 200}, 0, 2, 1,
                  "matmul M=128 N=64: 2 1 0 v1;matmul M=64 N=64: 3 1 0 v0;reduce n=64: 2 1 0 v1;");
   assert_removed(fixture, (struct cache_filter){.config = "matmul", .failed = true}, 0, 2, 0,
                  "matmul M=128 N=64: 1 0 0 v1;matmul M=64 N=64: 2 0 0 v0;reduce n=64: 2 1 0 v1;");
@@ -888,8 +905,9 @@ static void a_reader_outlives_removal(void **state) {
 
 static void assert_verified(struct fixture *fixture, const char *wrong) {
   struct cache_checked checked;
-  struct text got = {0};
-  assert_int_equal(cache_verify(reopen(fixture), &checked, &got, NULL), CUGEN_OK);
+  struct text got = {0}, foreign = {0};
+  assert_int_equal(cache_verify(reopen(fixture), &checked, &got, &foreign, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&foreign), "");
   if (*wrong)
     assert_non_null(strstr(text_get(&got), wrong));
   else
@@ -923,12 +941,9 @@ static void what_is_wrong_is_found(void **state) {
        "UPDATE record SET superseded = 1 WHERE id = 1"},
       {"UPDATE record SET space_id = 99 WHERE id = 1", "a row of record belongs to no row of space",
        "UPDATE record SET space_id = 1 WHERE id = 1"},
-      {"UPDATE image SET data = x'01'", "image 'key' is not what was stored", "DELETE FROM image"},
-      {"CREATE TABLE photos (name)", "table 'photos' is not cugen's", "DROP TABLE photos"},
-      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't' is not cugen's",
-       "DROP TRIGGER t"},
-      {"ALTER TABLE record ADD COLUMN colour TEXT", "column 'colour' of table 'record' is not known",
-       "ALTER TABLE record DROP COLUMN colour"},
+      {"UPDATE record SET measured_at = 5 WHERE id = 1", "measured_at is out of range",
+       "UPDATE record SET measured_at = 1700000000 WHERE id = 1"},
+      {"UPDATE image SET data = x'01'", "is not what was stored", "DELETE FROM image"},
       {"DROP INDEX record_current", "index 'record_current' is missing",
        "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"},
   };
@@ -943,6 +958,136 @@ static void what_is_wrong_is_found(void **state) {
     if (strncmp(cases[i][0], "UPDATE image", 12) == 0) assert_sql(fixture, "DELETE FROM image_entry", "");
     assert_verified(fixture, "");
   }
+}
+
+/* Each is refused, says so, and is taken again when it is gone. */
+static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const cases[][3] = {
+      {"CREATE TABLE photos (name)", "table 'photos'", "DROP TABLE photos"},
+      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't'", "DROP TRIGGER t"},
+      {"CREATE VIEW v AS SELECT * FROM record", "view 'v'", "DROP VIEW v"},
+      {"CREATE INDEX i ON record (upper(variant))", "index 'i'", "DROP INDEX i"},
+      {"CREATE VIRTUAL TABLE f USING fts5(x)", "table 'f", "DROP TABLE f"},
+      {"ANALYZE", "table 'sqlite_stat1'", "DROP TABLE sqlite_stat1"},
+      {"ALTER TABLE record ADD COLUMN colour TEXT", "table 'record'", "ALTER TABLE record DROP COLUMN colour"},
+      {"ALTER TABLE space ADD COLUMN g TEXT AS (upper(device))", "table 'space'", "ALTER TABLE space DROP COLUMN g"},
+      {"ALTER TABLE space RENAME COLUMN options TO choices", "table 'space'",
+       "ALTER TABLE space RENAME COLUMN choices TO options"},
+  };
+  store(fixture->cache, &key, record_of("v", 1));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cugen_error err = {0};
+    cache_close(fixture->cache);
+    assert_sql(fixture, cases[i][0], "");
+    assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err), CUGEN_ERROR_CACHE);
+    assert_non_null(strstr(err.message, cases[i][1]));
+    assert_non_null(strstr(err.message, "cugen cache export"));
+    assert_sql(fixture, cases[i][2], "");
+    assert_variants(reopen(fixture), &key, "v");
+  }
+}
+
+/* ---- Whose images ---- */
+
+static struct compiled large_image(size_t length) {
+  struct compiled image = image_of("cubin");
+  image.image = calloc(1, length);
+  image.image_length = length;
+  assert_non_null(image.image);
+  return image;
+}
+
+static void an_image_over_64_mb_is_not_kept(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = large_image(CACHE_MAX_IMAGE + 1);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "SELECT count(*) FROM image", "0");
+  image.image_length--;
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "SELECT length(data) FROM image", "67108864");
+  free(image.image);
+  struct compiled got;
+  bool found;
+  assert_int_equal(cache_image_load(fixture->cache, "key", &got, &found, NULL), CUGEN_OK);
+  assert_true(found && got.image_length == CACHE_MAX_IMAGE);
+  compiled_free(&got);
+  assert_sql(fixture, "UPDATE image SET data = zeroblob(300000000)", "");
+  assert_image(fixture->cache, "key", NULL);
+  assert_verified(fixture, "is not what was stored");
+}
+
+/* Every value that is believed of an image, changed by somebody who does not have the key. */
+static void all_of_an_image_is_sealed(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const changes[] = {
+      "UPDATE image SET data = x'00'",
+      "UPDATE image SET data = x''",
+      "UPDATE image SET hash = 'beefbeefbeefbeefbeefbeefbeefbeef'",
+      "UPDATE image SET log = 'other'",
+      "UPDATE image SET seal = x''",
+      "UPDATE image SET seal = zeroblob(32)",
+      "UPDATE image_entry SET name = 'system' WHERE position = 0",
+      "UPDATE image_entry SET position = 2 - position",
+      "UPDATE image_entry SET registers = -1",
+      "UPDATE image_entry SET max_threads = 1",
+      "UPDATE image_entry SET static_shared = -9223372036854775808",
+      "UPDATE image_entry SET local_bytes = 1",
+      "UPDATE image_entry SET spill_bytes = 1",
+      "UPDATE image_entry SET constant_bytes = 1",
+      "DELETE FROM image_entry WHERE position = 1",
+      "INSERT INTO image_entry SELECT key, 2, 'third', 1, 2, 3, 4, 5, 6 FROM image",
+  };
+  struct compiled image = image_of("cubin");
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+    assert_image(fixture->cache, "key", "cubin");
+    assert_sql(fixture, changes[i], "");
+    assert_image(fixture->cache, "key", NULL);
+  }
+}
+
+/* The seal of another kernel's image is none of this one. */
+static void a_seal_is_of_one_image(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, "b", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "UPDATE image SET seal = (SELECT seal FROM image WHERE key LIKE 'b %') WHERE key LIKE 'a %'",
+             "");
+  assert_image(fixture->cache, "a", NULL);
+  assert_image(fixture->cache, "b", "cubin");
+  assert_sql(fixture, "UPDATE image SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
+  assert_sql(fixture, "UPDATE image_entry SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
+  assert_image(fixture->cache, "c", NULL);
+  assert_sql(fixture, "DELETE FROM image WHERE key LIKE 'a %'", "");
+  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK); /* whose entries are there */
+  assert_image(fixture->cache, "a", "cubin");
+}
+
+/* Two users and one database: each has images of its own. */
+static void users_keep_their_images_apart(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled mine = image_of("mine"), other = image_of("other");
+  struct cache_checked checked;
+  struct text wrong = {0}, foreign = {0}, place = {0};
+  char *before = getenv("XDG_STATE_HOME") ? strdup(getenv("XDG_STATE_HOME")) : NULL;
+  assert_int_equal(cache_image_store(fixture->cache, "key", &mine, NULL), CUGEN_OK);
+  text_addf(&place, "%s/state", text_get(&fixture->folder));
+  assert_int_equal(setenv("XDG_STATE_HOME", text_get(&place), 1), 0);
+  assert_image(reopen(fixture), "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &other, NULL), CUGEN_OK);
+  assert_image(reopen(fixture), "key", "other");
+  assert_int_equal(cache_verify(fixture->cache, &checked, &wrong, &foreign, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&wrong), "");
+  assert_non_null(strstr(text_get(&foreign), "image 'key sealed by "));
+  text_free(&foreign);
+  assert_int_equal(checked.images, 2);
+  assert_int_equal(checked.foreign_images, 1);
+  before ? setenv("XDG_STATE_HOME", before, 1) : unsetenv("XDG_STATE_HOME");
+  assert_image(reopen(fixture), "key", "mine");
+  free(before);
+  text_free(&place);
 }
 
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -972,6 +1117,7 @@ int main(void) {
       WITH_CACHE(format_3_is_brought_up_to_date),
       WITH_CACHE(format_4_is_brought_up_to_date),
       WITH_CACHE(format_5_is_brought_up_to_date),
+      WITH_CACHE(format_6_is_brought_up_to_date),
       WITH_CACHE(config_files_keep_their_records_apart),
       WITH_CACHE(a_failed_migration_leaves_format_1),
       WITH_CACHE(network_file_systems_get_no_log),
@@ -983,6 +1129,11 @@ int main(void) {
       WITH_CACHE(a_reader_outlives_removal),
       WITH_CACHE(what_is_wrong_is_found),
       WITH_CACHE(a_damaged_image_is_compiled_again),
+      WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),
+      WITH_CACHE(an_image_over_64_mb_is_not_kept),
+      WITH_CACHE(all_of_an_image_is_sealed),
+      WITH_CACHE(a_seal_is_of_one_image),
+      WITH_CACHE(users_keep_their_images_apart),
   };
   return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

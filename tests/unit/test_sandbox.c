@@ -131,7 +131,7 @@ static void errors_name_file_and_line(void **state) {
   expect_error("\nerror()", "test.lua:2: error with a value of type nil");
   expect_error("\nassert(false)", "test.lua:2: assertion failed!");
   expect_error("local x\nx()", "test.lua:2: attempt to call a nil value");
-  expect_error("error('\\27[2J', 0)", "test.lua:1: ?[2J");
+  expect_error("error('\\27[2J', 0)", "test.lua:1: \\u001b[2J");
 }
 
 static void long_paths_stay_whole(void **state) {

@@ -62,7 +62,7 @@ static void expect_config(const struct sources *sources, const char *name, const
 static void expect_template(const struct sources *sources, const char *name, const char *from, const char *want) {
   struct text path = {0}, content = {0};
   cugen_error err;
-  if (sources_template(sources, name, from, &path, &content, &err)) fail_msg("%s", err.message);
+  if (sources_template(sources, name, from, from, &path, &content, &err)) fail_msg("%s", err.message);
   assert_string_equal(text_get(&path), want);
   if (strncmp(want, "templates/", 10) != 0) assert_string_equal(text_get(&content), want);
   text_free(&path);
@@ -72,7 +72,7 @@ static void expect_template(const struct sources *sources, const char *name, con
 static void expect_missing(const char *name, const char *from, const char *want) {
   struct text path = {0}, content = {0};
   cugen_error err;
-  int status = from ? sources_template(&folders, name, from, &path, &content, &err)
+  int status = from ? sources_template(&folders, name, from, from, &path, &content, &err)
                     : sources_config(&folders, name, &path, &content, &err);
   assert_int_equal(status, CUGEN_ERROR_MISSING);
   if (strncmp(err.message, want, strlen(want)) != 0) fail_msg(" got: %s\nwant: %s", err.message, want);
@@ -164,7 +164,8 @@ static void memory_comes_first(void **state) {
   add(&sources, "near/m.lua", "near/m.lua");
   struct text path = {0}, content = {0};
   cugen_error err;
-  assert_int_equal(sources_template(&sources, "near.cu", "near/m.lua", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_int_equal(sources_template(&sources, "near.cu", "near/m.lua", "near/m.lua", &path, &content, &err),
+                   CUGEN_ERROR_MISSING);
   assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), near.cu (in memory), "
                                    "tmpl/near.cu, templates/near.cu (shipped)");
   text_free(&path);

@@ -27,6 +27,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
+enum { EPOCH = 1700000000 }; /* what records are measured after */
+
 static struct cache_record record_of(const char *variant, const char *kernel, cugen_outcome outcome, double seconds,
                                      int64_t measured_at) {
   return (struct cache_record){.variant = (char *)(uintptr_t)variant,
@@ -34,7 +36,7 @@ static struct cache_record record_of(const char *variant, const char *kernel, cu
                                .hash = hash_bytes(kernel, strlen(kernel)),
                                .outcome = outcome,
                                .seconds = seconds,
-                               .measured_at = measured_at};
+                               .measured_at = EPOCH + measured_at};
 }
 
 static void store(struct cache *cache, struct cache_record record) {
@@ -69,12 +71,28 @@ static void assert_records(struct cache *cache, bool history, const char *want) 
   text_free(&got);
 }
 
+/* A database may say of its records that they are of a time to come. */
+static void what_is_of_no_time_wins_nothing(void **state) {
+  struct cache *other;
+  struct text wisdom = {0};
+  struct cache_record late = record_of("v", "theirs", CUGEN_OUTCOME_OK, 0.001, 0);
+  late.measured_at = INT64_MAX;
+  store(*state, late);
+  assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
+  store(other, record_of("v", "ours", CUGEN_OUTCOME_OK, 2, 1));
+  export_all(other, &wisdom);
+  cache_close(other);
+  assert_int_equal(import(*state, &wisdom).better, 1);
+  assert_records(*state, false, "v 2");
+  text_free(&wisdom);
+}
+
 /* ---- There and back ---- */
 
 static void everything_comes_back(void **state) {
   struct cache *other;
   struct text first = {0}, second = {0};
-  struct cache_record record = record_of("tiled tile=16", "a", CUGEN_OUTCOME_OK, 0.1, INT64_MAX);
+  struct cache_record record = record_of("tiled tile=16", "a", CUGEN_OUTCOME_OK, 0.1, 9);
   record.source_hash = record.launches_hash = hash_bytes("x", 1);
   record.seconds_min = 5e-324;
   record.seconds_p20 = 1.0 / 3;
@@ -104,7 +122,7 @@ static void everything_comes_back(void **state) {
   assert_int_equal(count, 2);
   assert_true(records[0].seconds == record.seconds && records[0].seconds_min == record.seconds_min);
   assert_true(records[0].seconds_p20 == record.seconds_p20 && records[0].seconds_p80 == record.seconds_p80);
-  assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == INT64_MAX);
+  assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == EPOCH + 9);
   assert_int_equal(records[0].threads, INT32_MAX);
   assert_true(records[0].compile_seconds == 1.5 && records[0].measure_seconds == 0.1);
   assert_int_equal(records[0].cluster_blocks, 2);
@@ -257,7 +275,8 @@ static char *record_with(const char *from, const char *to) {
       "\"seconds_p80\":2.0,\"error\":0.0,\"threads\":64,\"registers\":8,\"max_threads\":1024,\"static_shared\":0,"
       "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":0.5,"
       "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
-      "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":5,\"source_hash\":\"\",\"launches_hash\":\"\","
+      "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":1700000005,\"source_hash\":\"\",\"launches_hash\":"
+      "\"\","
       "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
       "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25";
   struct text text = {0};
@@ -320,10 +339,12 @@ static void wrong_records_are_refused(void **state) {
       {",\"active_clusters\":66", "", "'active_clusters' is missing"},
       {"\"verdict\":2", "\"verdict\":3", "'verdict' is out of range"},
       {"\"active_clusters\":66", "\"active_clusters\":-1", "'active_clusters' is out of range"},
-      {"\"measured_at\":5", "\"measured_at\":-5", "'measured_at' is out of range"},
-      {"\"measured_at\":5,", "\"measured_at\":5,\"colour\":1,", "'colour' is not known"},
-      {"\"measured_at\":5,", "\"measured_at\":5,\"measured_at\":5,", "no JSON object"},
-      {"\"measured_at\":5,", "", "'measured_at' is missing"},
+      {"\"measured_at\":1700000005", "\"measured_at\":-5", "'measured_at' is out of range"},
+      {"\"measured_at\":1700000005", "\"measured_at\":1577836799", "'measured_at' is out of range: before 2020"},
+      {"\"measured_at\":1700000005", "\"measured_at\":9223372036854775807", "'measured_at' is out of range"},
+      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"colour\":1,", "'colour' is not known"},
+      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"measured_at\":1700000005,", "no JSON object"},
+      {"\"measured_at\":1700000005,", "", "'measured_at' is missing"},
       {"{\"device\"", "[\"device\"", "no JSON object"},
       {"{\"device\"", "\"device\"", "no JSON object"},
   };
@@ -392,7 +413,7 @@ static void wrong_files_are_refused(void **state) {
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
       {{HEADER("0,\"more\":1")}, 1, 1, "a field that is not known"},
       {{HEADER("2"), good}, 2, 2, "ends after 1 of the 2 records"},
-      {{HEADER("1"), good, other}, 3, 3, "ends after 2 of the 1 records"},
+      {{HEADER("1"), good, other}, 3, 3, "more than the 1 records"},
       {{HEADER("3"), good, other, good}, 4, 4, "a second record of 'v', which line 2 has"},
       {{good}, 1, 1, "no wisdom"},
   };
@@ -434,7 +455,7 @@ static void a_line_too_long_is_refused(void **state) {
   const char *const lines[] = {HEADER("1")};
   wisdom = seal(lines, 1);
   for (int i = 0; i <= WISDOM_MAX_LINE; i++) text_add_char(&wisdom, ' ');
-  assert_refused(*state, &wisdom, 2, "a line of 1048577 bytes; 1048576 are the most");
+  assert_refused(*state, &wisdom, 2, "a line of more than 1048576 bytes");
   text_free(&wisdom);
 }
 
@@ -463,6 +484,7 @@ static void many_are_merged_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      WITH_CACHE(what_is_of_no_time_wins_nothing),
       WITH_CACHE(everything_comes_back),
       WITH_CACHE(config_files_stay_apart),
       WITH_CACHE(only_what_is_meant_is_exported),

@@ -28,8 +28,8 @@ struct cugen_binary16 {
 #else
     const unsigned sign = (from & 0x8000u) << 16, size = from & 0x7fffu;
     if (size >= 0x7c00u) return cugen_bits<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13);
-    /* As a float with the exponent too small by 112. Exact for subnormal numbers as well. */
-    return cugen_bits<float>(sign | cugen_bits<unsigned>(cugen_bits<float>(size << 13) * 0x1p+112f));
+    /* As a float with the exponent too small by 112: times 2^112. Exact for subnormal numbers as well. */
+    return cugen_bits<float>(sign | cugen_bits<unsigned>(cugen_bits<float>(size << 13) * 5.192296858534827629e33f));
 #endif
   }
 };

@@ -8,7 +8,8 @@ typedef unsigned long long cudaTextureObject_t;
 CUGEN_INLINE long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
   const bool unit = texture->address == CPU_ADDRESS_WRAP || texture->address == CPU_ADDRESS_MIRROR;
   const double place = floor(unit ? (double)at * (double)count : (double)at);
-  const long long index = !(place > -0x1p62) ? -1 : !(place < 0x1p62) ? count : (long long)place;
+  /* 2^62; hexadecimal literals are C++17's */
+  const long long index = !(place > -4611686018427387904.0) ? -1 : !(place < 4611686018427387904.0) ? count : (long long)place;
   const long long period = texture->address == CPU_ADDRESS_MIRROR ? 2 * count : count;
   if (texture->address == CPU_ADDRESS_CLAMP) return index < 0 ? 0 : index < count ? index : count - 1;
   if (texture->address == CPU_ADDRESS_BORDER) return index < 0 || index >= count ? -1 : index;

@@ -1,0 +1,141 @@
+/* Reading files, which may be anything: a name leads to a pipe that nobody writes to, a device without end, a file of 200 GB,
+   or out of the tree. See system.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sizes.h"
+#include "system.h"
+
+/* ---- Where a file lies ---- */
+
+/* The name of what was opened, links resolved. /proc tells it of the very file; without it the name is looked up again, and is
+   believed when the same file is there. */
+static char *real_name(const char *path, int fd) {
+  char link[64], name[PATH_MAX];
+  struct stat here, there;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, name, sizeof name - 1);
+  if (length > 0) return strndup(name, (size_t)length);
+  char *real = realpath(path, NULL);
+  if (real && lstat(real, &there) == 0 && fstat(fd, &here) == 0 && here.st_ino == there.st_ino &&
+      here.st_dev == there.st_dev)
+    return real;
+  free(real);
+  return NULL;
+}
+
+bool path_has_hidden(const char *path) {
+  for (const char *part = path; *part; part += strcspn(part, "/")) {
+    part += strspn(part, "/");
+    if (part[0] == '.' && part[1] != '/' && part[1] != '\0') return true;
+  }
+  return false;
+}
+
+static bool is_beneath(const char *real, const char *folder) {
+  char *root = folder ? realpath(folder, NULL) : NULL;
+  const size_t length = !root || strcmp(root, "/") == 0 ? 0 : strlen(root);
+  const bool beneath =
+      root && strncmp(real, root, length) == 0 && real[length] == '/' && !path_has_hidden(real + length);
+  free(root);
+  return beneath;
+}
+
+static bool is_allowed(const char *path, int fd, const struct file_roots *roots) {
+  if (!roots) return true;
+  char *real = real_name(path, fd);
+  bool allowed = false;
+  for (size_t i = 0; i < FILE_ROOTS && real; i++) allowed |= is_beneath(real, roots->folders[i]);
+  free(real);
+  return allowed;
+}
+
+/* ---- Opening ---- */
+
+static enum file_kind kind_of(const struct stat *info) {
+  return S_ISREG(info->st_mode) ? FILE_REGULAR : S_ISDIR(info->st_mode) ? FILE_FOLDER : FILE_SPECIAL;
+}
+
+enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd) {
+  struct stat info;
+  *fd = -1;
+  if (stat(path, &info)) return FILE_MISSING;
+  enum file_kind kind = kind_of(&info);
+  if (kind != FILE_REGULAR) return kind;
+  *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (*fd < 0) return errno == ENOENT ? FILE_MISSING : FILE_CLOSED;
+  /* What was looked at may have been replaced since. */
+  kind = fstat(*fd, &info) ? FILE_CLOSED : kind_of(&info);
+  if (kind == FILE_REGULAR && !is_allowed(path, *fd, roots)) kind = FILE_OUTSIDE;
+  if (kind == FILE_REGULAR) return kind;
+  close(*fd);
+  *fd = -1;
+  return kind;
+}
+
+static int refuse(const char *path, enum file_kind kind, int code, cugen_error *err) {
+  switch (kind) {
+  case FILE_FOLDER: return error_set(err, CUGEN_ERROR_IO, "%s: cannot read: Is a directory", path);
+  case FILE_SPECIAL:
+    return error_set(err, CUGEN_ERROR_IO, "%s is no regular file: pipes, sockets and devices are not read", path);
+  case FILE_OUTSIDE:
+    return error_set(err, CUGEN_ERROR_TEMPLATE, "%s leads out of the config's folder by a link", path);
+  default:
+    return error_set(err,
+                     code == ENOENT   ? CUGEN_ERROR_MISSING
+                     : code == ENOMEM ? CUGEN_ERROR_MEMORY
+                                      : CUGEN_ERROR_IO,
+                     "%s: cannot open: %s", path, strerror(code));
+  }
+}
+
+/* ---- Reading ---- */
+
+static int too_long(const char *path, size_t most, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_IO, "%s is larger than %zu MiB, the most that is read of such a file", path,
+                   most >> 20);
+}
+
+/* Appends what is left of the descriptor; 0 or an errno. */
+static int read_all(int fd, size_t most, struct text *out) {
+  char buffer[16384];
+  const size_t before = out->length;
+  for (;;) {
+    ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got > 0) text_add_n(out, buffer, (size_t)got);
+    if (out->length - before > most) return EFBIG;
+    if (got == 0 || out->failed) return out->failed ? ENOMEM : 0;
+    if (got < 0 && errno != EINTR) return errno;
+  }
+}
+
+int file_read_beneath(const char *path, const struct file_roots *roots, size_t most, struct text *out,
+                      cugen_error *err) {
+  struct stat info;
+  int fd;
+  errno = ENOENT;
+  const enum file_kind kind = file_open(path, roots, &fd);
+  if (kind != FILE_REGULAR) return refuse(path, kind, errno, err);
+  const bool fits = fstat(fd, &info) == 0 && info.st_size >= 0 && (uintmax_t)info.st_size <= most;
+  const int code = fits ? read_all(fd, most, out) : EFBIG;
+  close(fd);
+  if (code == EFBIG) return too_long(path, most, err);
+  if (!code) return CUGEN_OK;
+  return error_set(err, code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO, "%s: cannot read: %s", path,
+                   strerror(code));
+}
+
+int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err) {
+  return file_read_beneath(path, NULL, most, out, err);
+}
+
+int file_read(const char *path, struct text *out, cugen_error *err) {
+  return file_read_at_most(path, SIZE_OTHER, out, err);
+}

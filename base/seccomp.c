@@ -1,0 +1,300 @@
+/* A filter in the kernel's own byte code (linux/filter.h); see seccomp.h. It is a list of what may be called: what a newer kernel
+   has besides is refused. Some calls are looked at more closely: who is signalled, what is made, how a file is opened. */
+#define _GNU_SOURCE /* syscall, CLONE_THREAD */
+#include "seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { HAVE_FILTER = 1, FIRST_X32 = 0x40000000 };
+#define OWN_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+enum { HAVE_FILTER = 1, FIRST_X32 = 0 };
+#define OWN_ARCH AUDIT_ARCH_AARCH64
+#else
+enum { HAVE_FILTER = 0, FIRST_X32 = 0 };
+#define OWN_ARCH 0
+#endif
+
+/* Numbers that an older system's headers lack are the same on both processors. */
+enum { CALL_CLONE3 = 435, CALL_RSEQ = 334, CALL_RSEQ_ARM = 293, CALL_FACCESSAT2 = 439, CALL_STATX = 332 };
+
+static const int always[] = {
+    SYS_read,
+    SYS_write,
+    SYS_writev,
+    SYS_close,
+    SYS_lseek,
+    SYS_fstat,
+    SYS_mmap,
+    SYS_mprotect,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_brk,
+    SYS_futex,
+    SYS_set_robust_list,
+#if defined(__aarch64__)
+    CALL_RSEQ_ARM,
+#else
+    CALL_RSEQ,
+#endif
+    SYS_membarrier,
+    SYS_sched_yield,
+    SYS_sched_getaffinity,
+    SYS_getcpu,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+    SYS_restart_syscall,
+    SYS_getpid,
+    SYS_getppid,
+    SYS_gettid,
+    SYS_getrusage,
+    SYS_times,
+    SYS_sysinfo,
+    SYS_uname,
+    SYS_getrandom,
+    SYS_clock_gettime,
+    SYS_clock_getres,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_gettimeofday,
+    SYS_setitimer,
+    SYS_getitimer,
+    SYS_wait4,
+    SYS_exit,
+    SYS_exit_group,
+#if defined(__x86_64__)
+    SYS_time,
+    SYS_alarm,
+    SYS_pause,
+#endif
+};
+
+/* What the loader does besides, and what leads to the stricter rules. */
+static const int loading[] = {
+    SYS_pread64,    SYS_pwrite64, SYS_newfstatat, SYS_faccessat,    CALL_FACCESSAT2,
+    SYS_readlinkat, SYS_getcwd,   SYS_fcntl,      SYS_memfd_create, SYS_getuid,
+    SYS_geteuid,    SYS_getgid,   SYS_getegid,    SYS_prctl,        SYS_seccomp,
+#if defined(__x86_64__)
+    SYS_arch_prctl, SYS_access,   SYS_readlink,   SYS_stat,         CALL_STATX,
+#endif
+};
+
+/* ---- The program ---- */
+
+struct program {
+  struct sock_filter code[320];
+  unsigned short length;
+};
+
+static void add(struct program *p, struct sock_filter step) {
+  if (p->length < sizeof p->code / sizeof *p->code) p->code[p->length++] = step;
+}
+
+static void load(struct program *p, size_t offset) {
+  add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+static void load_argument(struct program *p, size_t argument, size_t half) {
+  load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
+}
+
+static void answer(struct program *p, uint32_t what) {
+  add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
+}
+
+/* Skips `steps` where what was loaded passes the test (equal, any bit, at least), or where it does not. */
+static void skip_if(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
+  add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, steps, 0));
+}
+
+static void skip_unless(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
+  add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
+}
+
+/* One call of that number gets one answer. */
+static void rule(struct program *p, int number, uint32_t what) {
+  skip_unless(p, BPF_JEQ, (uint32_t)number, 1);
+  answer(p, what);
+}
+
+static void rules(struct program *p, const int *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
+}
+
+/* Allowed where its first argument is this. */
+static void rule_first(struct program *p, int number, uint32_t first) {
+  skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
+  load_argument(p, 0, 0);
+  skip_unless(p, BPF_JEQ, first, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+/* A process may ask to be killed when its parent ends, and nothing else. */
+static void rule_death(struct program *p) {
+  skip_unless(p, BPF_JEQ, SYS_prctl, 6);
+  load_argument(p, 0, 0);
+  skip_unless(p, BPF_JEQ, PR_SET_PDEATHSIG, 3);
+  load_argument(p, 1, 0);
+  skip_unless(p, BPF_JEQ, SIGKILL, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+/* Allowed where both halves of that argument are 0. */
+static void rule_zero(struct program *p, int number, size_t argument) {
+  skip_unless(p, BPF_JEQ, (uint32_t)number, 6);
+  load_argument(p, argument, 0);
+  skip_unless(p, BPF_JEQ, 0, 3);
+  load_argument(p, argument, 1);
+  skip_unless(p, BPF_JEQ, 0, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+/* Advice on one's own pages; from MADV_HWPOISON on it is about the machine's memory. */
+static void rule_advice(struct program *p) {
+  enum { FIRST_OF_MACHINE = 100 };
+  skip_unless(p, BPF_JEQ, SYS_madvise, 4);
+  load_argument(p, 2, 0);
+  skip_if(p, BPF_JGE, FIRST_OF_MACHINE, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+/* Files are read, and neither made nor changed. */
+static void rule_open(struct program *p, int number, size_t flags) {
+  skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
+  load_argument(p, flags, 0);
+  skip_if(p, BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+/* Threads, in no namespaces of their own; processes for who knows the key, in an argument that the kernel does not look at. */
+static void rule_clone(struct program *p, uint64_t key) {
+  enum {
+    SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
+  };
+  skip_unless(p, BPF_JEQ, SYS_clone, key ? 11 : 5);
+  load_argument(p, 0, 0);
+  skip_if(p, BPF_JSET, SPACES, key ? 8 : 2);
+  skip_unless(p, BPF_JSET, CLONE_THREAD, 1);
+  answer(p, SECCOMP_RET_ALLOW);
+  if (key) {
+    skip_unless(p, BPF_JEQ, SIGCHLD, 5);
+    load_argument(p, 2, 0);
+    skip_unless(p, BPF_JEQ, (uint32_t)key, 3);
+    load_argument(p, 2, 1);
+    skip_unless(p, BPF_JEQ, (uint32_t)(key >> 32), 1);
+    answer(p, SECCOMP_RET_ALLOW);
+  }
+  answer(p, SECCOMP_RET_TRAP);
+}
+
+static void begin(struct program *p) {
+  load(p, offsetof(struct seccomp_data, arch));
+  skip_if(p, BPF_JEQ, OWN_ARCH, 1);
+  answer(p, SECCOMP_RET_KILL_PROCESS);
+  load(p, offsetof(struct seccomp_data, nr));
+  if (!FIRST_X32) return;
+  skip_unless(p, BPF_JGE, FIRST_X32, 1);
+  answer(p, SECCOMP_RET_KILL_PROCESS);
+}
+
+bool seccomp_enter(const struct seccomp_rules *given) {
+  struct program p = {.length = 0};
+  if (!HAVE_FILTER) return false;
+  begin(&p);
+  rules(&p, always, sizeof always / sizeof *always);
+  rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS); /* its flags lie in memory; libraries use clone then */
+  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY);   /* "is it a terminal" */
+  rule_advice(&p);
+  rule_clone(&p, given->fork);
+  rule_first(&p, SYS_kill, (uint32_t)getpid());
+  rule_first(&p, SYS_tgkill, (uint32_t)getpid());
+  if (given->loading) {
+    rules(&p, loading, sizeof loading / sizeof *loading);
+    rule_zero(&p, SYS_prlimit64, 0); /* its own limits */
+    rule_open(&p, SYS_openat, 2);
+#if defined(SYS_open)
+    rule_open(&p, SYS_open, 1);
+#endif
+  } else {
+    rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM); /* of a stream's descriptor, in the C library */
+    rule_death(&p);
+    rule_zero(&p, SYS_prlimit64, 2); /* limits may be read */
+  }
+  answer(&p, SECCOMP_RET_TRAP);
+  const struct sock_fprog program = {.len = p.length, .filter = p.code};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+pid_t seccomp_fork(uint64_t key) {
+  return key ? (pid_t)syscall(SYS_clone, SIGCHLD, 0UL, key, 0UL, 0UL) : fork();
+}
+
+/* ---- Names, for messages ---- */
+
+#define NAME(call) {SYS_##call, #call},
+static const struct {
+  int number;
+  const char *name;
+} calls[] = {
+    /* clang-format off */
+    NAME(execve) NAME(execveat) NAME(clone) NAME(openat) NAME(faccessat) NAME(newfstatat) NAME(unlinkat)
+    NAME(renameat) NAME(renameat2) NAME(mkdirat) NAME(linkat) NAME(symlinkat) NAME(readlinkat)
+    NAME(truncate) NAME(ftruncate) NAME(fchmod) NAME(fchmodat) NAME(fchown) NAME(fchownat) NAME(chdir)
+    NAME(fchdir) NAME(chroot) NAME(getcwd) NAME(getdents64) NAME(umask) NAME(utimensat) NAME(mknodat)
+    NAME(mount) NAME(umount2) NAME(pivot_root) NAME(unshare) NAME(setns) NAME(socket) NAME(socketpair)
+    NAME(bind) NAME(listen) NAME(accept) NAME(accept4) NAME(connect) NAME(sendto) NAME(recvfrom)
+    NAME(sendmsg) NAME(recvmsg) NAME(sendmmsg) NAME(recvmmsg) NAME(shutdown) NAME(setsockopt)
+    NAME(getsockopt) NAME(pipe2) NAME(dup) NAME(dup3) NAME(fcntl) NAME(flock) NAME(fallocate) NAME(fsync)
+    NAME(memfd_create) NAME(ppoll) NAME(pselect6) NAME(epoll_create1) NAME(eventfd2) NAME(signalfd4)
+    NAME(timerfd_create) NAME(inotify_init1) NAME(fanotify_init) NAME(kill) NAME(tkill) NAME(tgkill)
+    NAME(rt_sigqueueinfo) NAME(rt_tgsigqueueinfo) NAME(rt_sigtimedwait) NAME(rt_sigsuspend) NAME(ptrace)
+    NAME(process_vm_readv) NAME(process_vm_writev) NAME(kcmp) NAME(setsid) NAME(setpgid) NAME(getpgid)
+    NAME(getsid) NAME(setuid) NAME(setgid) NAME(setreuid) NAME(setregid) NAME(setresuid) NAME(setresgid)
+    NAME(setgroups) NAME(setfsuid) NAME(setfsgid) NAME(capset) NAME(prctl) NAME(seccomp) NAME(personality)
+    NAME(prlimit64) NAME(setrlimit) NAME(setpriority) NAME(getpriority) NAME(sched_setaffinity)
+    NAME(sched_setscheduler) NAME(sched_setparam) NAME(sched_setattr) NAME(ioprio_set) NAME(mlock)
+    NAME(mlock2) NAME(mlockall) NAME(munlockall) NAME(mincore) NAME(msync) NAME(mbind) NAME(set_mempolicy)
+    NAME(migrate_pages) NAME(move_pages) NAME(userfaultfd) NAME(io_setup) NAME(perf_event_open) NAME(bpf)
+    NAME(keyctl) NAME(add_key) NAME(request_key) NAME(timer_create) NAME(timer_settime) NAME(clock_settime)
+    NAME(settimeofday) NAME(adjtimex) NAME(clock_adjtime) NAME(sethostname) NAME(setdomainname) NAME(reboot)
+    NAME(kexec_load) NAME(init_module) NAME(finit_module) NAME(delete_module) NAME(swapon) NAME(swapoff)
+    NAME(acct) NAME(quotactl) NAME(syslog) NAME(shmget) NAME(shmat) NAME(shmctl) NAME(shmdt) NAME(semget)
+    NAME(semop) NAME(semctl) NAME(msgget) NAME(msgsnd) NAME(msgrcv) NAME(msgctl) NAME(mq_open)
+    NAME(pkey_mprotect) NAME(waitid) NAME(sendfile) NAME(splice) NAME(tee) NAME(vmsplice)
+    NAME(copy_file_range) NAME(pread64) NAME(pwrite64) NAME(readv) NAME(preadv) NAME(pwritev) NAME(sync)
+    NAME(syncfs) NAME(vhangup) NAME(remap_file_pages) NAME(name_to_handle_at) NAME(open_by_handle_at)
+    {437, "openat2"}, {434, "pidfd_open"}, {424, "pidfd_send_signal"}, {438, "pidfd_getfd"}, {425,
+    "io_uring_setup"}, {426, "io_uring_enter"}, {444, "landlock_create_ruleset"}, {447, "memfd_secret"},
+    {440, "process_madvise"}, {439, "faccessat2"},
+#if defined(__x86_64__)
+    NAME(fork) NAME(vfork) NAME(open) NAME(creat) NAME(access) NAME(stat) NAME(lstat) NAME(statx)
+    NAME(unlink) NAME(rename) NAME(mkdir) NAME(rmdir) NAME(link) NAME(symlink) NAME(readlink) NAME(chmod)
+    NAME(chown) NAME(lchown) NAME(getdents) NAME(mknod) NAME(pipe) NAME(dup2) NAME(poll) NAME(select)
+    NAME(arch_prctl) NAME(modify_ldt) NAME(ioperm) NAME(iopl)
+#endif
+    /* clang-format on */
+};
+
+const char *seccomp_name(int number) {
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (calls[i].number == number) return calls[i].name;
+  return NULL;
+}

@@ -1,0 +1,84 @@
+/* Streams without control characters; see clean.h. */
+#define _GNU_SOURCE /* fopencookie */
+#include "clean.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cugen.h"
+
+enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
+
+struct stream {
+  int file;
+  char begun[LONGEST]; /* a character that is not all here yet */
+  size_t length;
+};
+
+static bool write_all(int file, const char *data, size_t length) {
+  while (length) {
+    ssize_t put = write(file, data, length);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    data += put, length -= (size_t)put;
+  }
+  return true;
+}
+
+static bool write_clean(int file, const char *data, size_t length) {
+  char clean[GROWTH * (PIECE + LONGEST) + 1];
+  const size_t whole = cugen_clean_text(data, length, clean, sizeof clean);
+  if (length && !whole) errno = ENOMEM;
+  return (whole || !length) && write_all(file, clean, whole);
+}
+
+/* How many bytes at the end may be the begin of a character. */
+static size_t unfinished(const char *data, size_t length) {
+  for (size_t back = 1; back < LONGEST && back <= length; back++) {
+    const unsigned char c = (unsigned char)data[length - back];
+    if (c >= 0xc0) return back < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? back : 0;
+    if (c < 0x80) return 0;
+  }
+  return 0;
+}
+
+static ssize_t stream_write(void *cookie, const char *data, size_t size) {
+  struct stream *s = cookie;
+  char piece[PIECE + LONGEST];
+  for (size_t at = 0, take; at < size; at += take) {
+    take = size - at < PIECE ? size - at : PIECE;
+    memcpy(piece, s->begun, s->length);
+    memcpy(piece + s->length, data + at, take);
+    const size_t length = s->length + take, later = unfinished(piece, length);
+    s->length = later;
+    memcpy(s->begun, piece + length - later, later);
+    if (!write_clean(s->file, piece, length - later)) return 0;
+  }
+  return (ssize_t)size;
+}
+
+static int stream_close(void *cookie) {
+  struct stream *s = cookie;
+  const bool good = write_clean(s->file, s->begun, s->length);
+  const int file = s->file;
+  return close(file) == 0 && good ? 0 : -1;
+}
+
+static FILE *open_stream(struct stream *s, int file) {
+  s->file = file;
+  FILE *out = fopencookie(s, "w", (cookie_io_functions_t){.write = stream_write, .close = stream_close});
+  if (out && (file == STDERR_FILENO || isatty(file))) setvbuf(out, NULL, _IOLBF, BUFSIZ);
+  return out;
+}
+
+void clean_streams(void) {
+  static struct stream streams[2]; /* for as long as stdout and stderr are there, which no one frees */
+  FILE *out = open_stream(&streams[0], STDOUT_FILENO), *errors = open_stream(&streams[1], STDERR_FILENO);
+  if (!out || !errors) exit(-CUGEN_ERROR_MEMORY);
+  stdout = out;
+  stderr = errors;
+}

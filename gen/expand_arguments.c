@@ -1,0 +1,184 @@
+/* Slots, arguments and ${params} of an expansion; see expansion.h. */
+#include "expansion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t expansion_tunable_count(const struct expansion *x) {
+  return x->reference ? x->config->shared_tunable_count : x->variant->implementation->tunable_count;
+}
+
+const struct config_tunable *expansion_tunables(const struct expansion *x) {
+  return x->reference ? x->config->shared_tunables : x->variant->implementation->tunables;
+}
+
+int expansion_fill_slots(struct expansion *x) {
+  size_t first = (size_t)x->config->first_tunable;
+  x->slot_count = first + expansion_tunable_count(x);
+  x->slots = calloc(x->slot_count + 2, sizeof *x->slots); /* those of a launch's steps behind the others */
+  if (!x->slots) return error_memory(x->err);
+  config_slots(x->config, x->problem, x->facts, x->slots);
+  if (expansion_tunable_count(x))
+    memcpy(x->slots + first, x->variant->values, expansion_tunable_count(x) * sizeof *x->slots);
+  return CUGEN_OK;
+}
+
+bool expansion_is_buffer(const struct kernel_argument *argument) {
+  return argument->kind != CUGEN_ARGUMENT_SCALAR;
+}
+
+/* Of what an input's data depends on where it is no fill: a record holds for the data that it was proved with. */
+static int hash_data(struct expansion *x) {
+  struct text text = {0};
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const struct config_data *data = &x->config->arguments[i].data;
+    struct hash content = {0};
+    if (!x->arguments[i].data) continue;
+    if (data->kind == DATA_FILE)
+      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
+    if (data->kind == DATA_GENERATOR)
+      content = expansion_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+    text_clear(&text);
+    config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
+    x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
+  }
+  int status = text.failed ? error_memory(x->err) : CUGEN_OK;
+  text_free(&text);
+  return status;
+}
+
+/* In its wide dtype, packed and row-major. */
+static void make_plain(struct kernel_argument *argument) {
+  argument->dtype = dtype_find(argument->dtype->wide);
+  argument->column_major = false;
+  int64_t stride = 1;
+  for (int i = argument->rank - 1; i >= 0; i--) {
+    argument->stride[i] = stride;
+    stride *= argument->shape[i]; /* no overflow: config_arguments bounds the extent at least as large */
+  }
+  argument->elements = stride;
+}
+
+/* A reference reads every input by its address and every constant as a symbol, so that all variants share one. */
+static void make_direct(struct kernel_argument *argument) {
+  argument->overwrite = false;
+  argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;
+}
+
+/* What a generator does not get, as if it were none of this problem's. */
+static void hide(struct kernel_argument *argument) {
+  *argument = (struct kernel_argument){.name = argument->name,
+                                       .kind = CUGEN_ARGUMENT_SCALAR,
+                                       .dtype = argument->dtype,
+                                       .absent = true,
+                                       .compiled_in = true,
+                                       .value = value_int(0)};
+}
+
+static bool has_data(const struct kernel_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
+         argument->kind == CUGEN_ARGUMENT_CONSTANT;
+}
+
+/* A generator reads what stands before it, and writes its own argument alone. */
+static void make_generator(struct expansion *x) {
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &x->arguments[i];
+    x->plain[i] = (int)i == x->generates;
+    argument->access = ACCESS_GLOBAL;
+    argument->overwrite = false;
+    if (x->plain[i])
+      make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
+    else if (argument->kind != CUGEN_ARGUMENT_SCALAR && ((int)i > x->generates || !has_data(argument)))
+      hide(argument);
+    else if (argument->kind == CUGEN_ARGUMENT_INOUT)
+      argument->kind = CUGEN_ARGUMENT_INPUT;
+  }
+}
+
+/* Elements of the largest output: what a reference computes when no samples are given. */
+int64_t expansion_output_elements(const struct expansion *x) {
+  int64_t most = 1;
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const struct kernel_argument *argument = &x->arguments[i];
+    int64_t elements = 1;
+    if (argument->kind != CUGEN_ARGUMENT_OUTPUT && argument->kind != CUGEN_ARGUMENT_INOUT) continue;
+    for (int d = 0; d < argument->rank; d++) elements *= argument->shape[d];
+    if (elements > most) most = elements;
+  }
+  return most;
+}
+
+/* A verify kernel reads everything and writes nothing but its errors. */
+static void make_verify(struct expansion *x) {
+  x->samples = expansion_output_elements(x);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &x->arguments[i];
+    x->changed[i] = argument->kind == CUGEN_ARGUMENT_INOUT && !argument->absent;
+    make_direct(argument);
+    if (expansion_is_buffer(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT)
+      argument->kind = CUGEN_ARGUMENT_INPUT;
+  }
+}
+
+int expansion_fill_arguments(struct expansion *x) {
+  int status = config_arguments(x->config, x->slots, x->arguments, x->err);
+  if (status) return status;
+  if (!x->reference) status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
+  if (status) return status;
+  x->argument_count = x->config->argument_count;
+  x->wide_index = config_wide_index(x->config, x->arguments);
+  if (x->generates >= 0) make_generator(x);
+  if (x->verifies) make_verify(x);
+  if (!x->reference) status = hash_data(x);
+  if (status || x->generates >= 0 || x->verifies) return status;
+  for (size_t i = 0; i < x->argument_count; i++) {
+    x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
+    if (x->plain[i]) make_plain(&x->arguments[i]);
+    if (x->reference) make_direct(&x->arguments[i]);
+  }
+  return CUGEN_OK;
+}
+
+/* ---- ${params} ---------------------------------------------------------------------------------------------- */
+
+static void add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
+  if (!kernel_argument_passed(argument)) return;
+  if (out->length) text_add(out, ", ");
+  if (kernel_argument_textured(argument)) {
+    text_addf(out, "cudaTextureObject_t %s", argument->name);
+  } else if (argument->access == ACCESS_TENSOR) {
+    text_addf(out, "const __grid_constant__ tensor_map %s", argument->name);
+  } else if (expansion_is_buffer(argument)) {
+    bool read = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
+    const char *qualifier = read && !argument->overwrite ? "const " : "";
+    text_addf(out, "%s%s_t *__restrict__ %s", qualifier, argument->name, argument->name);
+  } else {
+    const char *type = argument->struct_bytes ? argument->struct_name : argument->dtype->c_name;
+    text_addf(out, "%s %s", index ? "index_t" : type, argument->name);
+  }
+}
+
+static void add_verify_parameters(const struct expansion *x, const char *comma, struct text *out) {
+  text_add(out, comma);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const char *name = x->arguments[i].name;
+    if (x->changed[i]) text_addf(out, "const %s_t *__restrict__ %s_before, ", name, name);
+  }
+  text_add(out, "double *__restrict__ error, long long count");
+}
+
+int expansion_write_parameters(struct expansion *x) {
+  struct text *out = &x->expander->parameters;
+  text_restart(out);
+  for (size_t i = 0; i < x->config->argument_count; i++)
+    add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
+  const char *comma = out->length ? ", " : "";
+  if (x->generates >= 0)
+    text_addf(out, "%slong long sample_count", comma);
+  else if (x->verifies)
+    add_verify_parameters(x, comma, out);
+  else if (x->reference)
+    text_addf(out, "%sconst long long *samples, long long sample_count", comma);
+  return out->failed ? error_memory(x->err) : CUGEN_OK;
+}

@@ -1,0 +1,142 @@
+/* The source of an expansion: names, options, entries, the rendered template put together; see expansion.h. */
+#include "expansion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Derived names that every implementation has, in the same place: those of all implementations. Only as far as
+   nothing but shared tunables is needed. */
+static size_t shared_derived(const struct expansion *x) {
+  const struct config *config = x->config;
+  const struct config_implementation *first = config->implementations;
+  if (!first) return 0;
+  size_t count = first->derived_count;
+  for (size_t i = 1; i < config->implementation_count; i++) {
+    const struct config_implementation *other = &config->implementations[i];
+    size_t same = 0;
+    while (same < count && same < other->derived_count && other->derived[same].line == first->derived[same].line &&
+           strcmp(other->derived[same].name, first->derived[same].name) == 0)
+      same++;
+    count = same;
+  }
+  for (size_t i = 0; i < count; i++) {
+    size_t slots;
+    const int *list = expr_slots(first->derived[i].expr, &slots);
+    if (slots && (size_t)list[slots - 1] >= x->slot_count) return i;
+  }
+  return count;
+}
+
+int expansion_open_names(struct expansion *x) {
+  const struct config_implementation *implementation =
+      x->reference ? x->config->implementations : x->variant->implementation;
+  struct names_input in = {.config = x->config,
+                           .tunables = expansion_tunables(x),
+                           .tunable_count = expansion_tunable_count(x),
+                           .derived = implementation ? implementation->derived : NULL,
+                           .derived_count = x->reference     ? shared_derived(x)
+                                            : implementation ? implementation->derived_count
+                                                             : 0,
+                           .slots = x->slots,
+                           .slot_count = x->slot_count,
+                           .arguments = x->arguments,
+                           .plain = x->plain,
+                           .wide_index = x->wide_index};
+  return names_open(&in, &x->names, x->err);
+}
+
+/* Into a // comment: one line, not spliced to the next. */
+static void add_comment(struct text *out, const char *comment) {
+  text_add(out, "// ");
+  for (; *comment; comment++) {
+    unsigned char c = (unsigned char)*comment;
+    text_add_char(out, c < ' ' || c == '\\' || c == 127 ? '?' : *comment);
+  }
+  text_add_char(out, '\n');
+}
+
+static int write_title(struct expansion *x) {
+  struct text *title = &x->expander->title, *source = &x->expander->source;
+  text_restart(title);
+  text_restart(source);
+  text_addf(title, "%s: %s", x->config->name, x->out->variant);
+  add_comment(source, text_get(title));
+  text_restart(title);
+  problem_print(x->config, x->problem, title);
+  if (title->length) add_comment(source, text_get(title));
+  text_restart(title);
+  if (*x->out->options) text_addf(title, "options: %s", x->out->options);
+  if (title->length) add_comment(source, text_get(title));
+  return title->failed || source->failed ? error_memory(x->err) : CUGEN_OK;
+}
+
+static const struct config_compile *compile_of(const struct expansion *x) {
+  return x->reference ? &x->config->compile : &x->variant->implementation->compile;
+}
+
+int expansion_evaluate_options(struct expansion *x) {
+  struct text flags = {0}, *defines = &x->expander->defines;
+  text_restart(defines);
+  int status = config_flags(x->config, compile_of(x), x->reference, x->slots, &flags, x->err);
+  if (!status) status = config_defines(x->config, compile_of(x), x->slots, defines, x->err);
+  if (!status && !flags.length) text_add(&flags, "");
+  if (!status && !(x->out->options = text_take(&flags))) status = error_memory(x->err);
+  text_free(&flags);
+  return status;
+}
+
+int expansion_spell_entries(struct expansion *x) {
+  const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
+  const struct config_launch *launches = x->reference ? &reference : x->variant->implementation->launches;
+  const size_t count = x->reference ? 1 : x->variant->implementation->launch_count;
+  for (; x->entry_count < count; x->entry_count++) {
+    const struct config_launch *launch = &launches[x->entry_count];
+    if (!launch->entry.text) continue;
+    int status = config_spell(&launch->entry, x->slots, &x->entries[x->entry_count], x->err);
+    if (status) return error_prefix(x->err, "%s:%d: entry", x->config->path, launch->line), status;
+  }
+  return CUGEN_OK;
+}
+
+static int put_together(struct expansion *x) {
+  struct assembly_entry entries[KERNEL_MAX_ENTRIES];
+  const int line = x->template_line;
+  for (size_t i = 0; i < x->entry_count; i++)
+    entries[i] = (struct assembly_entry){text_get(&x->entries[i]), x->config->path,
+                                         x->reference ? line : x->variant->implementation->launches[i].line};
+  const struct assembly assembly = {.names = &x->names,
+                                    .body = &x->expander->body,
+                                    .defines = text_get(&x->expander->defines),
+                                    .parameters_used = x->parameters_used,
+                                    .entries = entries,
+                                    .entry_count = x->entry_count};
+  return assemble(&assembly, &x->expander->source, &x->kernels, x->err);
+}
+
+int expansion_write_source(struct expansion *x) {
+  struct expander *expander = x->expander;
+  struct render_request request = {.template_name = x->template_name,
+                                   .from = x->config->path,
+                                   .from_line = x->template_line,
+                                   .names = &x->names,
+                                   .parameters = text_get(&expander->parameters)};
+  const struct headers_request headers = {x->config->path, compile_of(x), &expander->rendered};
+  text_restart(&expander->rendered);
+  text_restart(&expander->body);
+  int status = render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
+  if (!status) status = headers_inline(expander->headers, &headers, &expander->body, x->err);
+  if (!status) status = write_title(x);
+  return status ? status : put_together(x);
+}
+
+int expansion_note_reads(struct expansion *x) {
+  free(x->expander->reads);
+  x->expander->reads = calloc(x->slot_count + 1, sizeof *x->expander->reads);
+  x->expander->read_count = x->slot_count;
+  if (!x->expander->reads) return error_memory(x->err);
+  names_reads(&x->names, x->expander->reads);
+  config_compile_reads(compile_of(x), x->expander->reads);
+  for (size_t i = 0; i < x->entry_count && !x->reference; i++)
+    config_spelling_reads(&x->variant->implementation->launches[i].entry, x->expander->reads);
+  return CUGEN_OK;
+}

@@ -1,0 +1,264 @@
+/* The kernel_spec of an expansion: memory, strings, hashes, work, name; see expansion.h. */
+#include "expansion.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int too_many(const struct expansion *x, size_t launches) {
+  const struct config_launch *first = x->variant->implementation->launches;
+  if (launches)
+    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: the steps come to %zu launches: at most %d are possible",
+                     x->config->path, first->line, launches, KERNEL_MAX_LAUNCHES);
+  return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
+}
+
+/* How many launches there will be, and how many parameters they list. */
+static int count_launches(struct expansion *x, size_t *launches, size_t *parameters) {
+  *launches = x->reference, *parameters = 0;
+  if (x->reference) return CUGEN_OK;
+  const struct config_implementation *implementation = x->variant->implementation;
+  for (size_t i = 0; i < implementation->launch_count; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    int64_t steps;
+    int status = config_steps(x->config, launch, x->slots, &steps, x->err);
+    if (status) return status;
+    x->steps[i] = (size_t)steps;
+    *launches += (size_t)steps;
+    *parameters += (size_t)steps * launch->passed_count;
+  }
+  return *launches && *launches <= KERNEL_MAX_LAUNCHES ? CUGEN_OK : too_many(x, *launches);
+}
+
+int expansion_allocate_spec(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  size_t launches, parameters;
+  int status = count_launches(x, &launches, &parameters);
+  if (status) return status;
+  spec->arguments = calloc(x->argument_count + 1, sizeof *spec->arguments);
+  spec->launches = calloc(launches + 1, sizeof *spec->launches);
+  spec->parameters = calloc(parameters + 1, sizeof *spec->parameters);
+  if (!spec->arguments || !spec->launches || !spec->parameters) return error_memory(x->err);
+  spec->argument_count = x->argument_count;
+  for (size_t i = 0; i < x->argument_count; i++) {
+    spec->arguments[i] = x->arguments[i];
+    spec->arguments[i].name = (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
+  }
+  return CUGEN_OK;
+}
+
+int expansion_finish_strings(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  if (spec->strings.failed) return error_memory(x->err);
+  const char *base = text_get(&spec->strings);
+  for (size_t i = 0; i < spec->argument_count; i++)
+    spec->arguments[i].name = base + (uintptr_t)spec->arguments[i].name;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    spec->launches[i].entry = base + (uintptr_t)spec->launches[i].entry;
+    spec->launches[i].place = base + (uintptr_t)spec->launches[i].place;
+  }
+  return CUGEN_OK;
+}
+
+static void describe_list(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+  if (!launch->listed) return;
+  text_add(out, "pass");
+  for (size_t i = 0; i < launch->parameter_count; i++) {
+    const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];
+    text_addf(out, " %s", spec->arguments[parameter->argument].name);
+    if (parameter->value.type == VALUE_NIL) continue;
+    text_add_char(out, '=');
+    value_print(parameter->value, out);
+  }
+  text_add_char(out, '\n');
+}
+
+static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+  text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0], launch->grid[1],
+            launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
+  if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
+  if (launch->overlap) text_add(out, "overlap\n");
+  describe_list(spec, launch, out);
+}
+
+/* What of the arguments makes another launch though the source is the same. */
+static void describe_arguments(const struct kernel_spec *spec, struct text *out) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (spec->arguments[i].absent) continue;
+    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, out);
+    text_add_char(out, '\n');
+  }
+}
+
+/* A variant is judged on the check problem first, for which the template may say something else. */
+static void add_check_source(const struct proof *proof, const struct proof *check, struct text *normal) {
+  if (strcmp(proof->source.hex, check->source.hex) != 0) text_addf(normal, " check %s", check->source.hex);
+}
+
+/* What a result is held against: with another reference, tolerance or check problem it would have to be proved again. */
+static void describe_proof(const struct expansion *x, struct text *normal) {
+  if (x->reference) return;
+  text_addf(normal, "%s", x->proof.source.hex);
+  add_check_source(&x->proof, &x->check_proof, normal);
+  if (x->config->reference_entry) text_addf(normal, ":%s", x->config->reference_entry);
+  if (x->config->verify) text_addf(normal, "\nverify %s", x->judge.kernel.hex);
+  add_check_source(&x->judge, &x->check_judge, normal);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    if (x->arguments[i].absent) continue;
+    text_add_char(normal, '\n');
+    kernel_argument_describe(&x->arguments[i], ARGUMENT_PROOF, normal);
+  }
+  for (size_t i = 0; i < x->config->problem_count; i++) {
+    text_add_char(normal, '\n');
+    value_print(x->config->problems[i].check, normal);
+  }
+}
+
+/* Of what was added since `from`. */
+static struct hash hash_since(const struct text *text, size_t from) {
+  return hash_bytes(text_get(text) + from, text->length - from);
+}
+
+static bool is_name_character(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether the text says the name other than as a parameter's: behind its __restrict__. */
+static bool says(const char *text, const char *name) {
+  static const char parameter[] = "__restrict__ ";
+  size_t length = strlen(name), before = sizeof parameter - 1;
+  for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
+    if ((at > text && is_name_character(at[-1])) || is_name_character(at[length])) continue;
+    if ((size_t)(at - text) < before || memcmp(at - before, parameter, before) != 0) return true;
+  }
+  return false;
+}
+
+/* Whether a launch has it in a list of its own. */
+static bool is_listed(const struct kernel_spec *spec, size_t argument) {
+  for (size_t i = 0; i < spec->parameter_count; i++)
+    if (spec->parameters[i].argument == argument) return true;
+  return false;
+}
+
+/* Whether all launches have lists. */
+static bool all_listed(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->launch_count; i++)
+    if (!spec->launches[i].listed) return false;
+  return true;
+}
+
+/* Of the normalised source. A kernel that writes its parameters itself may call them anything. */
+static void note_unused(const struct expansion *x, const char *text) {
+  struct kernel_spec *spec = x->out;
+  bool nobody = all_listed(spec);
+  for (size_t i = 0; i < x->argument_count; i++) {
+    struct kernel_argument *argument = &spec->arguments[i];
+    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !is_listed(spec, i) &&
+                       (nobody || (x->parameters_used && !says(text, argument->name)));
+  }
+}
+
+/* What makes another image of the same source: which of a template's instances it has. */
+static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
+  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
+  for (size_t i = 0; i < spec->launch_count; i++)
+    if (strchr(spec->launches[i].entry, '<')) text_addf(normal, "instance %s\n", spec->launches[i].entry);
+}
+
+int expansion_take_hashes(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  struct text *normal = &x->expander->normal;
+  text_restart(normal);
+  source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
+  if (normal->failed) return error_memory(x->err);
+  note_unused(x, text_get(normal));
+  describe_compile(spec, normal);
+  spec->source_hash = hash_bytes(text_get(normal), normal->length);
+  text_add_char(normal, '\0');
+  size_t launches = normal->length;
+  for (size_t i = 0; i < spec->launch_count; i++) describe_launch(spec, &spec->launches[i], normal);
+  spec->launches_hash = hash_since(normal, launches);
+  size_t arguments = normal->length;
+  describe_arguments(spec, normal);
+  spec->arguments_hash = hash_since(normal, arguments);
+  size_t proof = normal->length;
+  describe_proof(x, normal);
+  spec->proof_hash = hash_since(normal, proof);
+  if (normal->failed) return error_memory(x->err);
+  spec->hash = hash_since(normal, 0);
+  if (x->reference) return CUGEN_OK;
+  spec->proof = strdup(text_get(normal) + proof);
+  spec->proof_lines = x->config->problem_count;
+  return spec->proof ? CUGEN_OK : error_memory(x->err);
+}
+
+/* The buffers' contents follow from the arguments (and a seed), the reference's results from these and the reference, whose
+   hash covers the scalars that it is passed. flops decides how many elements are computed. */
+int expansion_take_data_hashes(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  struct text *data = &x->expander->normal;
+  if (x->reference) return CUGEN_OK;
+  text_restart(data);
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    text_addf(data, "\n%zu ", i);
+    if (expansion_is_buffer(&spec->arguments[i]))
+      kernel_argument_describe(&spec->arguments[i], ARGUMENT_CONTENTS, data);
+  }
+  if (!data->failed) spec->buffers_hash = hash_bytes(text_get(data), data->length);
+  text_addf(data, "\n%s\n%.17g", x->proof.kernel.hex, spec->flops);
+  if (x->config->verify) text_addf(data, "\nverify %s", x->judge.kernel.hex);
+  if (data->failed) return error_memory(x->err);
+  spec->data_hash = hash_bytes(text_get(data), data->length);
+  return CUGEN_OK;
+}
+
+/* Without work there is no rate to rank by. */
+static int check_work(const struct expansion *x) {
+  const struct config *config = x->config;
+  double work = objective_work(config->objective, x->out->flops, x->out->bytes);
+  if (x->reference || (work > 0 && isfinite(work))) return CUGEN_OK;
+  struct text text = {0};
+  variant_print(x->variant, &text);
+  const char *word = objective_names[config->objective];
+  int status = error_set(x->err, CUGEN_ERROR_CONFIG,
+                         "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
+                         config->path, config->objective_line, word, text_get(&text), work, word);
+  text_free(&text);
+  return status;
+}
+
+int expansion_evaluate_work(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  int status = CUGEN_OK;
+  if (x->config->flops) status = expr_eval_float(x->config->flops, x->slots, &spec->flops, x->err);
+  if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
+  if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
+  if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
+  x->out->objective = x->config->objective;
+  status = check_work(x);
+  if (status) return status;
+  const char *products; /* spoils no variant, but is wrong for all of them */
+  return config_products(x->config, x->slots, &products, x->err);
+}
+
+int expansion_name_variant(struct expansion *x) {
+  struct text text = {0};
+  if (x->generates >= 0)
+    text_addf(&text, "generator of %s", x->config->arguments[x->generates].name);
+  else if (x->reference)
+    text_add(&text, x->verifies ? "verify kernel" : "reference");
+  else
+    variant_print(x->variant, &text);
+  x->out->variant = text_take(&text);
+  return x->out->variant ? CUGEN_OK : error_memory(x->err);
+}
+
+int expansion_copy_source(struct expansion *x) {
+  struct text text = {0};
+  text_add_n(&text, text_get(&x->expander->source), x->expander->source.length);
+  x->out->source = text_take(&text);
+  return x->out->source ? CUGEN_OK : error_memory(x->err);
+}

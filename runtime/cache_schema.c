@@ -1,0 +1,119 @@
+/* Whether a database has the tables that cugen makes and nothing else; see cache_tables.h.
+
+   The text of each statement in sqlite_schema is compared with the one that cugen would write, column by column, since ALTER TABLE
+   puts columns that came with a later format last. What differs (a trigger, a view, a generated column, a default or a check with an
+   expression) could run when the table is used. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cache_tables.h"
+
+/* As SQLite keeps them: without IF NOT EXISTS. record_current is shorter in formats 1 to 4. */
+static const char *const indices[] = {
+    "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0",
+    "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0",
+    "CREATE INDEX record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0",
+    "CREATE INDEX record_variant ON record (space_id, variant, hash)",
+};
+
+struct span {
+  const char *at;
+  size_t length;
+};
+
+static bool same(struct span a, struct span b) {
+  return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+}
+
+static struct span trimmed(const char *from, const char *to) {
+  while (from < to && strchr(" \n", *from)) from++;
+  while (from < to && strchr(" \n", to[-1])) to--;
+  return (struct span){from, (size_t)(to - from)};
+}
+
+/* "CREATE TABLE name (", the columns and constraints, ") STRICT". */
+struct table {
+  struct span head, body, tail;
+};
+
+static bool take_apart(struct span sql, struct table *out) {
+  const char *end = sql.at + sql.length, *open = memchr(sql.at, '(', sql.length);
+  const char *close = open ? memrchr(open, ')', (size_t)(end - open)) : NULL;
+  if (!close) return false;
+  *out = (struct table){trimmed(sql.at, open), {open + 1, (size_t)(close - open - 1)}, trimmed(close, end)};
+  return true;
+}
+
+/* The next part of a body, up to a comma that stands in no parentheses. False: there is none. */
+static bool next_part(struct span *body, struct span *out) {
+  const char *at = body->at, *end = at + body->length;
+  int depth = 0;
+  if (body->length == 0) return false;
+  for (; at < end && (*at != ',' || depth); at++) depth += (*at == '(') - (*at == ')');
+  *out = trimmed(body->at, at);
+  at += at < end;
+  *body = (struct span){at, (size_t)(end - at)};
+  return true;
+}
+
+static bool has_part(struct span body, struct span wanted) {
+  struct span part;
+  while (next_part(&body, &part))
+    if (same(part, wanted)) return true;
+  return false;
+}
+
+static bool is_table(struct span sql, struct span made) {
+  struct table found, wanted;
+  struct span part;
+  if (!take_apart(sql, &found) || !take_apart(made, &wanted)) return false;
+  if (!same(found.head, wanted.head) || !same(found.tail, wanted.tail)) return false;
+  while (next_part(&found.body, &part))
+    if (!has_part(wanted.body, part)) return false;
+  return true;
+}
+
+/* sql is what stands in sqlite_schema; made: all that cugen makes. */
+static bool is_ours(const char *sql, const char *made) {
+  struct span whole = {sql, strlen(sql)};
+  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+    if (strcmp(sql, indices[i]) == 0) return true;
+  for (const char *end; (end = strstr(made, ";\n")); made = end + 2)
+    if (is_table(whole, (struct span){made, (size_t)(end - made)})) return true;
+  return false;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------ */
+
+/* What keeps UNIQUE and PRIMARY KEY has no statement of its own: it is the table's. */
+static bool is_implied(const char *type, const char *name, bool has_sql) {
+  static const char prefix[] = "sqlite_autoindex_";
+  return !has_sql && strcmp(type, "index") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
+static int refuse(const char *path, const char *type, const char *name, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_CACHE,
+      "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is trusted; ask whoever it is "
+      "from for 'cugen cache export -o FILE', or move it away, or pass --cache FILE",
+      path, type, name);
+}
+
+int cache_check_schema(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
+  struct text sql = {0}, made = {0};
+  sqlite3_stmt *row = NULL;
+  text_addf(&sql, "SELECT type, name, sql FROM %s.sqlite_schema", schema);
+  cache_write_tables(&made);
+  int status = sql.failed || made.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && sqlite3_prepare_v2(db, text_get(&sql), -1, &row, NULL))
+    status = cache_error_database(db, path, "read", err);
+  while (!status && sqlite3_step(row) == SQLITE_ROW) {
+    const char *type = cache_column_text(row, 0), *name = cache_column_text(row, 1),
+               *text = cache_column_text(row, 2);
+    if (!is_implied(type, name, *text) && !is_ours(text, text_get(&made))) status = refuse(path, type, name, err);
+  }
+  if (row && sqlite3_finalize(row) && !status) status = cache_error_database(db, path, "read", err);
+  text_free(&sql);
+  text_free(&made);
+  return status;
+}

@@ -1,0 +1,467 @@
+/* An import on its way; see cache_stage_open in cache.h.
+
+   What is read goes to a database of its own, CACHE-import, whose user_version is set when all of it has been read and lies on the disk: that is
+   the moment from which the import happens. Then it is merged into the cache in the order of its key, in transactions of
+   some thirty milliseconds, with a pause after each, so that a tuner's store comes in between. To merge a record twice
+   changes nothing, so a successor may begin earlier than where the killed process was; it begins at `place`. flock on the file says whether its
+   import is alive. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "cache_tables.h"
+
+static const double step_seconds = 0.03;
+enum { PAUSE_MICROSECONDS = 3000, LOCK_PAUSE_MICROSECONDS = 20000, FIRST_FORMAT = 7 };
+
+enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEMENTS };
+
+/* "%t", "%s", "%v": as in cache_tables.c. */
+static const char stage_tables_sql[] =
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN EXCLUSIVE;"
+    "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL, "
+    "options TEXT NOT NULL, UNIQUE (problem, config, device, options));"
+    "CREATE TABLE record (space_id INTEGER NOT NULL, line INTEGER NOT NULL, %t, "
+    "PRIMARY KEY (space_id, variant, hash)) WITHOUT ROWID;"
+    "CREATE TABLE place (id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL, variant TEXT NOT NULL, hash TEXT NOT "
+    "NULL);"
+    "INSERT INTO place VALUES (1, 0, '', '')";
+static const char *const stage_sql[STAGE_STATEMENTS] = {
+    [SPACE_OF] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
+    [SPACE_NEW] = "INSERT INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
+    [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
+    [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
+};
+/* Two config files that call their kernels so are kept apart. */
+static const char entries_sql[] =
+    "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND o.variant = r.variant AND "
+    "o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
+    "(SELECT space_id, variant, hash FROM place) ORDER BY space_id, variant, hash";
+static const char key_sql[] = "SELECT device, config, problem, options FROM space WHERE id = ?1";
+static const char place_sql[] = "UPDATE place SET space_id = ?1, variant = ?2, hash = ?3";
+
+struct cache_stage {
+  struct cache *cache;
+  struct cache_watch watch;
+  sqlite3 *db;
+  struct text path;
+  int fd; /* of the file, locked; -1: in memory */
+  bool read_only, checked, kept;
+  int format;
+  sqlite3_stmt *statements[STAGE_STATEMENTS];
+  sqlite3_stmt *entries, *keys, *places; /* when it is merged */
+  struct text key;                       /* of the latest entry; four texts, each with its zero */
+  int64_t space;                         /* its */
+  size_t planned, added, merged, steps;
+};
+
+static const char doing[] = "merge records";
+
+static int stage_error(struct cache_stage *stage, cugen_error *err) {
+  return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err) : error_memory(err);
+}
+
+static bool is_stopped(const struct cache_stage *stage) {
+  return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+}
+
+static void sleep_microseconds(long microseconds) {
+  const struct timespec time = {0, microseconds * 1000};
+  nanosleep(&time, NULL);
+}
+
+/* ---- The file --------------------------------------------------------------------------------------------------- */
+
+/* Whether the name is still the file's. */
+static bool is_there(int fd, const char *path) {
+  struct stat mine, named;
+  return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+/* The file, locked. 0: somebody else has it; -1: errno says why not. */
+static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
+  struct stat info;
+  *fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
+  if (*fd < 0) return -1;
+  int code = fstat(*fd, &info) ? errno : !S_ISREG(info.st_mode) ? EINVAL : 0;
+  if (!code && flock(*fd, LOCK_EX | LOCK_NB)) code = errno;
+  if (!code && is_there(*fd, path)) return 1;
+  close(*fd);
+  *fd = -1;
+  errno = code;
+  return code == 0 || code == EWOULDBLOCK || code == EINTR ? 0 : -1;
+}
+
+static int open_database(struct cache_stage *stage, const char *name, cugen_error *err) {
+  int flags = stage->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL)) return stage_error(stage, err);
+  return cache_sql(stage->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; "
+                              "PRAGMA locking_mode = EXCLUSIVE")
+             ? CUGEN_OK
+             : stage_error(stage, err);
+}
+
+/* Waits for another import, and ends one that was killed. */
+static int take_file(struct cache_stage *stage, cugen_error *err) {
+  const char *path = text_get(&stage->path);
+  struct stat info;
+  mode_t mode = stat(cache_path(stage->cache), &info) ? 0600 : info.st_mode & 0666;
+  for (int tries = 0;;) {
+    cache_stage_resume(stage->cache, false);
+    int got = try_lock(path, O_RDWR | O_CREAT, mode, &stage->fd);
+    if (got < 0) return error_file(err, "write", path, errno);
+    if (got && fstat(stage->fd, &info) == 0 && info.st_size == 0) return CUGEN_OK;
+    if (got) { /* it could not be ended, or came since */
+      close(stage->fd);
+      stage->fd = -1;
+      if (++tries == 3)
+        return error_set(err, CUGEN_ERROR_IO,
+                         "%s: has an import that was killed and cannot be merged now; remove it to give that up",
+                         path);
+    }
+    if (is_stopped(stage)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+    sleep_microseconds(LOCK_PAUSE_MICROSECONDS);
+  }
+}
+
+/* What the last handle on it leaves. */
+static void remove_file(struct cache_stage *stage) {
+  if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
+}
+
+static void finalize_all(struct cache_stage *stage) {
+  for (int i = 0; i < STAGE_STATEMENTS; i++) sqlite3_finalize(stage->statements[i]);
+  sqlite3_finalize(stage->entries);
+  sqlite3_finalize(stage->keys);
+  sqlite3_finalize(stage->places);
+}
+
+void cache_stage_close(struct cache_stage *stage) {
+  if (!stage) return;
+  finalize_all(stage);
+  remove_file(stage);
+  sqlite3_close(stage->db);
+  if (stage->fd >= 0) close(stage->fd);
+  text_free(&stage->path);
+  text_free(&stage->key);
+  free(stage);
+}
+
+static struct cache_stage *stage_new(struct cache *cache) {
+  struct cache_stage *stage = calloc(1, sizeof *stage);
+  if (!stage) return NULL;
+  stage->cache = cache;
+  stage->fd = -1;
+  stage->format = CACHE_FORMAT_VERSION;
+  text_addf(&stage->path, "%s-import", cache_path(cache));
+  if (!stage->path.failed) return stage;
+  cache_stage_close(stage);
+  return NULL;
+}
+
+static int make_tables(struct cache_stage *stage, cugen_error *err) {
+  if (!cache_sql_on(stage->db, stage_tables_sql)) return stage_error(stage, err);
+  for (int i = 0; i < STAGE_STATEMENTS; i++)
+    if (!cache_prepare_on(stage->db, stage_sql[i], stage->format, &stage->statements[i]))
+      return stage_error(stage, err);
+  return CUGEN_OK;
+}
+
+int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                     cugen_error *err) {
+  struct cache_stage *stage = stage_new(cache);
+  *out = NULL;
+  if (!stage) return error_memory(err);
+  if (watch) stage->watch = *watch;
+  stage->planned = planned;
+  bool in_memory = planned <= CACHE_STAGE_FEW || !cache->in_file;
+  int status = in_memory ? CUGEN_OK : take_file(stage, err);
+  if (!status) status = open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
+  if (!status) status = make_tables(stage, err);
+  if (status)
+    cache_stage_close(stage);
+  else
+    *out = stage;
+  return status;
+}
+
+/* ---- Adding ------------------------------------------------------------------------------------------------------ */
+
+static bool run(sqlite3_stmt *statement) {
+  sqlite3_step(statement);
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+/* The first column of the first row; 0: there is none. */
+static bool fetch(sqlite3_stmt *statement, int64_t *out) {
+  *out = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+/* Whether the key is the latest one; now it is. */
+static bool is_latest(struct cache_stage *stage, const struct cache_key *key) {
+  const char *const texts[] = {key->device, key->config, key->problem, key->options};
+  const char *at = text_get(&stage->key), *end = at + stage->key.length;
+  size_t same = 0;
+  for (; same < 4 && at < end && strcmp(at, texts[same]) == 0; same++) at += strlen(at) + 1;
+  if (same == 4) return true;
+  text_clear(&stage->key);
+  for (size_t i = 0; i < 4; i++) text_add_n(&stage->key, texts[i], strlen(texts[i]) + 1);
+  return false;
+}
+
+static bool find_space(struct cache_stage *stage, const struct cache_key *key) {
+  sqlite3_stmt *find = stage->statements[SPACE_OF], *add = stage->statements[SPACE_NEW];
+  if (is_latest(stage, key)) return true;
+  if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
+  if (stage->space) return true;
+  if (!cache_bind_key(add, key) || !run(add)) return false;
+  stage->space = sqlite3_last_insert_rowid(stage->db);
+  return true;
+}
+
+static bool find_line(struct cache_stage *stage, const struct cache_entry *entry, size_t *line) {
+  sqlite3_stmt *statement = stage->statements[ENTRY_LINE];
+  int64_t found = 0;
+  bool good = sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
+              cache_bind_text(statement, 2, entry->record.variant) &&
+              cache_bind_text(statement, 3, entry->record.hash.hex) && fetch(statement, &found);
+  *line = (size_t)found;
+  return good;
+}
+
+int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
+                    cugen_error *err) {
+  enum { CHECKS = 1024 };
+  sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
+  *twice = 0;
+  bool good = find_space(stage, &entry->key) && !stage->key.failed &&
+              sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
+              sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
+              cache_bind_record(statement, &entry->record) && run(statement);
+  if (good && sqlite3_changes(stage->db) == 0) good = find_line(stage, entry, twice);
+  if (stage->key.failed) return error_memory(err);
+  if (!good) return stage_error(stage, err);
+  if (++stage->added % CHECKS == 0 && is_stopped(stage))
+    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+  return CUGEN_OK;
+}
+
+/* ---- Merging ------------------------------------------------------------------------------------------------------ */
+
+static bool sync_folder(const char *path) {
+  struct text folder = {0};
+  path_folder(path, &folder);
+  int fd = folder.failed ? -1 : open(text_get(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+  if (fd >= 0) close(fd);
+  text_free(&folder);
+  return good;
+}
+
+/* From here on it happens, whatever becomes of this process. */
+static int set_ready(struct cache_stage *stage, cugen_error *err) {
+  struct text sql = {0};
+  text_addf(&sql, "PRAGMA user_version = %d", stage->format);
+  int status = sql.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && (fsync(stage->fd) || !sync_folder(text_get(&stage->path))))
+    status = error_file(err, "write", text_get(&stage->path), errno);
+  if (!status && !cache_sql(stage->db, text_get(&sql))) status = stage_error(stage, err);
+  if (!status && fsync(stage->fd)) status = error_file(err, "write", text_get(&stage->path), errno);
+  text_free(&sql);
+  stage->kept = !status;
+  return status;
+}
+
+static int prepare_reading(struct cache_stage *stage, cugen_error *err) {
+  bool good = cache_prepare_on(stage->db, entries_sql, stage->format, &stage->entries) &&
+              cache_prepare_on(stage->db, key_sql, stage->format, &stage->keys) &&
+              cache_prepare_on(stage->db, place_sql, stage->format, &stage->places);
+  return good ? CUGEN_OK : stage_error(stage, err);
+}
+
+/* The key of a space, its texts to live in stage->key. */
+static bool load_key(struct cache_stage *stage, int64_t space) {
+  sqlite3_stmt *statement = stage->keys;
+  text_clear(&stage->key);
+  stage->space = 0;
+  if (sqlite3_bind_int64(statement, 1, space) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    for (int i = 0; i < 4; i++) {
+      const char *text = cache_column_text(statement, i);
+      text_add_n(&stage->key, text, strlen(text) + 1);
+    }
+    stage->space = space;
+  }
+  return sqlite3_reset(statement) == SQLITE_OK && stage->space && !stage->key.failed;
+}
+
+static void take_key(const struct cache_stage *stage, struct cache_entry *out) {
+  const char **const parts[] = {&out->key.device, &out->key.config, &out->key.problem, &out->key.options};
+  const char *at = text_get(&stage->key);
+  for (int i = 0; i < 4; i++) {
+    *parts[i] = at;
+    at += strlen(at) + 1;
+  }
+}
+
+/* The row that the reading statement stands at. */
+static int merge_row(struct cache_stage *stage, struct cache_merge *merge, cugen_error *err) {
+  struct cache_entry entry = {0};
+  const char *name;
+  const int64_t space = sqlite3_column_int64(stage->entries, CACHE_COLUMNS);
+  if (space != stage->space) {
+    merge->space = 0;
+    if (!load_key(stage, space)) return stage->key.failed ? error_memory(err) : stage_error(stage, err);
+  }
+  if (!cache_read_record(stage->entries, &entry.record)) return error_memory(err);
+  take_key(stage, &entry);
+  if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1)) entry.key.origin = entry.record.hash.hex;
+  int status = CUGEN_OK;
+  if (!stage->checked && cache_record_wrong(&entry.record, &name))
+    status = cache_error_corrupt(text_get(&stage->path), name, err);
+  else if (!cache_merge_next(merge, &entry))
+    status = merge->no_memory ? error_memory(err) : cache_error(stage->cache, doing, err);
+  cache_record_free(&entry.record);
+  stage->merged += !status;
+  return status;
+}
+
+/* As many as a transaction is to have; *more: it is not the last one. */
+static int merge_rows(struct cache_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+  enum { CHECKS = 16 };
+  const double end = clock_seconds() + step_seconds;
+  int status = CUGEN_OK;
+  *more = true;
+  for (size_t i = 1; !status && *more; i++) {
+    if (sqlite3_column_count(stage->entries) && sqlite3_data_count(stage->entries))
+      status = merge_row(stage, merge, err);
+    if (status) break;
+    int code = sqlite3_step(stage->entries);
+    *more = code == SQLITE_ROW;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) status = stage_error(stage, err);
+    if (stage->fd >= 0 && i % CHECKS == 0 && clock_seconds() > end) break;
+  }
+  return status;
+}
+
+static int merge_step(struct cache_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+  struct cache *cache = stage->cache;
+  pthread_mutex_lock(&cache->lock);
+  if (stage->fd >= 0) cache_hurry(cache);
+  bool begun = cache_step(cache, BEGIN);
+  int status = begun && cache_merge_prepare(merge) ? CUGEN_OK : cache_error(cache, doing, err);
+  if (!status) status = merge_rows(stage, merge, more, err);
+  if (!status) status = cache_finish(cache, true, doing, err);
+  if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
+  cache_hurried(cache, status);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
+/* What is before the row that comes next need not be merged again, once it is safe from a power cut. */
+static void note_place(struct cache_stage *stage) {
+  sqlite3_stmt *row = stage->entries;
+  if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row)) return;
+  /* The place is the one before: the next row is merged again, which changes nothing. */
+  if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
+      cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
+    run(stage->places);
+}
+
+/* They are for speed: a failure shows in nothing else. */
+static void set_pragmas(struct cache *cache, const char *sql) {
+  pthread_mutex_lock(&cache->lock);
+  cache_sql(cache->db, sql);
+  pthread_mutex_unlock(&cache->lock);
+}
+
+static int merge_all(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
+  struct cache_merge merge = {.cache = stage->cache, .out = out};
+  bool more = true;
+  stage->space = 0;
+  int status = prepare_reading(stage, err);
+  if (stage->fd >= 0) set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536");
+  while (!status && more) {
+    status = merge_step(stage, &merge, &more, err);
+    stage->steps += !status;
+    if (!status) note_place(stage);
+    if (!status && more && is_stopped(stage))
+      status = error_set(err, CUGEN_ERROR_INTERRUPTED,
+                         "stopped on request; what is not merged yet is merged when the cache is next opened");
+    if (!status && more) sleep_microseconds(PAUSE_MICROSECONDS);
+  }
+  if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED)
+    error_append(err, "; what is not merged yet is merged when the cache is next opened");
+  cache_merge_end(&merge);
+  if (stage->fd >= 0) {
+    set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -2000");
+    cache_sync(stage->cache);
+  }
+  stage->kept =
+      stage->kept && status && (stage->steps || !stage->checked); /* before the first step it can be taken back */
+  return status;
+}
+
+int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
+  *out = (struct cache_merged){0};
+  stage->checked = true;
+  int status = cache_sql(stage->db, "COMMIT") ? CUGEN_OK : stage_error(stage, err);
+  if (!status && stage->fd >= 0) status = set_ready(stage, err);
+  if (!status) status = merge_all(stage, out, err);
+  if (status) *out = (struct cache_merged){0};
+  return status;
+}
+
+/* ---- After a kill ------------------------------------------------------------------------------------------------- */
+
+/* Of which format its records are; 0: it is not whole, or has what no import makes. */
+static int format_of(sqlite3 *db) {
+  sqlite3_stmt *statement = NULL;
+  bool got = sqlite3_prepare_v2(db,
+                                "SELECT user_version FROM pragma_user_version WHERE NOT EXISTS (SELECT 1 FROM "
+                                "sqlite_schema WHERE type <> 'table' AND substr(name, 1, 7) <> 'sqlite_')",
+                                -1, &statement, NULL) == SQLITE_OK &&
+             sqlite3_step(statement) == SQLITE_ROW;
+  int format = got ? sqlite3_column_int(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return format;
+}
+
+static void resume(struct cache_stage *stage) {
+  struct cache_merged merged = {0};
+  cugen_error err;
+  if (open_database(stage, text_get(&stage->path), &err)) return;
+  stage->format = format_of(stage->db);
+  stage->kept = stage->format > CACHE_FORMAT_VERSION; /* of a newer cugen, which will end it */
+  if (stage->format < FIRST_FORMAT || stage->kept) return;
+  stage->kept = true;
+  cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+  int status = merge_all(stage, &merged, &err);
+  stage->kept = status && status != CUGEN_ERROR_CACHE;
+}
+
+/* A stranger's file beside the cache is no import of ours. */
+static bool is_trusted(const struct cache_stage *stage) {
+  struct stat mine, cache;
+  return !fstat(stage->fd, &mine) && !stat(cache_path(stage->cache), &cache) &&
+         (mine.st_uid == geteuid() || mine.st_uid == cache.st_uid);
+}
+
+void cache_stage_resume(struct cache *cache, bool dropped) {
+  struct cache_stage *stage = stage_new(cache);
+  if (!stage) return;
+  stage->read_only = !cache->in_file;
+  const char *path = text_get(&stage->path);
+  if (access(path, F_OK) == 0 && try_lock(path, stage->read_only ? O_RDONLY : O_RDWR, 0, &stage->fd) > 0) {
+    stage->kept = !is_trusted(stage);
+    if (!stage->kept && !dropped) resume(stage);
+  }
+  cache_stage_close(stage);
+}

@@ -1,0 +1,15 @@
+/* What a compiled object would run by being loaded and unloaded: constructors, destructors, functions that choose functions. */
+#ifndef RUNTIME_CPU_OBJECT_H
+#define RUNTIME_CPU_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* CUGEN_ERROR_COMPILE: it would run something. watched: one constructor is the compiler's own. */
+int object_check(const void *image, size_t length, bool watched, cugen_error *err);
+/* In the file that holds the image, which the loader is to read: nothing is run by loading it. */
+void object_disarm(const void *image, size_t length, int file);
+
+#endif

@@ -1,0 +1,175 @@
+/* The key and the MAC (libsodium's keyed BLAKE2b, RFC 7693); see seal.h, and docs/cache.md for where the key lies. */
+#include "seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system.h"
+
+_Static_assert(SEAL_BYTES == crypto_generichash_KEYBYTES, "as BLAKE2b-256's key");
+_Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "as BLAKE2b-256");
+
+/* ---- The check ------------------------------------------------------------------------------------------------- */
+
+/* Lengths go first, so that no byte can move from one part to the next. */
+static void add_part(crypto_generichash_state *state, const void *data, size_t length) {
+  unsigned char size[8];
+  for (size_t i = 0; i < sizeof size; i++) size[i] = (unsigned char)((uint64_t)length >> 8 * i);
+  crypto_generichash_update(state, size, sizeof size);
+  crypto_generichash_update(state, data, length);
+}
+
+void seal_make(const struct seal *seal, const struct text *facts, const void *data, size_t length,
+               unsigned char mac[SEAL_BYTES]) {
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, seal->key, SEAL_BYTES, SEAL_BYTES);
+  add_part(&state, text_get(facts), facts->length);
+  add_part(&state, data ? data : "", length);
+  crypto_generichash_final(&state, mac, SEAL_BYTES);
+}
+
+bool seal_holds(const struct seal *seal, const struct text *facts, const void *data, size_t length,
+                const unsigned char mac[SEAL_BYTES]) {
+  unsigned char own[SEAL_BYTES];
+  if (!seal->known || facts->failed) return false;
+  seal_make(seal, facts, data, length, own);
+  return sodium_memcmp(own, mac, SEAL_BYTES) == 0;
+}
+
+/* The id is a MAC, too: of something that no image is. */
+static void know(struct seal *seal) {
+  static const char name[] = "cugen: which key";
+  unsigned char mac[SEAL_BYTES];
+  crypto_generichash(mac, sizeof mac, (const unsigned char *)name, sizeof name, seal->key, SEAL_BYTES);
+  sodium_bin2hex(seal->id, sizeof seal->id, mac, SEAL_ID / 2);
+  seal->known = true;
+}
+
+void seal_fresh(struct seal *out) {
+  *out = (struct seal){0};
+  if (sodium_init() < 0) return;
+  randombytes_buf(out->key, SEAL_BYTES);
+  know(out);
+}
+
+void seal_forget(struct seal *seal) {
+  sodium_memzero(seal, sizeof *seal);
+}
+
+/* ---- Where the key lies ------------------------------------------------------------------------------------------ */
+
+static const char file_name[] = "image.key";
+
+/* False: nowhere. Root in another user's home, as under sudo, would leave that user a key that only root can read. */
+static bool find_folder(struct text *out) {
+  const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+  struct stat info;
+  if (xdg && *xdg == '/') /* the specification ignores others */
+    text_addf(out, "%s/cugen", xdg);
+  else if (home && *home == '/' && (geteuid() || (stat(home, &info) == 0 && info.st_uid == 0)))
+    text_addf(out, "%s/.local/state/cugen", home);
+  return out->length && !out->failed;
+}
+
+/* ---- Reading it ---------------------------------------------------------------------------------------------------- */
+
+static const char *folder_wrong(const struct stat *info) {
+  if (info->st_uid != geteuid()) return "its folder belongs to another user";
+  return info->st_mode & 022 ? "others may write to its folder" : NULL;
+}
+
+static const char *file_wrong(const struct stat *info) {
+  if (!S_ISREG(info->st_mode)) return "it is not a file";
+  if (info->st_uid != geteuid()) return "it belongs to another user";
+  if (info->st_mode & 077) return "others may read or write it";
+  return info->st_size == SEAL_BYTES ? NULL : "it is not 32 bytes long";
+}
+
+static const char *read_key(int fd, struct seal *out) {
+  struct stat info;
+  const char *wrong = fstat(fd, &info) ? strerror(errno) : file_wrong(&info);
+  if (wrong) return wrong;
+  if (read(fd, out->key, SEAL_BYTES) != SEAL_BYTES) return "it cannot be read";
+  return sodium_is_zero(out->key, SEAL_BYTES) ? "it is empty" : NULL;
+}
+
+/* What is wrong with it; NULL: nothing. *missing: there is none. O_NONBLOCK: somebody may have put a pipe there. */
+static const char *open_key(int folder, bool *missing, struct seal *out) {
+  struct stat info;
+  const char *wrong = fstat(folder, &info) ? strerror(errno) : folder_wrong(&info);
+  if (wrong) return wrong;
+  int fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  *missing = fd < 0 && errno == ENOENT;
+  if (fd < 0) return *missing ? NULL : errno == ELOOP ? "it is a link" : strerror(errno);
+  wrong = read_key(fd, out);
+  close(fd);
+  return wrong;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------------------------------- */
+
+static bool write_key(int fd) {
+  unsigned char key[SEAL_BYTES];
+  randombytes_buf(key, sizeof key);
+  bool good = write(fd, key, sizeof key) == sizeof key && fsync(fd) == 0;
+  sodium_memzero(key, sizeof key);
+  return good;
+}
+
+/* Whole or not at all: linked under its name when it is on the disk, unless another process was first. */
+static void make_key(int folder, const char *path) {
+  struct text name = {0};
+  text_addf(&name, "%s/%s", path, file_name);
+  if (!name.failed) file_sweep(text_get(&name));
+  text_clear(&name);
+  text_addf(&name, "%s.%ld-%u.new", file_name, (long)getpid(), (unsigned)randombytes_random());
+  int fd =
+      name.failed ? -1 : openat(folder, text_get(&name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0) {
+    bool good = fchmod(fd, 0600) == 0 && write_key(fd);
+    if (close(fd) == 0 && good && linkat(folder, text_get(&name), folder, file_name, 0) == 0) fsync(folder);
+    unlinkat(folder, text_get(&name), 0);
+  }
+  text_free(&name);
+}
+
+/* -1: it is not there and was not made. Only the last part is made for nobody else. */
+static int open_folder(const char *path, bool make) {
+  struct text parent = {0};
+  if (make) {
+    path_folder(path, &parent);
+    if (!parent.failed && !folder_make(text_get(&parent), NULL)) mkdir(path, 0700);
+    text_free(&parent);
+  }
+  return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void seal_open(bool make, struct seal *out, struct text *why) {
+  struct text path = {0};
+  bool missing = true;
+  *out = (struct seal){0};
+  int folder = sodium_init() >= 0 && find_folder(&path) ? open_folder(text_get(&path), make) : -1;
+  const char *wrong = folder < 0 ? NULL : open_key(folder, &missing, out);
+  if (folder >= 0 && !wrong && missing && make) {
+    make_key(folder, text_get(&path));
+    wrong = open_key(folder, &missing, out);
+  }
+  if (folder >= 0) close(folder);
+  if (wrong && why)
+    text_addf(
+        why,
+        "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled anew. Remove it, and "
+        "cugen makes another, or set XDG_STATE_HOME to a folder of your own",
+        text_get(&path), file_name, wrong);
+  if (wrong || missing)
+    sodium_memzero(out, sizeof *out);
+  else
+    know(out);
+  text_free(&path);
+}

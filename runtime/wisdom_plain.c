@@ -1,0 +1,127 @@
+/* Reading a line of wisdom that is as cugen writes it: fields in their order, no escape, ASCII alone. Nearly all are, and for those
+   jansson would take three quarters of an import's time. Whatever differs, and whatever is wrong, is left to it: see
+   wisdom_read.c. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "cache_tables.h"
+#include "wisdom_format.h"
+
+/* The line, changed as it is read: strings get their zeros. */
+struct plain {
+  char *at;
+};
+
+static bool take(struct plain *plain, const char *text, size_t length) {
+  if (strncmp(plain->at, text, length) != 0) return false;
+  plain->at += length;
+  return true;
+}
+
+/* "name": behind the comma or brace. */
+static bool take_name(struct plain *plain, bool first, const char *name) {
+  return take(plain, first ? "{\"" : ",\"", 2) && take(plain, name, strlen(name)) && take(plain, "\":", 2);
+}
+
+static char *take_string(struct plain *plain) {
+  if (*plain->at != '"') return NULL;
+  char *start = ++plain->at;
+  while (*plain->at >= ' ' && *plain->at != '"' && *plain->at != '\\' && *plain->at != 127) plain->at++;
+  if (*plain->at != '"') return NULL;
+  *plain->at++ = '\0';
+  return start;
+}
+
+static size_t digits(const char *at) {
+  return strspn(at, "0123456789");
+}
+
+enum { SURE_DIGITS = 15 }; /* of a whole number that a double holds */
+
+static bool take_whole(struct plain *plain, int64_t *out) {
+  size_t length = digits(plain->at);
+  if (length == 0 || length > 18 || (*plain->at == '0' && length > 1)) return false;
+  *out = 0;
+  for (; length; length--) *out = 10 * *out + (*plain->at++ - '0');
+  return *plain->at == ',';
+}
+
+static bool take_real(struct plain *plain, double *out) {
+  const char *at = plain->at;
+  if (take(plain, "null", 4)) return *out = (double)NAN, true;
+  if (take(plain, "\"inf\"", 5)) return *out = (double)INFINITY, true;
+  size_t whole = digits(at);
+  if (whole == 0 || whole > SURE_DIGITS || (*at == '0' && whole > 1)) return false;
+  at += whole;
+  if (*at == '.') {
+    size_t fraction = digits(at + 1);
+    if (fraction == 0) return false;
+    at += 1 + fraction;
+  }
+  if (*at == 'e' || *at == 'E') {
+    at += 1 + (at[1] == '+' || at[1] == '-');
+    if (digits(at) == 0) return false;
+    at += digits(at);
+  }
+  char *end;
+  *out = strtod(plain->at, &end); /* it stops early where an application's locale has another decimal point */
+  plain->at = end;
+  return end == at && *end == ',' && isfinite(*out);
+}
+
+static bool take_column(struct plain *plain, const struct cache_column *column, void *out) {
+  int64_t whole;
+  char *text;
+  switch (column->type) {
+  case COLUMN_TEXT: return (*(char **)out = take_string(plain)) != NULL;
+  case COLUMN_CHARS:
+  case COLUMN_HASH:
+    text = take_string(plain);
+    if (!text || strlen(text) >= column->size) return false;
+    memcpy(out, text, strlen(text) + 1);
+    return true;
+  case COLUMN_INT:
+  case COLUMN_INT64:
+    if (!take_whole(plain, &whole) || !cache_column_holds(column, (double)whole)) return false;
+    if (column->type == COLUMN_INT)
+      *(int *)out = (int)whole;
+    else
+      *(int64_t *)out = whole;
+    return true;
+  case COLUMN_REAL: break;
+  }
+  return take_real(plain, out);
+}
+
+static bool take_entry(struct plain *plain, int format, struct cache_entry *out) {
+  for (int i = 0; i < WISDOM_KEYS; i++)
+    if (!take_name(plain, i == 0, wisdom_key_names[i]) || !(*wisdom_key_part(&out->key, i) = take_string(plain)))
+      return false;
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (cache_columns[i].format <= format &&
+        !(take_name(plain, false, cache_columns[i].name) &&
+          take_column(plain, &cache_columns[i], cache_place_of(&out->record, i))))
+      return false;
+  return true;
+}
+
+static bool is_proved(const char *line, size_t covered) {
+  struct hash hash = hash_bytes(line, covered);
+  const char *mark = line + covered;
+  return memcmp(mark, wisdom_checksum_mark, WISDOM_MARK) == 0 && memcmp(mark + WISDOM_MARK, hash.hex, 32) == 0 &&
+         memcmp(mark + WISDOM_MARK + 32, "\"}", 2) == 0;
+}
+
+bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch, struct cache_entry *out) {
+  const char *name;
+  if (length <= WISDOM_CHECKSUM || !is_proved(line, length - WISDOM_CHECKSUM)) return false;
+  text_clear(scratch);
+  text_add_n(scratch, line, length);
+  if (scratch->failed || strlen(text_get(scratch)) != length) return false;
+  struct plain plain = {scratch->data};
+  *out = (struct cache_entry){0};
+  return take_entry(&plain, format, out) && plain.at == scratch->data + length - WISDOM_CHECKSUM &&
+         !wisdom_entry_wrong(out, &name);
+}

@@ -1,0 +1,354 @@
+/* Reading wisdom with jansson; see wisdom.h. A line at a time: no more of a file is in memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "cache_tables.h"
+#include "wisdom_format.h"
+
+/* ---- Where lines come from -------------------------------------------------------------------------------------- */
+
+/* A file's bytes, of which no more than a line is held; or some in memory. */
+struct source {
+  const char *data; /* buffer, or the whole */
+  char *buffer;
+  size_t at, end; /* what is not yet taken */
+  int fd;         /* -1: in memory */
+  bool ended;
+};
+
+enum { SOURCE_BUFFER = 2 * WISDOM_MAX_LINE };
+
+/* 0 or an errno. */
+static int refill(struct source *source) {
+  memmove(source->buffer, source->buffer + source->at, source->end - source->at);
+  source->end -= source->at, source->at = 0;
+  ssize_t got;
+  do got = read(source->fd, source->buffer + source->end, SOURCE_BUFFER - source->end);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return errno;
+  source->end += (size_t)got;
+  source->ended = got == 0;
+  return 0;
+}
+
+/* The next line, without its end; *line NULL: there is none. One that is too long is cut. 0 or an errno. */
+static int next_line(struct source *source, const char **line, size_t *length) {
+  *line = NULL;
+  for (size_t seen = 0;;) {
+    const char *start = source->data + source->at;
+    size_t left = source->end - source->at;
+    const char *stop = left > seen ? memchr(start + seen, '\n', left - seen) : NULL;
+    if (!stop && !source->ended && left <= WISDOM_MAX_LINE) {
+      int code = refill(source);
+      if (code) return code;
+      seen = left;
+      continue;
+    }
+    if (!stop && left == 0) return 0;
+    *line = start, *length = stop ? (size_t)(stop - start) : left;
+    source->at += *length + (stop != NULL);
+    return 0;
+  }
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+struct reader {
+  const char *name;
+  struct cache *cache;
+  const struct cache_watch *watch;
+  struct cache_stage *stage; /* from the header on */
+  size_t line;               /* the one being read, from 1 on */
+  size_t promised, count;    /* by the header; so far */
+  int format;                /* of the cache that its version goes with: later columns are not in it */
+  struct text scratch;
+  cugen_error *err;
+};
+
+static int refuse(const struct reader *reader, const char *format, ...) PRINTF_LIKE(2, 3);
+static int refuse(const struct reader *reader, const char *format, ...) {
+  struct text what = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&what, format, args);
+  va_end(args);
+  int status = what.failed ? error_memory(reader->err)
+                           : error_set(reader->err, CUGEN_ERROR_CACHE, "%s:%zu: %.2000s; nothing was imported",
+                                       reader->name, reader->line, text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+/* jansson does not always say that it was memory; whatever is wrong with a text it does say. */
+static bool was_memory(const json_error_t *error) {
+  return json_error_code(error) == json_error_out_of_memory || json_error_code(error) == json_error_unknown;
+}
+
+/* The line as an object, its checksum proved. */
+static int read_object(const struct reader *reader, const char *line, size_t length, json_t **out) {
+  json_error_t error;
+  *out = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+  if (!*out && was_memory(&error)) return error_memory(reader->err);
+  if (!*out) return refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text, error.position);
+  if (!json_is_object(*out)) return refuse(reader, "no JSON object");
+  const char *checksum = json_string_value(json_object_get(*out, "checksum"));
+  if (!checksum) return refuse(reader, "'checksum' is missing");
+  size_t covered = length > WISDOM_CHECKSUM ? length - WISDOM_CHECKSUM : 0;
+  if (!covered || memcmp(line + covered, wisdom_checksum_mark, WISDOM_MARK) != 0)
+    return refuse(reader, "'checksum' must stand last");
+  struct hash hash = hash_bytes(line, covered);
+  return strcmp(hash.hex, checksum) == 0
+             ? CUGEN_OK
+             : refuse(reader, "the checksum does not match: the line was changed (it says %.40s, the line has %s)",
+                      checksum, hash.hex);
+}
+
+/* A member of the object, of which *used counts those that were asked for. */
+static int get(const struct reader *reader, json_t *object, const char *name, json_t **out, size_t *used) {
+  *out = json_object_get(object, name);
+  ++*used;
+  return *out ? CUGEN_OK : refuse(reader, "'%s' is missing", name);
+}
+
+static int wrong_type(const struct reader *reader, const char *name, const char *want) {
+  return refuse(reader, "'%s' must be %s", name, want);
+}
+
+/* ---- The header ---- */
+
+static int read_header(struct reader *reader, const char *line, size_t length) {
+  json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
+  json_error_t error;
+  size_t used = 1;
+  /* What it is comes first: another version may have another checksum. */
+  object = json_loadb(line, length, 0, &error);
+  if (!object && was_memory(&error)) return error_memory(reader->err);
+  const char *name = json_string_value(json_object_get(object, "format"));
+  json_int_t number = json_integer_value(json_object_get(object, "version"));
+  int status = CUGEN_OK;
+  if (!name || strcmp(name, WISDOM_FORMAT) != 0)
+    status = refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"", WISDOM_FORMAT);
+  else if (number < 1 || number > WISDOM_VERSION)
+    status = refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d", (long long)number,
+                    WISDOM_VERSION);
+  json_decref(object);
+  if (status) return status;
+  status = read_object(reader, line, length, &object);
+  if (!status) status = get(reader, object, "format", &format, &used);
+  if (!status) status = get(reader, object, "version", &version, &used);
+  if (!status) status = get(reader, object, "cugen", &writer, &used);
+  if (!status) status = get(reader, object, "records", &records, &used);
+  if (!status && !json_is_string(writer)) status = wrong_type(reader, "cugen", "a string");
+  if (!status && !(json_is_integer(records) && json_integer_value(records) >= 0))
+    status = wrong_type(reader, "records", "a whole number");
+  if (!status && json_object_size(object) != used)
+    status = refuse(reader, "the header has a field that is not known");
+  if (!status && json_integer_value(records) > WISDOM_MAX_RECORDS)
+    status =
+        refuse(reader, "%lld records; %d are the most", (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
+  if (!status) reader->promised = (size_t)json_integer_value(records);
+  reader->format = (int)number + (number < 4 ? 1 : 2); /* what came with format 5 is in no file */
+  json_decref(object);
+  return status;
+}
+
+/* ---- A record ---- */
+
+static int read_text(const struct reader *reader, const char *name, json_t *value, const char **out) {
+  *out = json_string_value(value);
+  if (!*out) return wrong_type(reader, name, "a string");
+  return strlen(*out) == json_string_length(value) ? CUGEN_OK : refuse(reader, "'%s' has a zero byte", name);
+}
+
+static int read_chars(const struct reader *reader, const struct cache_column *column, json_t *value, char *out) {
+  const char *text;
+  int status = read_text(reader, column->name, value, &text);
+  if (status) return status;
+  size_t length = strlen(text);
+  if (length >= column->size) return refuse(reader, "'%s' is longer than %zu bytes", column->name, column->size - 1);
+  memcpy(out, text, length + 1);
+  return CUGEN_OK;
+}
+
+static int read_integer(const struct reader *reader, const struct cache_column *column, json_t *value, void *out) {
+  if (!json_is_integer(value)) return wrong_type(reader, column->name, "a whole number");
+  json_int_t number = json_integer_value(value);
+  if (number < 0 || !cache_column_holds(column, (double)number))
+    return refuse(reader, "'%s' is out of range", column->name);
+  if (column->type == COLUMN_INT)
+    *(int *)out = (int)number;
+  else
+    *(int64_t *)out = number;
+  return CUGEN_OK;
+}
+
+static int read_real(const struct reader *reader, const struct cache_column *column, json_t *value, double *out) {
+  const char *text = json_string_value(value);
+  if (json_is_number(value))
+    *out = json_number_value(value);
+  else if (json_is_null(value))
+    *out = (double)NAN;
+  else if (text && strcmp(text, "inf") == 0)
+    *out = (double)INFINITY;
+  else
+    return wrong_type(reader, column->name, "a number, null or \"inf\"");
+  return CUGEN_OK;
+}
+
+static int read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
+  const struct cache_column *column = &cache_columns[i];
+  void *out = cache_place_of(record, i);
+  const char *text;
+  int status;
+  switch (column->type) {
+  case COLUMN_TEXT:
+    status = read_text(reader, column->name, value, &text);
+    if (status) return status;
+    *(char **)out = strdup(text);
+    return *(char **)out ? CUGEN_OK : error_memory(reader->err);
+  case COLUMN_CHARS:
+  case COLUMN_HASH: return read_chars(reader, column, value, out);
+  case COLUMN_INT:
+  case COLUMN_INT64: return read_integer(reader, column, value, out);
+  case COLUMN_REAL: break;
+  }
+  return read_real(reader, column, value, out);
+}
+
+static bool in_format(const struct reader *reader, int column) {
+  return cache_columns[column].format <= reader->format;
+}
+
+static int name_unknown(const struct reader *reader, json_t *object) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(object, name, value) {
+    bool known = strcmp(name, "checksum") == 0;
+    for (int i = 0; i < WISDOM_KEYS; i++) known = known || strcmp(name, wisdom_key_names[i]) == 0;
+    for (int i = 0; i < CACHE_COLUMNS; i++)
+      known = known || (in_format(reader, i) && strcmp(name, cache_columns[i].name) == 0);
+    if (!known) return refuse(reader, "'%.100s' is not known", name);
+  }
+  return CUGEN_OK;
+}
+
+static int fill_entry(const struct reader *reader, json_t *object, struct cache_entry *out) {
+  json_t *value;
+  size_t used = 1;
+  int status = CUGEN_OK;
+  for (int i = 0; i < WISDOM_KEYS && !status; i++) {
+    status = get(reader, object, wisdom_key_names[i], &value, &used);
+    if (!status) status = read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
+  }
+  for (int i = 0; i < CACHE_COLUMNS && !status; i++) {
+    if (!in_format(reader, i)) continue;
+    status = get(reader, object, cache_columns[i].name, &value, &used);
+    if (!status) status = read_column(reader, i, value, &out->record);
+  }
+  if (!status && json_object_size(object) != used) status = name_unknown(reader, object);
+  if (status) return status;
+  const char *name, *wrong = wisdom_entry_wrong(out, &name);
+  return wrong ? refuse(reader, "'%s' %s", name, wrong) : CUGEN_OK;
+}
+
+static int stage_record(struct reader *reader, const struct cache_entry *entry) {
+  size_t twice;
+  int status = cache_stage_add(reader->stage, entry, reader->line, &twice, reader->err);
+  if (status || !twice) return status;
+  return refuse(reader, "a second record of '%s', which line %zu has", entry->record.variant, twice);
+}
+
+static int read_any(struct reader *reader, const char *line, size_t length) {
+  struct cache_entry entry = {0};
+  json_t *object = NULL;
+  int status = read_object(reader, line, length, &object);
+  if (!status) status = fill_entry(reader, object, &entry);
+  if (!status) status = stage_record(reader, &entry);
+  cache_record_free(&entry.record);
+  json_decref(object);
+  return status;
+}
+
+static int read_record(struct reader *reader, const char *line, size_t length) {
+  struct cache_entry entry;
+  if (reader->count == reader->promised)
+    return refuse(reader, "the file has more than the %zu records that its first line promises", reader->promised);
+  reader->count++;
+  return wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry) ? stage_record(reader, &entry)
+                                                                                   : read_any(reader, line, length);
+}
+
+/* ---- The file ---- */
+
+static int read_line(struct reader *reader, const char *line, size_t length) {
+  reader->line++;
+  if (length > WISDOM_MAX_LINE) return refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
+  if (reader->line > 1) return read_record(reader, line, length);
+  int status = read_header(reader, line, length);
+  return status ? status
+                : cache_stage_open(reader->cache, reader->promised, reader->watch, &reader->stage, reader->err);
+}
+
+static int read_lines(struct reader *reader, struct source *source) {
+  for (;;) {
+    const char *line;
+    size_t length;
+    int code = next_line(source, &line, &length);
+    if (code) return error_file(reader->err, "read", reader->name, code);
+    if (!line) break;
+    int status = read_line(reader, line, length);
+    if (status) return status;
+  }
+  if (reader->line == 0) return reader->line = 1, refuse(reader, "no wisdom: the file is empty");
+  if (reader->count != reader->promised)
+    return refuse(reader, "the file ends after %zu of the %zu records that its first line promises", reader->count,
+                  reader->promised);
+  return CUGEN_OK;
+}
+
+static int import(struct reader *reader, struct source *source, struct cache_merged *out) {
+  *out = (struct cache_merged){0};
+  int status = read_lines(reader, source);
+  if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
+  cache_stage_close(reader->stage);
+  text_free(&reader->scratch);
+  return status;
+}
+
+int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
+                  cugen_error *err) {
+  struct reader reader = {.name = name, .cache = cache, .err = err};
+  struct source source = {.data = data, .end = length, .fd = -1, .ended = true};
+  return import(&reader, &source, out);
+}
+
+/* A named pipe is not opened: that would wait for whoever writes to it. */
+static int open_source(const char *path, int *fd, cugen_error *err) {
+  struct stat info;
+  if (lstat(path, &info) == 0 && S_ISFIFO(info.st_mode))
+    return error_set(err, CUGEN_ERROR_IO, "%s: is a named pipe; 'cugen cache import - <%s' reads from it", path,
+                     path);
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  return *fd < 0 ? error_file(err, "open", path, errno) : CUGEN_OK;
+}
+
+int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
+                       struct cache_merged *out, cugen_error *err) {
+  struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
+  struct source source = {.fd = -1};
+  int status = open_source(path, &source.fd, err);
+  if (status) return status;
+  source.data = source.buffer = malloc(SOURCE_BUFFER);
+  status = source.buffer ? import(&reader, &source, out) : error_memory(err);
+  free(source.buffer);
+  close(source.fd);
+  return status;
+}

@@ -1,0 +1,165 @@
+/* 30 variants that do harm and 30 that are right, on the cpu device, shuffled 100 times: each right one is right, each time, and
+   the others get the verdict that each gets alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "tune/candidate.h"
+
+enum { ROUNDS = 100, VARIANTS = 60, ENDLESS = 5, ENDLESS_EVERY = 20, ANY = -1 };
+
+/* By number in nasty.cu. ANY: what it does to itself may come out in more than one way. */
+static const int verdicts[VARIANTS / 2] = {
+    CUGEN_OUTCOME_BOUNDS,
+    CUGEN_OUTCOME_BOUNDS,
+    CUGEN_OUTCOME_BOUNDS, /* writes: before, behind and far behind a buffer */
+    CUGEN_OUTCOME_BOUNDS,
+    CUGEN_OUTCOME_BOUNDS,  /* anywhere; null */
+    CUGEN_OUTCOME_TIMEOUT, /* an endless loop */
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP, /* descriptors; limits of them, of memory */
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP, /* of files; chdir; umask */
+    CUGEN_OUTCOME_OK,
+    ANY,
+    CUGEN_OUTCOME_OK, /* signals held back; rounding; flush to zero */
+    ANY,
+    ANY,
+    CUGEN_OUTCOME_TRAP, /* a thread; the heap; stack overflow */
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_TRAP, /* abort, exit, _exit */
+    ANY,
+    CUGEN_OUTCOME_TRAP,
+    CUGEN_OUTCOME_OK, /* longjmp; SIGKILL; descriptors closed */
+    CUGEN_OUTCOME_BOUNDS,
+    CUGEN_OUTCOME_BOUNDS, /* an input unmapped, made unreadable */
+    CUGEN_OUTCOME_WRONG,
+    ANY,
+    ANY, /* an input written; a timer; environment, locale */
+    ANY, /* all that can be written near the buffers */
+};
+
+struct fixture {
+  struct sources sources;
+  struct config *config;
+  struct problem problem;
+  struct space *space;
+  struct toolkit *toolkit;
+  struct device_description device;
+  struct cache *cache;
+  struct tune_target target;
+  struct bench bench;
+  struct candidate *candidates[VARIANTS];
+};
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+static void open_bench(struct fixture *f) {
+  static const struct toolkit_options places;
+  static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
+  cugen_error err = {0};
+  check(toolkit_open(&places, &f->toolkit, &err), &err);
+  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
+  check(config_open(&f->sources, "tests/configs/nasty.lua", &f->config, &err), &err);
+  check(problem_set(f->config, NULL, 0, false, &f->problem, &err), &err);
+  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
+  check(cache_open("none", &f->cache, NULL, &err), &err);
+  f->target = (struct tune_target){.config = f->config,
+                                   .cache = f->cache,
+                                   .problem = &f->problem,
+                                   .space = f->space,
+                                   .sources = &f->sources,
+                                   .ops = &cpu_device_ops,
+                                   .device = &f->device,
+                                   .arch = "cpu",
+                                   .toolkit = f->toolkit,
+                                   .worker = getenv("CUGEN_WORKER")};
+  check(bench_open(&f->target, &options, &f->bench, &err), &err);
+}
+
+static void build_all(struct fixture *f) {
+  cugen_error err = {0};
+  assert_int_equal(space_valid(f->space), VARIANTS);
+  for (size_t i = 0; i < VARIANTS; i++) {
+    check(candidate_open(&f->bench, i, &f->candidates[i], &err), &err);
+    check(candidate_build(&f->bench, f->candidates[i], &err), &err);
+  }
+  for (size_t i = 0; i < VARIANTS; i++)
+    while (!candidate_ready(&f->bench, f->candidates[i])) builds_wait(f->bench.builds, 0.05);
+}
+
+static int open_fixture(void **state) {
+  struct fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  *state = f;
+  open_bench(f);
+  build_all(f);
+  return 0;
+}
+
+static int close_fixture(void **state) {
+  struct fixture *f = *state;
+  for (size_t i = 0; i < VARIANTS; i++) candidate_close(&f->bench, f->candidates[i]);
+  bench_close(&f->bench);
+  cache_close(f->cache);
+  space_close(f->space);
+  problem_free(&f->problem);
+  config_close(f->config);
+  toolkit_close(f->toolkit);
+  free(f);
+  return 0;
+}
+
+static void run(struct fixture *f, size_t number, const char *before) {
+  static const struct measure_options measure = {.seconds = 0.001, .samples = 1};
+  struct candidate *c = f->candidates[number];
+  const int wanted = number % 2 ? verdicts[number / 2] : CUGEN_OUTCOME_OK;
+  struct cache_record record = {0};
+  cugen_error err = {0};
+  double busy;
+  check(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record, &busy, &err),
+        &err);
+  if (wanted != ANY && (int)record.outcome != wanted)
+    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome, wanted,
+             record.reason);
+  cache_record_free(&record);
+}
+
+static void shuffle(size_t *order, size_t count, unsigned *seed) {
+  for (size_t i = count; i > 1; i--) {
+    *seed = *seed * 1103515245 + 12345; /* of the C standard's example */
+    const size_t other = (*seed >> 16) % i, was = order[i - 1];
+    order[i - 1] = order[other];
+    order[other] = was;
+  }
+}
+
+static void the_right_are_right_in_every_order(void **state) {
+  struct fixture *f = *state;
+  size_t order[VARIANTS];
+  unsigned seed = 1;
+  const char *before = "nothing";
+  for (size_t i = 0; i < VARIANTS; i++) order[i] = i;
+  for (int round = 0; round < ROUNDS; round++) {
+    shuffle(order, VARIANTS, &seed);
+    for (size_t i = 0; i < VARIANTS; i++) {
+      if (order[i] == 2 * ENDLESS + 1 && round % ENDLESS_EVERY) continue; /* that takes its time */
+      run(f, order[i], before);
+      before = f->candidates[order[i]]->real.variant;
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_right_are_right_in_every_order)};
+  return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}

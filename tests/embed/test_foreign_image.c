@@ -1,0 +1,98 @@
+/* An application's plan on a database with somebody else's code in it: the kernel is compiled anew, theirs is not loaded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/system.h"
+
+static const char owned[] = "CUGEN_TEST_THEIR_CODE_WAS_LOADED";
+
+/* A shared object that leaves a mark in the process that loads it. */
+static void make_code(const char *folder, struct text *out) {
+  static const char source[] = "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
+                               "{ setenv(\"CUGEN_TEST_THEIR_CODE_WAS_LOADED\", \"1\", 1); }\n";
+  struct text from = {0}, to = {0}, output = {0};
+  int code;
+  cugen_error err;
+  text_addf(&from, "%s/evil.c", folder);
+  text_addf(&to, "%s/evil.so", folder);
+  assert_int_equal(file_put(text_get(&from), source, sizeof source - 1, NULL), CUGEN_OK);
+  const char *const argv[] = {"cc", "-shared", "-fPIC", "-o", text_get(&to), text_get(&from), NULL};
+  if (process_run(argv, 60, &output, &code, &err) || code) fail_msg("cc: %s", text_get(&output));
+  assert_int_equal(file_read(text_get(&to), out, NULL), CUGEN_OK);
+  text_free(&from);
+  text_free(&to);
+  text_free(&output);
+}
+
+/* Whether the image came from the cache. */
+static int open_plan(const char *path) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_error err;
+  options.device = "cpu";
+  options.cache = path;
+  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  int cached = cugen_plan_about(plan)->image_from_cache;
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  return cached;
+}
+
+/* With the checksum that was all that protected it, and whichever seal. */
+static void plant(const char *path, const struct text *code, const char *seal) {
+  struct text sql = {0};
+  sqlite3 *db;
+  sqlite3_stmt *statement;
+  text_addf(&sql, "UPDATE image SET data = ?1, checksum = ?2, seal = %s", seal);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, text_get(&sql), -1, &statement, NULL), SQLITE_OK);
+  struct hash checksum = hash_bytes(code->data, code->length);
+  sqlite3_bind_blob(statement, 1, code->data, (int)code->length, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 2, checksum.hex, -1, SQLITE_STATIC);
+  assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+  assert_true(sqlite3_changes(db) > 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(db);
+  text_free(&sql);
+}
+
+static void their_code_is_not_loaded(void **state) {
+  (void)state;
+  static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)", "zeroblob(1000)"};
+  struct text folder = {0}, path = {0}, code = {0};
+  assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
+  text_addf(&path, "%s/cugen.db", text_get(&folder));
+  make_code(text_get(&folder), &code);
+  assert_false(open_plan(text_get(&path)));
+  assert_true(open_plan(text_get(&path)));
+  for (size_t i = 0; i < sizeof seals / sizeof *seals; i++) {
+    plant(text_get(&path), &code, seals[i]);
+    assert_false(open_plan(text_get(&path)));
+    assert_null(getenv(owned));
+    assert_true(open_plan(text_get(&path))); /* the new one was kept in its place */
+  }
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&path);
+  text_free(&code);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(their_code_is_not_loaded)};
+  return cmocka_run_group_tests_name("foreign_image", tests, NULL, NULL);
+}

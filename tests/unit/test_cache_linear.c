@@ -1,0 +1,119 @@
+/* What the cache does with many problems costs in proportion to them: counted in steps of SQLite's machine, not in time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/system.h"
+#include "runtime/wisdom.h"
+
+static const struct cache_filter all = {0};
+enum { GRAIN = 100, FEW = 300, MANY = 4 * FEW };
+
+static long steps; /* in units of GRAIN, of all databases */
+
+static int count_steps(void *context) {
+  (void)context;
+  steps++;
+  return 0;
+}
+
+/* As sqlite3_auto_extension calls it for each database that is opened. */
+static int watch(sqlite3 *db, char **message, const void *api) {
+  (void)message, (void)api;
+  sqlite3_progress_handler(db, GRAIN, count_steps, NULL);
+  return SQLITE_OK;
+}
+
+/* So many records, of as many problems, or all of one variant of one problem. */
+static void make_wisdom(int count, bool one, struct text *out) {
+  struct cache *cache;
+  size_t written;
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < count; i++) {
+    struct text problem = {0};
+    text_addf(&problem, "n=%d", one ? 1 : i);
+    const struct hash hash = hash_bytes(&i, sizeof i);
+    const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex, OBJECTIVE_TIME, NULL};
+    const struct cache_record record = {.variant = (char *)(uintptr_t) "v",
+                                        .reason = (char *)(uintptr_t) "",
+                                        .hash = hash,
+                                        .source_hash = hash,
+                                        .seconds = i + 1,
+                                        .measured_at = 1600000000 + i};
+    assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
+    text_free(&problem);
+  }
+  cugen_error err = {0};
+  if (wisdom_export(cache, &all, out, &written, &err)) fail_msg("%s", err.message);
+  cache_close(cache);
+}
+
+enum { IMPORTED, AGAIN, LISTED, EXPORTED, REMOVED, WORKS };
+
+static void use(int count, bool one, long counts[WORKS]) {
+  struct text folder = {0}, path = {0}, wisdom = {0}, out = {0};
+  struct cache *cache;
+  struct cache_merged merged;
+  struct cache_space *spaces;
+  struct cache_removal removed;
+  size_t number;
+  make_wisdom(count, one, &wisdom);
+  assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
+  text_addf(&path, "%s/c.db", text_get(&folder));
+  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  for (int work = 0; work < WORKS; work++) {
+    steps = 0;
+    if (work == IMPORTED || work == AGAIN)
+      assert_int_equal(wisdom_import(cache, "w", wisdom.data, wisdom.length, &merged, NULL), CUGEN_OK);
+    if (work == IMPORTED) assert_int_equal(merged.added, count);
+    if (work == AGAIN) assert_int_equal(merged.known, count);
+    if (work == LISTED) {
+      assert_int_equal(cache_spaces(cache, &spaces, &number, NULL), CUGEN_OK);
+      cache_spaces_free(spaces, number);
+    }
+    if (work == EXPORTED) assert_int_equal(wisdom_export(cache, &all, &out, &number, NULL), CUGEN_OK);
+    if (work == REMOVED) assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
+    counts[work] = steps;
+  }
+  cache_close(cache);
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  text_free(&path);
+  text_free(&wisdom);
+  text_free(&out);
+}
+
+static void assert_linear(bool one) {
+  static const char *const names[WORKS] = {"import", "import again", "list", "export", "remove"};
+  long few[WORKS], many[WORKS];
+  use(FEW, one, few);
+  use(MANY, one, many);
+  for (int work = 0; work < WORKS; work++)
+    if (many[work] > 6 * few[work] + 10) /* 4 times where it is linear, 16 where it is quadratic */
+      fail_msg("%s: %ld steps for %d records, %ld for %d", names[work], few[work] * GRAIN, FEW, many[work] * GRAIN,
+               MANY);
+}
+
+static void many_problems(void **state) {
+  (void)state;
+  assert_linear(false);
+}
+
+static void many_kernels_of_one_variant(void **state) {
+  (void)state;
+  assert_linear(true);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many_problems), cmocka_unit_test(many_kernels_of_one_variant)};
+  sqlite3_auto_extension((void (*)(void))watch);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

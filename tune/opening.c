@@ -1,0 +1,93 @@
+/* What a run tries first, or why there is nothing to try; see tuner_run.h. */
+#include "tuner_run.h"
+
+#include <stdlib.h>
+
+bool tuner_wants(const struct tuner *t, const struct space_implementation *one) {
+  return !t->options->implementation || space_list_means(t->options->implementation, one->implementation->name);
+}
+
+/* The rule that removed most is the one to look at first. */
+static int explain_one(const struct tune_target *target, const struct space_implementation *one, cugen_error *err) {
+  const struct config *config = target->config;
+  const struct config_implementation *impl = one->implementation;
+  const struct space_rule *most = one->rules;
+  if (one->unmet)
+    return error_set(err, CUGEN_ERROR_EMPTY,
+                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet", config->path,
+                     one->unmet->line, impl->name, expr_text(one->unmet->expr));
+  for (size_t i = 1; i < one->rule_count; i++)
+    if (one->rules[i].removed > most->removed) most = &one->rules[i];
+  if (!one->rule_count || !most->removed)
+    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", config->path, impl->line,
+                     impl->name);
+  struct text rule = {0};
+  space_rule_print(target->space, most, &rule);
+  error_set(err, CUGEN_ERROR_EMPTY,
+            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations", impl->name,
+            text_get(&rule), (unsigned long long)most->removed, (unsigned long long)one->cartesian);
+  text_free(&rule);
+  return CUGEN_ERROR_EMPTY;
+}
+
+static int nothing_to_try(const struct tuner *t, cugen_error *err) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  const char *only = t->options->implementation;
+  for (size_t i = 0; i < count && only; i++)
+    if (tuner_wants(t, &all[i])) return explain_one(t->target, &all[i], err);
+  return space_explain_empty(t->target->space, err);
+}
+
+static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
+  return space_neighbours(space, index, out);
+}
+
+/* What leads this problem's own records, then what leads near ones, then what the config names. */
+static size_t find_firsts(const struct tuner *t, uint64_t *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */
+    if (t->known[i].outcome == CUGEN_OUTCOME_OK)
+      count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
+  for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
+  return count + space_tries(t->target->space, out + count);
+}
+
+/* The implementations that are asked for. */
+static void fill_spans(struct tuner *t, const struct space_implementation *all, size_t count,
+                       struct strategy_span *spans) {
+  for (size_t i = 0; i < count; i++) {
+    bool wanted = tuner_wants(t, &all[i]);
+    spans[i] = (struct strategy_span){all[i].first, wanted ? all[i].valid : 0};
+    t->result->valid += spans[i].count;
+  }
+}
+
+static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
+  struct strategy_space space = {.firsts = firsts,
+                                 .first_count = find_firsts(t, firsts),
+                                 .seed = t->options->seed,
+                                 .neighbours = neighbours_of,
+                                 .max_neighbours = space_max_neighbours(t->target->space),
+                                 .context = t->target->space};
+  const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
+  const char *only = t->options->implementation;
+  int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
+  if (status) return status;
+  struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
+  if (!spans) return error_memory(err);
+  fill_spans(t, all, space.span_count, spans);
+  space.spans = spans;
+  t->strategy = t->strategy_ops->open(&space);
+  free(spans);
+  if (!t->strategy) return error_memory(err);
+  return t->result->valid ? CUGEN_OK : nothing_to_try(t, err);
+}
+
+int tuner_open_strategy(struct tuner *t, cugen_error *err) {
+  uint64_t *firsts = calloc(2 * TUNE_LEADERS + config_tries(t->target->config), sizeof *firsts);
+  if (!firsts) return error_memory(err);
+  int status = open_with(t, firsts, err);
+  free(firsts);
+  return status;
+}

@@ -1,0 +1,67 @@
+/* One run of the tuner, as its files pass it on: opening.c says what is tried first, tuner.c is the loop, leaders.c measures
+   the best again, verdict.c says how it ended. See tuner.h. */
+#ifndef TUNE_TUNER_RUN_H
+#define TUNE_TUNER_RUN_H
+
+#include "bench.h"
+#include "candidate.h"
+#include "strategy.h"
+#include "tuner.h"
+
+/* Seconds: where the options say nothing. */
+static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_timeout = 10;
+
+struct tuner {
+  const struct tune_target *target;
+  const cugen_tune_options *options;
+  cugen_tune_result *result;
+  struct bench bench;
+  const struct strategy_ops *strategy_ops;
+  struct strategy *strategy;
+  struct cache_record *known; /* remembered before this run, by variant text */
+  size_t known_count;
+  struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
+  struct hash *images;          /* of each of them: candidate_image */
+  size_t record_count, record_capacity;
+  size_t held;                /* of records, the first ones: all that came are faulty, and none is remembered yet */
+  cugen_error fault;          /* of the first of them */
+  bool sound;                 /* another variant came, or was remembered: faults are those of single variants */
+  cugen_error late;           /* status set: the data that was still being made at the end of the budget */
+  struct candidate **pending; /* expanded and being compiled, oldest first */
+  size_t pending_count, pending_most;
+  bool exhausted; /* the strategy has nothing left */
+  bool complete;  /* and all that it gave was measured */
+  bool interrupted;
+  size_t given;     /* candidates taken from the strategy and not remembered */
+  uint64_t skipped; /* remembered ones it passed over */
+  double begin, budget, last_poll;
+  char *best, *last;                            /* for progress */
+  double best_seconds, best_cost, flops, bytes; /* of the best */
+};
+
+/* What the config's objective makes of it: less is better. */
+double tuner_cost(const struct tuner *t, const struct cache_record *record);
+/* What is remembered of the variant and still holds; NULL: nothing. */
+const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
+
+/* ---- opening.c ---- */
+
+/* Whether the options ask for this implementation. */
+bool tuner_wants(const struct tuner *t, const struct space_implementation *one);
+/* The strategy over what is asked for. CUGEN_ERROR_EMPTY: there is nothing to try, and the reason. */
+int tuner_open_strategy(struct tuner *t, cugen_error *err);
+
+/* ---- leaders.c ---- */
+
+/* Measures the best few again, in turn; for a GPU. */
+int tuner_settle_leaders(struct tuner *t, cugen_error *err);
+
+/* ---- verdict.c ---- */
+
+void tuner_count_remembered(struct tuner *t);
+/* How many variants this run did not meet. */
+uint64_t tuner_count_left(const struct tuner *t);
+/* The status of the whole run. */
+int tuner_verdict(struct tuner *t, cugen_error *err);
+
+#endif

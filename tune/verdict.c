@@ -1,0 +1,100 @@
+/* How a run ended, and what it leaves; see tuner_run.h. */
+#include "tuner_run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_in_wanted(const struct tuner *t, uint64_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (index >= all[i].first && index - all[i].first < all[i].valid) return tuner_wants(t, &all[i]);
+  return false;
+}
+
+static bool is_still_known(struct tuner *t, const char *variant) {
+  uint64_t index;
+  struct candidate *c;
+  cugen_error ignored;
+  if (!space_look_up(t->target->space, variant, &index) || !is_in_wanted(t, index)) return false;
+  if (candidate_open(&t->bench, index, &c, &ignored)) return false;
+  bool known = tuner_find_known(t, &c->real) != NULL;
+  candidate_close(&t->bench, c);
+  return known;
+}
+
+/* A run that ended early has not met all that is remembered. */
+void tuner_count_remembered(struct tuner *t) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < t->known_count; i++) {
+    bool seen = i > 0 && strcmp(t->known[i].variant, t->known[i - 1].variant) == 0;
+    if (!seen) count += is_still_known(t, t->known[i].variant);
+  }
+  t->skipped = count;
+  t->result->remembered = (size_t)count;
+}
+
+/* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
+uint64_t tuner_count_left(const struct tuner *t) {
+  uint64_t met = t->skipped + t->result->tried;
+  if (t->complete) return 0;
+  return t->result->valid > met ? t->result->valid - met : 0;
+}
+
+/* Another file's kernel of this name may be what is remembered. */
+static bool is_any_right(struct tuner *t) {
+  size_t i = 0;
+  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_still_known(t, t->known[i].variant)))
+    i++;
+  return t->best || i < t->known_count;
+}
+
+/* One of its makers may never end, which a longer budget would not change. */
+static int too_late(const struct tuner *t, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "nothing was measured in the budget of %g s: at its end %s; correct what makes the data if it does not end, "
+      "or give a longer budget, such as %.0f s",
+      t->budget, t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
+}
+
+/* The time went by, and not one variant was measured. What is compiled waits in line, the first one first. */
+static int too_short(struct tuner *t, cugen_error *err) {
+  struct candidate *first = t->pending_count ? t->pending[0] : NULL;
+  double took = first && candidate_ready(&t->bench, first) ? candidate_compile_seconds(first) : 0;
+  double usual = t->target->predicted || !t->target->device->facts.is_gpu ? tuner_cpu_budget : tuner_gpu_budget;
+  bool known = first && took > 0 && first->real_build->status != CUGEN_ERROR_INTERRUPTED;
+  int status = error_set(err, CUGEN_ERROR_WRONG, "nothing was %s in the budget of %g s",
+                         t->target->predicted ? "predicted" : "measured", t->budget);
+  if (known)
+    error_append(err, ": compiling '%s' took %.1f s", first->real.variant, took);
+  else if (first)
+    error_append(err, ": compiling '%s' takes longer", first->real.variant);
+  /* As long again for the reference, and a second to run both. */
+  double needed = known ? ceil(2 * took + 1) : fmax(usual, ceil(4 * t->budget));
+  error_append(err, "; a longer budget is needed, %s %.0f s", known ? "about" : "such as", needed);
+  return status;
+}
+
+/* All that there is was tried before, and what came of it then is what comes of it now. */
+static int none_right(struct tuner *t, cugen_error *err) {
+  size_t i = 0; /* the first that holds: others are of another file's kernel, or of what the source was */
+  while (i < t->known_count && !is_still_known(t, t->known[i].variant)) i++;
+  if (i == t->known_count) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "not one of %zu variants is right, as remembered; --again tries them again; the first, '%s': %s: %s",
+      t->result->remembered, t->known[i].variant, cugen_outcome_text((int)t->known[i].outcome), t->known[i].reason);
+}
+
+int tuner_verdict(struct tuner *t, cugen_error *err) {
+  if (t->interrupted)
+    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
+  if (t->held && !t->sound) return error_set(err, t->fault.status, "%s", t->fault.message);
+  if (t->best || (t->result->tried == 0 && is_any_right(t))) return CUGEN_OK;
+  if (t->result->tried == 0 && t->late.status) return too_late(t, err);
+  if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
+  const struct cache_record *first = &t->records[0];
+  return error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
+                   t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+}
