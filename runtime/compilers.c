@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/jail.h"
+#include "base/sanitizers.h"
 #include "base/system.h"
 #include "nvrtc.h"
 
@@ -256,21 +257,9 @@ int compilers_compile(struct compilers *c, const struct compile_request *request
 
 /* ---- The child's side ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-static const bool sanitized = true;
-#else
-static const bool sanitized = false;
-#endif
-#else
-static const bool sanitized = false;
-#endif
-
 /* What a compiler says as it dies is nothing for the terminal. A sanitizer's own memory is beyond any limit. */
 static void limit_process(void) {
-  if (sanitized) return;
+  if (SANITIZED) return;
   resource_limit(RLIMIT_AS, COMPILER_MEMORY_MB);
   resource_limit(RLIMIT_STACK, COMPILER_STACK_MB);
   setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});

@@ -10,22 +10,11 @@
 #include <unistd.h>
 
 #include "base/jail.h"
+#include "base/sanitizers.h"
 #include "base/seccomp.h"
 #include "base/text.h"
 
 enum { MOST_FILES = 64, MOST_FOLDERS = 16 };
-
-/* What a sanitizer maps is beyond any limit. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if !defined(SANITIZED)
-#define SANITIZED 0
-#endif
 
 /* Where the C++ compiler's libraries are found; an object itself has no name in any folder. */
 void confinement_open(struct confinement *out) {

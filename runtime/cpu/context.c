@@ -51,12 +51,12 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
   frame[FRAME_PROGRAM] = (uintptr_t)program;
   context->stack_pointer = frame;
 #endif
-#ifdef FIBERS_ASAN
+#if ADDRESS_SANITIZED
   __asan_unpoison_memory_region(bottom, bytes); /* of frames that were given up with an earlier mapping */
   context->bottom = bottom;
   context->bytes = bytes;
 #endif
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
   if (!context->fiber) context->fiber = __tsan_create_fiber(0);
 #endif
 }
@@ -64,20 +64,20 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
 /* The caller's own stack, before control leaves it. */
 void context_adopt(struct context *context) {
   memset(context, 0, sizeof *context);
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
   context->fiber = __tsan_get_current_fiber();
 #endif
 }
 
 void context_drop(struct context *context) {
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
   if (context->fiber) __tsan_destroy_fiber(context->fiber);
 #endif
   (void)context;
 }
 
 void context_arrive(struct context *left, struct context *self) {
-#ifdef FIBERS_ASAN
+#if ADDRESS_SANITIZED
   const void *bottom;
   size_t bytes;
   __sanitizer_finish_switch_fiber(self ? self->fake_stack : NULL, &bottom, &bytes);
@@ -88,10 +88,10 @@ void context_arrive(struct context *left, struct context *self) {
 }
 
 void context_switch(struct context *from, struct context *to) {
-#ifdef FIBERS_ASAN
+#if ADDRESS_SANITIZED
   __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->bytes);
 #endif
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
   __tsan_switch_to_fiber(to->fiber, 0);
 #endif
 #ifdef FIBERS_UCONTEXT

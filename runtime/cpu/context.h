@@ -4,22 +4,12 @@
 
 #include <stddef.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBERS_ASAN 1
-#elif defined(__SANITIZE_THREAD__)
-#define FIBERS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBERS_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define FIBERS_TSAN 1
-#endif
-#endif
+#include "base/sanitizers.h"
 
-#ifdef FIBERS_ASAN
+#if ADDRESS_SANITIZED
 #include <sanitizer/asan_interface.h>
 #endif
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
 #include <sanitizer/tsan_interface.h>
 #endif
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -33,12 +23,12 @@ struct context {
 #else
   void *stack_pointer;
 #endif
-#ifdef FIBERS_ASAN
+#if ADDRESS_SANITIZED
   void *fake_stack;
   const void *bottom;
   size_t bytes;
 #endif
-#ifdef FIBERS_TSAN
+#if THREAD_SANITIZED
   void *fiber;
 #endif
 };

@@ -7,15 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
+#include "base/sanitizers.h"
 
-#ifndef SANITIZED
+#if !SANITIZED
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

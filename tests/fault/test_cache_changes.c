@@ -16,17 +16,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/sanitizers.h"
 #include "base/system.h"
 #include "odd_moments.h"
 #include "runtime/wisdom.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 static const struct cache_filter all = {0};
 enum { MANY = 400 };
@@ -225,7 +218,7 @@ static void a_full_disk(void **state) {
 
 /* ---- Memory ---- */
 
-#ifndef SANITIZED
+#if !SANITIZED
 
 /* Stand in front of the C library's. */
 void *__libc_malloc(size_t size);

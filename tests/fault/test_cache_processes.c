@@ -22,16 +22,9 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/sanitizers.h"
 #include "cache_place.h"
 #include "odd_moments.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 /* ---- Other processes ---- */
 
@@ -220,7 +213,7 @@ static void killed_writers(void **state) {
 
 /* ---- No memory ---- */
 
-#ifndef SANITIZED
+#if !SANITIZED
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

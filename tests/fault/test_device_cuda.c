@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sanitizers.h"
 #include "fake_cuda.h"
 #include "runtime/driver.h"
 #include "runtime/plan.h"
@@ -230,15 +231,7 @@ static void test_each_call_out_of_memory(void **state) {
 
 /* ---- Every allocation in turn --------------------------------------------------------------------------------- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-
-#ifndef SANITIZED
+#if !SANITIZED
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -827,34 +820,34 @@ static void test_renewal(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(test_each_call_fails, reset_fake),
-      cmocka_unit_test_setup(test_each_call_fails_with_modules, reset_fake),
-      cmocka_unit_test_setup(test_each_call_out_of_memory, reset_fake),
-#ifndef SANITIZED
-      cmocka_unit_test_setup(test_each_allocation_fails, reset_fake),
+    cmocka_unit_test_setup(test_each_call_fails, reset_fake),
+    cmocka_unit_test_setup(test_each_call_fails_with_modules, reset_fake),
+    cmocka_unit_test_setup(test_each_call_out_of_memory, reset_fake),
+#if !SANITIZED
+    cmocka_unit_test_setup(test_each_allocation_fails, reset_fake),
 #endif
-      cmocka_unit_test_setup(test_no_driver, reset_fake),
-      cmocka_unit_test_setup(test_no_device, reset_fake),
-      cmocka_unit_test_setup(test_old_driver, reset_fake),
-      cmocka_unit_test_setup(test_newer_driver, reset_fake),
-      cmocka_unit_test_setup(test_no_such_ordinal, reset_fake),
-      cmocka_unit_test_setup(test_description, reset_fake),
-      cmocka_unit_test_setup_teardown(test_guards, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_guards_name_the_nearest, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_guards_are_restored, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_clusters, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
-      cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
+    cmocka_unit_test_setup(test_no_driver, reset_fake),
+    cmocka_unit_test_setup(test_no_device, reset_fake),
+    cmocka_unit_test_setup(test_old_driver, reset_fake),
+    cmocka_unit_test_setup(test_newer_driver, reset_fake),
+    cmocka_unit_test_setup(test_no_such_ordinal, reset_fake),
+    cmocka_unit_test_setup(test_description, reset_fake),
+    cmocka_unit_test_setup_teardown(test_guards, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_guards_name_the_nearest, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_guards_are_restored, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_clusters, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
   };
   return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);
 }

@@ -19,7 +19,7 @@
 #include "failing_memory.h"
 #include "fake_cuda.h"
 
-#ifdef SANITIZED /* they bring their own malloc */
+#if SANITIZED /* they bring their own malloc */
 
 int main(void) {
   print_message("skipped: sanitizers bring their own malloc\n");
