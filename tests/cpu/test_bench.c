@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/candidate.h"
+#include "opened.h"
 
 /* Four values of a tunable that the reference and the kernel see, and no shape. */
 static const char config_text[] =
@@ -29,57 +29,26 @@ static const char reference_text[] = "__global__ void scaled_reference(${params}
                                      "  if (t < sample_count) y[t] = double(s) * x[t], z[t] = 2 * z[t];\n}\n";
 
 struct fixture {
-  struct source_file *files;
-  struct sources sources;
-  struct config *config;
-  struct problem problem;
-  struct space *space;
-  struct toolkit *toolkit;
-  struct device_description device;
-  struct cache *cache;
-  struct tune_target target;
+  struct opened opened;
   struct bench bench;
 };
 
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
-
 static void add(struct fixture *f, const char *name, const char *text) {
   cugen_error err = {0};
-  check(sources_add(&f->files, name, text, strlen(text), &err), &err);
+  check(sources_add(&f->opened.files, name, text, strlen(text), &err), &err);
 }
 
 static int set_up(void **state) {
-  static const struct toolkit_options places;
   static const struct bench_options options = {.seed = 1, .threads = 1, .timeout = 60};
   static struct fixture fixture;
   struct fixture *f = &fixture;
   cugen_error err = {0};
-  *f = (struct fixture){.device = {.id = "cpu"}};
   add(f, "scaled.lua", config_text);
   add(f, "scaled.cu", template_text);
   add(f, "scaled_reference.cu", reference_text);
-  f->sources.files = f->files;
-  check(toolkit_open(&places, &f->toolkit, &err), &err);
-  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
-  check(config_open(&f->sources, "scaled.lua", &f->config, &err), &err);
-  check(cache_open("none", &f->cache, NULL, &err), &err);
-  check(problem_set(f->config, NULL, 0, false, &f->problem, &err), &err);
-  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
-  f->target = (struct tune_target){.config = f->config,
-                                   .problem = &f->problem,
-                                   .space = f->space,
-                                   .sources = &f->sources,
-                                   .ops = &cpu_device_ops,
-                                   .device = &f->device,
-                                   .arch = "cpu",
-                                   .cache = f->cache,
-                                   .key.options = "",
-                                   .toolkit = f->toolkit,
-                                   .worker = getenv("CUGEN_WORKER"),
-                                   .problem_is_check = true};
-  check(bench_open(&f->target, &options, &f->bench, &err), &err);
+  opened_open(&f->opened, "scaled.lua", false);
+  f->opened.target.problem_is_check = true; /* one problem is enough here */
+  check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
   *state = f;
   return 0;
 }
@@ -87,12 +56,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   struct fixture *f = *state;
   bench_close(&f->bench);
-  space_close(f->space);
-  problem_free(&f->problem);
-  config_close(f->config);
-  toolkit_close(f->toolkit);
-  cache_close(f->cache);
-  sources_forget(f->files);
+  opened_close(&f->opened);
   return 0;
 }
 
@@ -103,9 +67,11 @@ static int64_t dataset_of(struct fixture *f, uint64_t index) {
   struct value values[8];
   struct variant variant;
   cugen_error err = {0};
-  space_variant(f->space, index, &variant, values);
-  check(expand_variant(f->bench.expander, f->config, &f->problem, &f->device.facts, &variant, &spec, &err), &err);
-  check(bench_dataset(&f->bench, &spec, &f->problem, true, &variant, &request, &err), &err);
+  space_variant(f->opened.space, index, &variant, values);
+  check(expand_variant(f->bench.expander, f->opened.config, &f->opened.problem, &f->opened.device.facts, &variant,
+                       &spec, &err),
+        &err);
+  check(bench_dataset(&f->bench, &spec, &f->opened.problem, true, &variant, &request, &err), &err);
   kernel_spec_free(&spec);
   return request->id;
 }

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "tune/candidate.h"
+#include "opened.h"
 
 enum { ROUNDS = 100, VARIANTS = 60, ENDLESS = 5, ENDLESS_EVERY = 20, ANY = -1 };
 
@@ -47,48 +47,21 @@ static const int verdicts[VARIANTS / 2] = {
 };
 
 struct fixture {
-  struct sources sources;
-  struct config *config;
-  struct problem problem;
-  struct space *space;
-  struct toolkit *toolkit;
-  struct device_description device;
-  struct cache *cache;
-  struct tune_target target;
+  struct opened opened;
   struct bench bench;
   struct candidate *candidates[VARIANTS];
 };
 
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
-
 static void open_bench(struct fixture *f) {
-  static const struct toolkit_options places;
   static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
   cugen_error err = {0};
-  check(toolkit_open(&places, &f->toolkit, &err), &err);
-  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
-  check(config_open(&f->sources, "tests/configs/nasty.lua", &f->config, &err), &err);
-  check(problem_set(f->config, NULL, 0, false, &f->problem, &err), &err);
-  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
-  check(cache_open("none", &f->cache, NULL, &err), &err);
-  f->target = (struct tune_target){.config = f->config,
-                                   .cache = f->cache,
-                                   .problem = &f->problem,
-                                   .space = f->space,
-                                   .sources = &f->sources,
-                                   .ops = &cpu_device_ops,
-                                   .device = &f->device,
-                                   .arch = "cpu",
-                                   .toolkit = f->toolkit,
-                                   .worker = getenv("CUGEN_WORKER")};
-  check(bench_open(&f->target, &options, &f->bench, &err), &err);
+  opened_open(&f->opened, "tests/configs/nasty.lua", false);
+  check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
 }
 
 static void build_all(struct fixture *f) {
   cugen_error err = {0};
-  assert_int_equal(space_valid(f->space), VARIANTS);
+  assert_int_equal(space_valid(f->opened.space), VARIANTS);
   for (size_t i = 0; i < VARIANTS; i++) {
     check(candidate_open(&f->bench, i, &f->candidates[i], &err), &err);
     check(candidate_build(&f->bench, f->candidates[i], &err), &err);
@@ -110,11 +83,7 @@ static int close_fixture(void **state) {
   struct fixture *f = *state;
   for (size_t i = 0; i < VARIANTS; i++) candidate_close(&f->bench, f->candidates[i]);
   bench_close(&f->bench);
-  cache_close(f->cache);
-  space_close(f->space);
-  problem_free(&f->problem);
-  config_close(f->config);
-  toolkit_close(f->toolkit);
+  opened_close(&f->opened);
   free(f);
   return 0;
 }
@@ -132,15 +101,6 @@ static void run(struct fixture *f, size_t number, const char *before) {
     fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome, wanted,
              record.reason);
   cache_record_free(&record);
-}
-
-static void shuffle(size_t *order, size_t count, unsigned *seed) {
-  for (size_t i = count; i > 1; i--) {
-    *seed = *seed * 1103515245 + 12345; /* of the C standard's example */
-    const size_t other = (*seed >> 16) % i, was = order[i - 1];
-    order[i - 1] = order[other];
-    order[other] = was;
-  }
 }
 
 static void the_right_are_right_in_every_order(void **state) {

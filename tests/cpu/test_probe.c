@@ -9,52 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opened.h"
 #include "tune/probe.h"
 
 struct fixture {
-  struct sources sources;
-  struct config *config;
-  struct problem problem;
-  struct space *space;
-  struct toolkit *toolkit;
-  struct device_description device;
-  struct tune_target target;
+  struct opened opened;
   struct probe *probe;
 };
 
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
-
 static void open_probe(struct fixture *f, const char *config, double timeout) {
-  static const struct toolkit_options places;
   const struct probe_options options = {.seed = 1, .timeout = timeout};
   cugen_error err = {0};
-  *f = (struct fixture){.device = {.id = "cpu"}};
-  check(toolkit_open(&places, &f->toolkit, &err), &err);
-  check(cpu_device_ops.describe(f->toolkit, 0, &f->device, &err), &err);
-  check(config_open(&f->sources, config, &f->config, &err), &err);
-  check(problem_set(f->config, NULL, 0, true, &f->problem, &err), &err);
-  check(space_open(f->config, &f->problem, &f->device.facts, &f->space, &err), &err);
-  f->target = (struct tune_target){.config = f->config,
-                                   .problem = &f->problem,
-                                   .space = f->space,
-                                   .sources = &f->sources,
-                                   .ops = &cpu_device_ops,
-                                   .device = &f->device,
-                                   .arch = "cpu",
-                                   .toolkit = f->toolkit,
-                                   .worker = getenv("CUGEN_WORKER"),
-                                   .problem_is_check = true};
-  check(probe_open(&f->target, &f->device.facts, &options, &f->probe, &err), &err);
+  *f = (struct fixture){0};
+  opened_open(&f->opened, config, true);
+  check(probe_open(&f->opened.target, &f->opened.device.facts, &options, &f->probe, &err), &err);
 }
 
 static void close_probe(struct fixture *f) {
   probe_close(f->probe);
-  space_close(f->space);
-  problem_free(&f->problem);
-  config_close(f->config);
-  toolkit_close(f->toolkit);
+  opened_close(&f->opened);
 }
 
 static void run(struct fixture *f, const char *text, uint32_t count_blocks, int processes, struct probe_result *out) {
@@ -62,9 +35,9 @@ static void run(struct fixture *f, const char *text, uint32_t count_blocks, int 
   struct value values[32];
   struct variant variant;
   uint64_t index = 0;
-  check(space_find(f->space, text, &index, &err), &err);
-  space_variant(f->space, index, &variant, values);
-  check(probe_run(f->probe, &f->problem, &variant, count_blocks, processes, out, &err), &err);
+  check(space_find(f->opened.space, text, &index, &err), &err);
+  space_variant(f->opened.space, index, &variant, values);
+  check(probe_run(f->probe, &f->opened.problem, &variant, count_blocks, processes, out, &err), &err);
 }
 
 static const struct watch_counter *counter(const struct watch_report *report, size_t launch, const char *array,

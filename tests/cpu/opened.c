@@ -1,0 +1,55 @@
+#include "opened.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+void opened_open(struct opened *o, const char *config, bool check_problem) {
+  static const struct toolkit_options places;
+  cugen_error err = {0};
+  o->sources.files = o->files;
+  check(toolkit_open(&places, &o->toolkit, &err), &err);
+  check(cpu_device_ops.describe(o->toolkit, 0, &o->device, &err), &err);
+  check(config_open(&o->sources, config, &o->config, &err), &err);
+  check(problem_set(o->config, NULL, 0, check_problem, &o->problem, &err), &err);
+  check(space_open(o->config, &o->problem, &o->device.facts, &o->space, &err), &err);
+  check(cache_open("none", &o->cache, NULL, &err), &err);
+  o->target = (struct tune_target){.config = o->config,
+                                   .problem = &o->problem,
+                                   .space = o->space,
+                                   .sources = &o->sources,
+                                   .ops = &cpu_device_ops,
+                                   .device = &o->device,
+                                   .arch = "cpu",
+                                   .cache = o->cache,
+                                   .key.options = "",
+                                   .toolkit = o->toolkit,
+                                   .worker = getenv("CUGEN_WORKER"),
+                                   .problem_is_check = check_problem};
+}
+
+void opened_close(struct opened *o) {
+  cache_close(o->cache);
+  space_close(o->space);
+  problem_free(&o->problem);
+  config_close(o->config);
+  toolkit_close(o->toolkit);
+  sources_forget(o->files);
+}
+
+void shuffle(size_t *order, size_t count, unsigned *seed) {
+  for (size_t i = count; i > 1; i--) {
+    *seed = *seed * 1103515245 + 12345; /* of the C standard's example */
+    const size_t other = (*seed >> 16) % i, was = order[i - 1];
+    order[i - 1] = order[other];
+    order[other] = was;
+  }
+}
