@@ -80,15 +80,23 @@ static const char *quoted(const char *at, const char *end) {
   return NULL;
 }
 
-/* [lex.string]: R"delimiter( ... )delimiter". at is the quote; NULL when it opens none. */
+/* The parenthesis behind a raw string's delimiter, which has no blank and at most 16 characters; NULL when there is none. */
+static const char *raw_open(const char *quote, const char *end) {
+  enum { LONGEST_DELIMITER = 16 };
+  static const char never[] = " ()\\\t\v\f\r\n";
+  const char *at = quote + 1, *last = end - at > LONGEST_DELIMITER ? at + LONGEST_DELIMITER : end;
+  while (at < last && !memchr(never, *at, sizeof never - 1)) at++;
+  return at < end && *at == '(' ? at : NULL;
+}
+
+/* [lex.string]: R"delimiter( ... )delimiter". at is the quote. No compiler takes one with another delimiter: it lasts
+   until the end of its line. */
 static const char *raw_string(const char *at, const char *end) {
-  const char *delimiter = at + 1, *open = delimiter;
-  while (open < end && *open != '(' && *open != '\n') open++;
-  if (open == end || *open != '(') return NULL;
+  const char *delimiter = at + 1, *open = raw_open(at, end);
+  if (!open) return line_end(at, end);
   size_t length = (size_t)(open - delimiter);
-  for (at = open + 1; at < end; at++)
-    if (*at == ')' && (size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 &&
-        at[1 + length] == '"')
+  for (at = open + 1; (at = memchr(at, ')', (size_t)(end - at))); at++)
+    if ((size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 && at[1 + length] == '"')
       return at + length + 2;
   return end;
 }
@@ -116,9 +124,8 @@ static enum source_kind read_word(struct source_reader *reader) {
   const char *start = reader->at, *at = start + 1, *end = reader->end;
   while (at < end && in_word(*at)) at++;
   bool prefix = at < end && *at == '"' && raw_prefix(start, (size_t)(at - start));
-  const char *raw = prefix ? raw_string(at, end) : NULL;
-  reader->at = raw ? raw : at;
-  return raw ? SOURCE_LITERAL : SOURCE_WORD;
+  reader->at = prefix ? raw_string(at, end) : at;
+  return prefix ? SOURCE_LITERAL : SOURCE_WORD;
 }
 
 static enum source_kind read_mark(struct source_reader *reader) {
@@ -186,7 +193,7 @@ struct normaliser {
   int last_melts;  /* what the last token could melt with: a number takes in what follows, `1e+` also */
   bool line_start; /* nothing but blanks since the last newline of the input */
   bool in_directive;
-  bool open_quote; /* the line has a quote without its other half: what follows must not become that */
+  bool open_quote; /* the line has what leaves_open: what follows must not become its end */
   bool gap;        /* blanks or comments were skipped */
 };
 
@@ -215,6 +222,14 @@ static void put_newline(struct normaliser *n) {
   if (n->last != '\n') *n->to++ = n->last = '\n';
 }
 
+/* What the next line could go on with: a quote without its other half, a raw string with a delimiter that is none. */
+static bool leaves_open(const struct source_token *token) {
+  if (token->kind == SOURCE_MARK) return *token->at == '"' || *token->at == '\'';
+  if (token->kind != SOURCE_LITERAL || !in_word(*token->at)) return false;
+  const char *end = token->at + token->length;
+  return !raw_open(memchr(token->at, '"', token->length), end);
+}
+
 static void put(struct normaliser *n, const struct source_token *token) {
   /* Blanks mean something inside a directive: `#define f (x)`. */
   bool melt = (n->last_melts & melts(*token->at)) != 0;
@@ -224,7 +239,7 @@ static void put(struct normaliser *n, const struct source_token *token) {
   n->to += token->length;
   n->last = token->at[token->length - 1];
   n->last_melts = melts(n->last) | (token->kind == SOURCE_NUMBER ? MELTS_WORD : 0);
-  n->open_quote |= token->kind == SOURCE_MARK && (n->last == '"' || n->last == '\'');
+  n->open_quote |= leaves_open(token);
   n->gap = n->line_start = false;
 }
 

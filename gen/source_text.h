@@ -23,8 +23,8 @@ struct source_token {
   size_t length;
 };
 
-/* Reads [at, end) and moves at; an unterminated comment or raw string ends with the text, and a
-   quote without its other half on the line is a mark. */
+/* Reads [at, end) and moves at. An unterminated comment or raw string ends with the text, a raw string with a bad
+   delimiter with its line. A quote without its other half on the line is a mark. */
 struct source_reader {
   const char *at, *end;
 };

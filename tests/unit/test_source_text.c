@@ -37,12 +37,27 @@ static void test_tokens(void **state) {
   assert_kinds("Größe", "w");
 }
 
+/* [lex.string]: the prefixes, delimiters of up to 16 characters without blanks, parentheses and backslashes. */
+static void test_raw_strings(void **state) {
+  (void)state;
+  assert_kinds("R\"()\" u8R\"(\\)\" uR\"(\n)\" UR\"a(\")a\" LR\"\"()\"\"", "\" \" \" \" \"");
+  assert_kinds("FooR\"( \" ) u9R\"a\" 1R\"a\" _R\"a\"", "w\" m w\" 0\" w\"");
+  assert_kinds("R\"0123456789abcdef(\")0123456789abcdef\"x", "\"w");
+  assert_kinds("R\"0123456789abcdefg(\")0123456789abcdefg\"x\ny", "\"nw");
+  assert_kinds("R\"a b(\nx", "\"nw");
+  assert_kinds("R\"a\\(\\\nx\ny", "\"nw");
+  assert_kinds("R\"a\r\nx", "\"nw");
+  assert_kinds("R\")(\nx", "\"nw");
+  assert_kinds("R\"x(\n)x", "\"");
+  assert_kinds("// R\"(\nx /* R\"( */ x \"R\" x", "cnw c w \" w");
+}
+
 static void test_unterminated(void **state) {
   (void)state;
   assert_kinds("/* never", "c");
   assert_kinds("\"never\nx", "mwnw");
   assert_kinds("R\"x(never", "\"");
-  assert_kinds("R\"x never", "wmw w");
+  assert_kinds("uR\"x never\nx", "\"nw");
   assert_kinds("'\\", "mm");
   assert_kinds("\"\\", "mm");
   assert_kinds("/", "m");
@@ -90,6 +105,28 @@ static void test_normal_form_keeps_tokens_apart(void **state) {
   assert_normal("a/**/b", "a b");
 }
 
+/* What is normal stays as it is. */
+static void assert_settled(const char *source, const char *expected) {
+  assert_normal(source, expected);
+  assert_normal(expected, expected);
+}
+
+static void test_normal_form_of_raw_strings(void **state) {
+  (void)state;
+  assert_settled("a  R\"x( \r\n  \" )x\"  b ;", "a R\"x( \r\n  \" )x\" b;");
+  assert_settled("#define A R\"(\n#define  B\n)\"  c\nint  a;", "#define A R\"(\n#define  B\n)\" c\nint a;");
+  assert_settled("#line 3 R\"(\n  )\"\na  b", "a b");
+  assert_settled("R\"(a  \\\n  b)\"  c", "R\"(a  \\\n  b)\" c");
+  assert_settled("FOOR\"(  )\"  c", "FOOR\"(  )\" c");
+  assert_settled("FOOR\"(  \"  )  c", "FOOR\"(  \")c");
+  assert_settled("UR\"", "UR\"\n");
+  assert_settled("#if R\"x(  never", "#if R\"x(  never\n");
+  /* Joined with the next line, these would be raw strings, whose ends part the rest in another way. */
+  assert_settled("UR\"a b\"\n(\"q)a b\"\"s  t\"", "UR\"a b\"\n(\"q)a b\"\"s  t\"");
+  assert_settled("R\"ab\"\r\n(\"q)ab\"\"s  t\"", "R\"ab\"\r\n(\"q)ab\"\"s  t\"");
+  assert_settled("R\"a)\" // c\n (\"q)a)\"\"s  t\"", "R\"a)\" // c\n(\"q)a)\"\"s  t\"");
+}
+
 static void assert_same(const char *a, const char *b, bool same) {
   struct text x = {0}, y = {0};
   normal(a, &x);
@@ -134,9 +171,14 @@ static void test_places(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tokens),           cmocka_unit_test(test_unterminated),
-      cmocka_unit_test(test_normal_form),      cmocka_unit_test(test_normal_form_keeps_tokens_apart),
-      cmocka_unit_test(test_what_is_the_same), cmocka_unit_test(test_places),
+      cmocka_unit_test(test_tokens),
+      cmocka_unit_test(test_raw_strings),
+      cmocka_unit_test(test_normal_form_of_raw_strings),
+      cmocka_unit_test(test_unterminated),
+      cmocka_unit_test(test_normal_form),
+      cmocka_unit_test(test_normal_form_keeps_tokens_apart),
+      cmocka_unit_test(test_what_is_the_same),
+      cmocka_unit_test(test_places),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
