@@ -4,29 +4,27 @@
 #include "cli.h"
 #include "print.h"
 
-enum tuning { MEASURES, PREDICTS, REFUSES };
-
-/* What a hint to tune would do. Tried on a second kernel, since this one is in use. */
-static enum tuning tuning_of(const struct cli *cli) {
+/* Tried on a second kernel, since this one is in use. */
+enum cli_tuning cli_tuning(const struct cli *cli) {
   const char *id = cugen_kernel_device(cli->kernel)->id;
   cugen_kernel *kernel = NULL;
   cugen_error ignored;
-  if (cli_only_predicts(cli)) return PREDICTS;
-  if (strcmp(id, "cpu") == 0 || strncmp(id, "cuda:", 5) == 0) return MEASURES;
+  if (cli_only_predicts(cli)) return CLI_PREDICTS;
+  if (strcmp(id, "cpu") == 0 || strncmp(id, "cuda:", 5) == 0) return CLI_MEASURES;
   int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
   if (!status) status = cugen_kernel_use_predictions(kernel, &ignored);
   cugen_kernel_close(kernel);
-  return status ? REFUSES : PREDICTS;
+  return status ? CLI_REFUSES : CLI_PREDICTS;
 }
 
-/* "'cugen tune CONFIG ...' finds the best, " where that is so. */
-static void advise_tuning(const struct cli *cli, bool near) {
-  enum tuning tuning = tuning_of(cli);
-  if (tuning == REFUSES) return;
+/* "'cugen tune CONFIG ...' finds the best, " where that is so, and not where it only predicts what it has predicted. */
+static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
+  enum cli_tuning tuning = cli_tuning(cli);
+  if (tuning == CLI_REFUSES || (predicted && tuning == CLI_PREDICTS)) return;
   const struct cli meant = cli_to_tune(cli);
   fputc('\'', stderr);
   hint_print(&meant, "tune", stderr);
-  fprintf(stderr, "' %s %s, ", tuning == PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
+  fprintf(stderr, "' %s %s, ", tuning == CLI_PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
 }
 
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
@@ -36,7 +34,7 @@ size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
 
 /* Tuning again tries what is left; a variant that failed is only tried when its kernel has changed. */
 static void remark_failed(const struct cli *cli, size_t failed) {
-  const struct cli meant = cli_to_tune(cli);
+  const struct cli meant = cli_to_tune(cli), here = cli_here(cli);
   cugen_space_info space;
   cugen_error ignored;
   bool others = cugen_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
@@ -44,7 +42,7 @@ static void remark_failed(const struct cli *cli, size_t failed) {
           "cugen: not one of the %zu variants remembered for this problem came out right: this is the first valid "
           "variant; '",
           failed);
-  hint_print(cli, "cache why", stderr);
+  hint_print(&here, "cache why", stderr);
   fprintf(stderr, "' says why each failed; %s'", others ? "" : "when that is corrected, ");
   hint_print(&meant, "tune", stderr);
   fprintf(stderr, "' %s\n", others ? "tries the others" : "tries them again");
@@ -60,13 +58,15 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
   else
-    fprintf(stderr, "cugen: nothing is remembered for this problem: this is the %s; ",
+    fprintf(stderr, "cugen: nothing is %s for this problem: this is the %s; ",
+            choice->predicted ? "measured" : "remembered",
             choice->predicted ? "model's choice, predicted"
             : choice->named   ? "first that the config names as good, measured elsewhere"
                               : "first valid variant");
-  advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR);
+  advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR, choice->predicted);
+  const struct cli here = cli_here(cli);
   fputc('\'', stderr);
-  hint_print(cli, "cache why", stderr);
+  hint_print(&here, "cache why", stderr);
   fputs("' says what was found\n", stderr);
 }
 

@@ -193,6 +193,9 @@ void cli_remark_cache(const struct cli *cli);
 bool cli_remark_no_cache(const struct cli *cli);
 /* Prints the object of --json and releases it; a failure without one gets its own at the end. */
 int cli_print_json(struct cli *cli, json_t *object);
+/* What 'cugen tune' would do for this kernel on this device. */
+enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
+enum cli_tuning cli_tuning(const struct cli *cli);
 /* Says what was chosen where no variant was named, unless it is the best of this very problem. */
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
 /* How many variants are remembered for this problem, when none of them is chosen since all failed. */
@@ -220,6 +223,9 @@ const char *cli_stand_in(const struct cli *cli);
 bool cli_is_predicted(const struct cli *cli, const char *model);
 /* --arch on the cpu device, which has none: nothing measured can be of it. */
 bool cli_only_predicts(const struct cli *cli);
+/* *cli with --device cpu where the cpu device was meant because no GPU is here: other commands would mean a described GPU. For
+   a hint. */
+struct cli cli_here(const struct cli *cli);
 /* *cli with the device with which 'cugen tune' measures here where a measurement is missing, or predicts where nothing can be
    measured: for a hint. */
 struct cli cli_to_tune(const struct cli *cli);

@@ -25,13 +25,25 @@ static void append_remedy(struct cli *cli) {
   cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "", model);
 }
 
+/* Of a described GPU tuning predicts, which --best does not take; of one without predictions it is refused. */
+static bool append_tuning(struct cli *cli) {
+  if (strncmp(cugen_kernel_device(cli->kernel)->id, "model:", 6) != 0) return append_remedy(cli), true;
+  if (cli_tuning(cli) == CLI_REFUSES) return false;
+  cli_append(cli, "run '");
+  hint_append(cli, cli, "tune");
+  cli_append(cli, "' and leave out --best for what it predicts");
+  return true;
+}
+
 static void append_way_out(struct cli *cli, bool predicted) {
+  const struct cli here = cli_here(cli);
+  bool more = true;
   if (predicted)
     cli_append(cli, "leave out --best for the model's choice, predicted");
   else
-    append_remedy(cli);
-  cli_append(cli, ", or name a variant ('");
-  hint_append(cli, cli, "cache why");
+    more = append_tuning(cli);
+  cli_append(cli, "%sname a variant ('", more ? ", or " : "");
+  hint_append(cli, &here, "cache why");
   cli_append(cli, "' explains)");
 }
 

@@ -66,9 +66,14 @@ bool cli_only_predicts(const struct cli *cli) {
   return cli->values[OPTION_ARCH] && cli_on_cpu(cli);
 }
 
-struct cli cli_to_tune(const struct cli *cli) {
+struct cli cli_here(const struct cli *cli) {
   struct cli meant = *cli;
   if (cli_fell_back(cli)) meant.values[OPTION_DEVICE] = "cpu";
+  return meant;
+}
+
+struct cli cli_to_tune(const struct cli *cli) {
+  struct cli meant = cli_here(cli);
   if (cli_only_predicts(cli)) {
     meant.values[OPTION_DEVICE] = cli_stand_in(cli);
     meant.values[OPTION_ARCH] = NULL;

@@ -190,6 +190,16 @@ static int count_endings(struct cli *cli, struct endings *out) {
   return CUGEN_OK;
 }
 
+bool records_failed(struct cli *cli, cugen_record *out) {
+  struct endings endings = {0};
+  cugen_error ignored;
+  size_t outcome = CUGEN_OUTCOME_COMPILE;
+  if (count_endings(cli, &endings)) return false;
+  while (outcome < OUTCOMES && !endings.counts[outcome]) outcome++;
+  size_t index = outcome < OUTCOMES ? endings.examples[outcome] : 0;
+  return cugen_kernel_record(cli->kernel, index, out, &ignored) == CUGEN_OK;
+}
+
 static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome, const char *before) {
   cugen_record record;
   if (!endings->counts[outcome]) return CUGEN_OK;

@@ -226,10 +226,13 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 /* What was not predicted cannot run either. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = cugen_kernel_predicted(cli->kernel);
+  struct cli meant = *cli;
+  cugen_record first;
   cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '", result->refuted ? result->refuted : result->tried,
            predicted && !result->refuted ? "could be predicted" : "came out right");
-  hint_append(cli, cli, predicted ? "gen" : "run");
-  cli_append(cli, predicted ? " --variant TEXT' prints the source of one" : " --variant TEXT' shows one in full");
+  if (records_failed(cli, &first)) meant.values[OPTION_VARIANT] = first.variant;
+  hint_append(cli, &meant, predicted ? "gen" : "run");
+  cli_append(cli, predicted ? "' prints the source of the first" : "' shows the first in full");
   return cli->error.status;
 }
 
