@@ -90,10 +90,10 @@ static const char *raw_open(const char *quote, const char *end) {
 }
 
 /* [lex.string]: R"delimiter( ... )delimiter". at is the quote. No compiler takes one with another delimiter: it lasts
-   until the end of its line. */
+   until the newline, whatever stands before that. */
 static const char *raw_string(const char *at, const char *end) {
   const char *delimiter = at + 1, *open = raw_open(at, end);
-  if (!open) return line_end(at, end);
+  if (!open) return (at = memchr(at, '\n', (size_t)(end - at))) ? at : end;
   size_t length = (size_t)(open - delimiter);
   for (at = open + 1; (at = memchr(at, ')', (size_t)(end - at))); at++)
     if ((size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 && at[1 + length] == '"')

@@ -45,7 +45,7 @@ static void test_raw_strings(void **state) {
   assert_kinds("R\"0123456789abcdef(\")0123456789abcdef\"x", "\"w");
   assert_kinds("R\"0123456789abcdefg(\")0123456789abcdefg\"x\ny", "\"nw");
   assert_kinds("R\"a b(\nx", "\"nw");
-  assert_kinds("R\"a\\(\\\nx\ny", "\"nw");
+  assert_kinds("R\"a\\(\\\nx\ny", "\"nwnw");
   assert_kinds("R\"a\r\nx", "\"nw");
   assert_kinds("R\")(\nx", "\"nw");
   assert_kinds("R\"x(\n)x", "\"");
@@ -124,6 +124,7 @@ static void test_normal_form_of_raw_strings(void **state) {
   /* Joined with the next line, these would be raw strings, whose ends part the rest in another way. */
   assert_settled("UR\"a b\"\n(\"q)a b\"\"s  t\"", "UR\"a b\"\n(\"q)a b\"\"s  t\"");
   assert_settled("R\"ab\"\r\n(\"q)ab\"\"s  t\"", "R\"ab\"\r\n(\"q)ab\"\"s  t\"");
+  assert_settled("R\"bad \\\n\n (  y  y", "R\"bad \\\n(y y");
   assert_settled("R\"a)\" // c\n (\"q)a)\"\"s  t\"", "R\"a)\" // c\n(\"q)a)\"\"s  t\"");
 }
 
