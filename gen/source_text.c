@@ -198,24 +198,33 @@ struct normaliser {
 };
 
 /* Without a blank between them, tokens whose characters are of one kind could melt into one, or into a comment: words,
-   numbers and literals, and operators. */
-enum { MELTS_WORD = 1, MELTS_OPERATOR = 2 };
+   numbers and literals, and operators. A sign could melt into a number that ends as `1e`. */
+enum { MELTS_WORD = 1, MELTS_OPERATOR = 2, MELTS_SIGN = 4 };
 
 static const unsigned char mark_melts[256] = {
     ['"'] = MELTS_WORD, ['\''] = MELTS_WORD, ['.'] = MELTS_WORD | MELTS_OPERATOR,
 #define OPERATOR(mark) [mark] = MELTS_OPERATOR
-    OPERATOR('+'),      OPERATOR('-'),       OPERATOR('*'),
+#define SIGN(mark)     [mark] = MELTS_OPERATOR | MELTS_SIGN
+    SIGN('+'),          SIGN('-'),           OPERATOR('*'),
     OPERATOR('/'),      OPERATOR('%'),       OPERATOR('&'),
     OPERATOR('|'),      OPERATOR('^'),       OPERATOR('<'),
     OPERATOR('>'),      OPERATOR('='),       OPERATOR('!'),
     OPERATOR(':'),      OPERATOR('~'),       OPERATOR('?'),
     OPERATOR('#'),      OPERATOR('@'),       OPERATOR('$'),
     OPERATOR('\\'),
+#undef SIGN
 #undef OPERATOR
 };
 
 static int melts(char c) {
   return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
+}
+
+/* What the end of a token could melt with. */
+static int end_melts(const struct source_token *token) {
+  char last = token->at[token->length - 1];
+  if (token->kind != SOURCE_NUMBER) return melts(last);
+  return melts(last) | MELTS_WORD | (memchr("eEpP", last, 4) ? MELTS_SIGN : 0);
 }
 
 static void put_newline(struct normaliser *n) {
@@ -238,7 +247,7 @@ static void put(struct normaliser *n, const struct source_token *token) {
   memcpy(n->to, token->at, token->length);
   n->to += token->length;
   n->last = token->at[token->length - 1];
-  n->last_melts = melts(n->last) | (token->kind == SOURCE_NUMBER ? MELTS_WORD : 0);
+  n->last_melts = end_melts(token);
   n->open_quote |= leaves_open(token);
   n->gap = n->line_start = false;
 }

@@ -98,6 +98,8 @@ static void test_normal_form_keeps_tokens_apart(void **state) {
   assert_normal("a + +b", "a+ +b");
   assert_normal("a - -b", "a- -b");
   assert_normal("1e+\nx", "1e+ x"); /* a number takes in the sign, and would take in the word */
+  assert_normal("0x1e - 1 + 1e + p - 1 * 1p", "0x1e -1+1e +p-1*1p");
+  assert_normal(".8p -\nx", ".8p -x");
   assert_normal("a / *b", "a/ *b");
   assert_normal("x < ::y", "x< ::y");
   assert_normal("1 .f", "1 .f");
