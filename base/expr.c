@@ -345,6 +345,15 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
         top--;
       else
         at += at->operand;
+    } else if (op == OP_SELECT) {
+      if (top->type != VALUE_BOOL) {
+        *failure = (struct failure){TROUBLE_CONDITION, (size_t)(at - expr->code), *top, *top};
+        return false;
+      }
+      if (!top->boolean) at += at->operand;
+      top--;
+    } else if (op == OP_ELSE) {
+      at += at->operand;
     } else if (op == OP_ELEMENT) {
       int rank = element_rank(at->operand);
       top -= rank - 1;
@@ -381,6 +390,7 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_DTYPE] = "which needs the name of a dtype, such as \"f32\"",
     [TROUBLE_FORMULA] = "which is for formulas",
     [TROUBLE_LOGARITHM] = "which needs a number above zero",
+    [TROUBLE_CONDITION] = "which is no condition: select needs true or false",
 };
 
 /* in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7 */
@@ -410,7 +420,8 @@ static int explain(const struct expr *expr, const struct failure *failure, cugen
   struct text text = {0}, operation = {0}, values = {0};
   expr_quote(expr->text, 0, &text);
   expr_print_operation(expr, failure->at, &operation);
-  expr_print_values(expr->code[failure->at].op, &failure->left, &failure->right, &values);
+  enum expr_op op = expr->code[failure->at].op;
+  expr_print_values(op == OP_SELECT ? OP_PUSH : op, &failure->left, &failure->right, &values);
   bool same = strcmp(text_get(&operation), text_get(&values)) == 0;
   error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s%s%.300s, %s", text_get(&text), same ? "" : text_get(&operation),
             same ? "" : " is ", text_get(&values), trouble_text[failure->trouble]);

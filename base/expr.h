@@ -2,6 +2,7 @@
    device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
    integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
    in Lua and skip what they need not evaluate.
+   select(condition, value, ..., otherwise) is the value of the first condition that is true, and evaluates no other.
    Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the smallest k with
    b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
    sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a), exp(a), log(a), tanh(a), erf(a),
@@ -78,7 +79,7 @@ bool expr_constant(const struct expr *expr, struct value *out);
 
 /* As a C expression over the slots' names, which are long long there: bind every slot that is not an integer first.
    Right for what sizes are, operands that are not negative: `//`, `%` and ceil_div then agree with C's own division;
-   overflow, division by zero and inexact `/` go unnoticed in C. `c and a or b` becomes `c ? a : b`; what has no such
+   overflow, division by zero and inexact `/` go unnoticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`; what has no such
    form (a number as a condition), strings and sizeof(name) are refused. */
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                  struct text *out, cugen_error *err);

@@ -173,7 +173,7 @@ static const struct {
     {">>", "there is no shift: use //"},
     {"=", "\"equal\" is written == as in Lua"},
     {"!", "\"!\" is written not"},
-    {"?", "a choice is written: condition and a or b"},
+    {"?", "a choice is written: select(condition, a, b)"},
     {"^", "there is no power operator: write x * x"},
     {"#", "there is no length operator"},
     {"&", "there are no bit operations"},
@@ -258,7 +258,7 @@ static const struct infix *find_operator(const struct parser *parser) {
   return NULL;
 }
 
-/* min and max take two or more, computed from left to right. */
+/* min and max take two or more, computed from left to right; select is parsed apart. */
 static const struct function {
   const char *name;
   enum expr_op op;
@@ -270,6 +270,7 @@ static const struct function {
     {"round_up", OP_ROUND_UP, 2, false, false},
     {"pow", OP_POW, 2, false, false},
     {"ceil_log", OP_CEIL_LOG, 2, false, false},
+    {"select", OP_SELECT, 3, true, false},
     {"min", OP_MIN, 2, true, false},
     {"max", OP_MAX, 2, true, false},
     {"is_pow2", OP_IS_POW2, 1, false, false},
@@ -346,11 +347,50 @@ static int parse_arguments(struct parser *parser, const struct function *functio
   return status ? status : advance(parser);
 }
 
+static int wrong_select(struct parser *parser, size_t column) {
+  return fail_at(parser, column,
+                 "select needs conditions, each with a value, and a last value for all other cases: "
+                 "select(c1, v1, c2, v2, otherwise)");
+}
+
+/* Behind the comma that follows a condition. What follows the value is the next condition where another comma does, else the
+   value for all other cases. */
+static int parse_choices(struct parser *parser, size_t column) {
+  struct program_jump jump;
+  if (++parser->nesting > EXPR_MAX_NESTING)
+    return fail_at(parser, parser->start, "the expression is nested too deeply");
+  int status = program_open_select(parser->program, &jump, parser->err);
+  if (!status) status = parse_expression(parser, 0);
+  if (!status && token_is(parser, ")")) return wrong_select(parser, column);
+  if (!status) status = expect(parser, ",", "\",\"");
+  if (!status) status = program_else(parser->program, &jump, parser->err);
+  if (!status) status = parse_expression(parser, 0);
+  if (!status && token_is(parser, ",")) {
+    status = advance(parser);
+    if (!status) status = parse_choices(parser, column);
+  }
+  if (status) return status;
+  program_close_jump(parser->program, &jump);
+  parser->nesting--;
+  return CUGEN_OK;
+}
+
+/* After the "(". */
+static int parse_select(struct parser *parser, size_t column) {
+  if (token_is(parser, ")")) return wrong_select(parser, column);
+  int status = parse_expression(parser, 0);
+  if (!status && token_is(parser, ")")) return wrong_select(parser, column);
+  if (!status) status = expect(parser, ",", "\",\"");
+  if (!status) status = parse_choices(parser, column);
+  return status ? status : expect(parser, ")", "\",\" or \")\"");
+}
+
 static int parse_call(struct parser *parser, const char *name, size_t column) {
   const struct function *function = find_function(parser, name);
   if (!function) return unknown_function(parser, name, column);
   int status = advance(parser);
-  return status ? status : parse_arguments(parser, function, column);
+  if (status) return status;
+  return function->op == OP_SELECT ? parse_select(parser, column) : parse_arguments(parser, function, column);
 }
 
 /* ---- Names ---- */

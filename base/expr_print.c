@@ -129,8 +129,9 @@ struct printer {
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal; /* why it cannot be said in C */
-  /* The left operand of an open `and` stays, so that there may be one for each level and each open jump. */
-  struct fragment stack[2 * EXPR_MAX_STACK + 1];
+  /* The left operand of an open `and` stays, and so do the condition and the first choice of a select: there may be one for
+     each level and two for each open jump. */
+  struct fragment stack[3 * EXPR_MAX_STACK + 1];
   int top;
   struct {
     size_t target;
@@ -263,6 +264,37 @@ static void operate(struct printer *printer, enum expr_op op) {
   if (result.text.length > LONGEST) refuse(printer, "it gets too long");
 }
 
+/* c ? a : b, of choices that are of one kind. */
+static void choose_c(struct printer *printer, const struct fragment *condition, struct fragment *result) {
+  const struct fragment *a = condition + 1, *b = condition + 2;
+  bool numbers = is_numeric(a) && is_numeric(b);
+  if (condition->kind != FRAGMENT_BOOLEAN || (!numbers && (a->kind != FRAGMENT_BOOLEAN || b->kind != a->kind)))
+    refuse(printer, "a number may be a condition");
+  if (printer->checked && a->kind != b->kind) refuse(printer, "it may be whole or not");
+  struct text choices = fill("%A : %B", a, b);
+  result->text = fill("%A ? ", condition, NULL);
+  add_operand(&choices, false, &result->text);
+  text_free(&choices);
+  result->kind = a->kind == FRAGMENT_REAL ? a->kind : b->kind;
+  result->composite = true;
+}
+
+/* Replaces the three topmost fragments. */
+static void join_select(struct printer *printer) {
+  struct fragment *condition = &printer->stack[printer->top - 3], result = {.kind = FRAGMENT_NUMBER};
+  if (printer->c) {
+    choose_c(printer, condition, &result);
+  } else {
+    struct text choices = fill("%a, %b)", condition + 1, condition + 2);
+    result.text = fill("select(%a, ", condition, NULL);
+    add_operand(&choices, false, &result.text);
+    text_free(&choices);
+  }
+  for (int i = 0; i < 3; i++) fragment_free(&condition[i]);
+  *condition = result;
+  printer->top -= 2;
+}
+
 /* Replaces the two topmost fragments. */
 static void join_result(struct printer *printer, struct fragment result) {
   fragment_free(&printer->stack[--printer->top]);
@@ -347,15 +379,30 @@ static void print_element(struct printer *printer, int32_t operand) {
 }
 
 static void close_jumps(struct printer *printer, size_t at) {
-  while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal)
-    join(printer, printer->jumps[--printer->open].op);
+  while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal) {
+    enum expr_op op = printer->jumps[--printer->open].op;
+    if (op == OP_SELECT)
+      join_select(printer);
+    else
+      join(printer, op);
+  }
+}
+
+/* A select ends where its ELSE leads to. */
+static void open_jump(struct printer *printer, const struct instruction *instruction, size_t at) {
+  const size_t target = at + 1 + (size_t)instruction->operand;
+  if (instruction->op == OP_ELSE) {
+    printer->jumps[printer->open - 1].target = target;
+    return;
+  }
+  printer->jumps[printer->open].op = instruction->op;
+  printer->jumps[printer->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
 }
 
 static void step(struct printer *printer, size_t at) {
   const struct instruction *instruction = &printer->expr->code[at];
   if (instruction->place == OPERAND_JUMP) {
-    printer->jumps[printer->open].op = instruction->op;
-    printer->jumps[printer->open++].target = at + 1 + (size_t)instruction->operand;
+    open_jump(printer, instruction, at);
     return;
   }
   if (instruction->op == OP_ELEMENT) {

@@ -184,17 +184,64 @@ int program_open_jump(struct expr *program, enum expr_op op, struct program_jump
   return CUGEN_OK;
 }
 
+/* Everything from jump->at on goes. */
+static void cut_back(struct expr *program, const struct program_jump *jump) {
+  drop_constants(program, jump->constant_count);
+  program->count = jump->at;
+  program->last_target = jump->last_target;
+}
+
+static void land(struct expr *program, size_t jump) {
+  program->code[jump].operand = (int32_t)(program->count - jump - 1);
+  program->last_target = program->count;
+}
+
 void program_close_jump(struct expr *program, const struct program_jump *jump) {
   program->open_jumps--;
   program->depth = jump->depth;
-  if (jump->kind == JUMP_REAL) {
-    program->code[jump->at].operand = (int32_t)(program->count - jump->at - 1);
-    program->last_target = program->count;
-  } else if (jump->kind == JUMP_KEEPS_LEFT) {
-    drop_constants(program, jump->constant_count);
-    program->count = jump->at;
-    program->last_target = jump->last_target;
+  if (jump->kind == JUMP_REAL)
+    land(program, jump->at);
+  else if (jump->kind == JUMP_KEEPS_LEFT)
+    cut_back(program, jump);
+}
+
+static void begin_choice(struct expr *program, struct program_jump *jump) {
+  jump->at = program->count;
+  jump->constant_count = program->constant_count;
+  jump->last_target = program->last_target;
+}
+
+/* What is no condition stays, to fail when evaluated. */
+int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err) {
+  if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
+  struct value *condition = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
+  bool known = condition && condition->type == VALUE_BOOL;
+  jump->kind = !known ? JUMP_REAL : condition->boolean ? JUMP_KEEPS_LEFT : JUMP_KEEPS_RIGHT;
+  jump->depth = program->depth;
+  if (known) {
+    drop_constants(program, program->constant_count - 1);
+    program->count--;
   }
+  begin_choice(program, jump);
+  int status = known ? CUGEN_OK : emit(program, OP_SELECT, OPERAND_JUMP, 0, err);
+  if (status) return status;
+  program->depth--;
+  program->open_jumps++;
+  return CUGEN_OK;
+}
+
+int program_else(struct expr *program, struct program_jump *jump, cugen_error *err) {
+  const size_t at = jump->at;
+  program->depth = jump->depth - 1;
+  if (jump->kind == JUMP_KEEPS_RIGHT) {
+    cut_back(program, jump);
+    return CUGEN_OK;
+  }
+  begin_choice(program, jump);
+  if (jump->kind == JUMP_KEEPS_LEFT) return CUGEN_OK;
+  int status = emit(program, OP_ELSE, OPERAND_JUMP, 0, err);
+  if (!status) land(program, at);
+  return status;
 }
 
 /* ---- Copying and binding ---- */
@@ -219,14 +266,25 @@ static int copy_operand(struct copy *copy, const struct instruction *from, cugen
   return program_push_slot(copy->program, from->operand, slot_name(copy->from, from->operand), err);
 }
 
+/* A select's ELSE has its end: until then it has none. */
+static int copy_jump(struct copy *copy, size_t at, cugen_error *err) {
+  const struct instruction *from = &copy->from->code[at];
+  if (from->op == OP_ELSE) {
+    copy->targets[copy->open - 1] = at + 1 + (size_t)from->operand;
+    return program_else(copy->program, &copy->jumps[copy->open - 1], err);
+  }
+  bool select = from->op == OP_SELECT;
+  struct program_jump *jump = &copy->jumps[copy->open];
+  int status =
+      select ? program_open_select(copy->program, jump, err) : program_open_jump(copy->program, from->op, jump, err);
+  if (status) return status;
+  copy->targets[copy->open++] = select ? SIZE_MAX : at + 1 + (size_t)from->operand;
+  return CUGEN_OK;
+}
+
 static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
   const struct instruction *from = &copy->from->code[at];
-  if (from->place == OPERAND_JUMP) {
-    int status = program_open_jump(copy->program, from->op, &copy->jumps[copy->open], err);
-    if (status) return status;
-    copy->targets[copy->open++] = at + 1 + (size_t)from->operand;
-    return CUGEN_OK;
-  }
+  if (from->place == OPERAND_JUMP) return copy_jump(copy, at, err);
   if (from->op == OP_ELEMENT) {
     int buffer = element_buffer(from->operand);
     return program_element(copy->program, buffer, element_rank(from->operand),

@@ -10,12 +10,15 @@
 enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
 /* name, operands, as Lua, as C (NULL: not from here), as checked C (of whole numbers), gives a boolean. %a is an operand,
-   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand; ELEMENT takes as
+   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand; SELECT takes its condition
+   and, where that is false, jumps behind the ELSE that ends its first choice and jumps over the second. ELEMENT takes as
    many indices as its operand says (element_operand). From GELU on to RELU they are the formulas' (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                                  \
   X(PUSH, 0, "", NULL, NULL, false)                                                                                  \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                                              \
   X(OR, 0, "%A or %B", "%A || %B", "%A || %B", false)                                                                \
+  X(SELECT, 0, "", NULL, NULL, false)                                                                                \
+  X(ELSE, 0, "", NULL, NULL, false)                                                                                  \
   X(ELEMENT, 0, "", NULL, NULL, false)                                                                               \
   X(NOT, 1, "not %A", "!%A", "!%A", true)                                                                            \
   X(NEGATE, 1, "-%A", "-%A", "subtract(e, 0, %a)", false)                                                            \
@@ -124,6 +127,7 @@ enum trouble {
   TROUBLE_FORMULA,
   TROUBLE_LOGARITHM,
   TROUBLE_INDEX,
+  TROUBLE_CONDITION,
   TROUBLE_COUNT
 };
 
@@ -146,13 +150,16 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
 int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err);
 
 struct program_jump {
-  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind;
+  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind; /* the operand or choice that stays */
   size_t at, constant_count, last_target;
   int depth;
 };
 /* OP_AND or OP_OR, between its operands and after them. */
 int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err);
 void program_close_jump(struct expr *program, const struct program_jump *jump);
+/* The same for select: behind its condition, between its two choices; program_close_jump is behind them. */
+int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err);
+int program_else(struct expr *program, struct program_jump *jump, cugen_error *err);
 
 /* All of another program; slots with known[slot] (known may be NULL) become their values. */
 int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,

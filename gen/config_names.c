@@ -107,7 +107,7 @@ static const char *const keywords[] = {"alignas",
 static const char *const lua_keywords[] = {"elseif", "end",    "function", "in",   "local",
                                            "nil",    "repeat", "then",     "until"};
 
-static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps", "is_pow2", "round_up"};
+static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps", "is_pow2", "round_up", "select"};
 
 static const char *const cugen_names[] = {"device", "index_t", "params", "sample_count", "samples", "tensor_map"};
 

@@ -22,7 +22,7 @@ kernel "rows" {
     tunable "vec" { 4, 2, 1 },
     tunable "threads" { 64, 128, 256 },
     where "N % vec == 0",
-    where "M >= threads",
+    where "select(N < 64, M >= threads, M >= 256, true, M >= threads)", -- M >= threads, as a choice at run time
     grid { "ceil_div(M, threads)", "ceil_div(N, 32 * vec)" }, block { "threads" }, shared "threads * 8",
     carveout "vec * 10",
   },
@@ -30,6 +30,6 @@ kernel "rows" {
     template "export.cu",
     tunable "vec" { 1 },
     tunable "threads" { 128, 256 },
-    grid { "ceil_div(M * N, threads)" }, block { "threads" },
+    grid { "select(M < N, ceil_div(M * N, threads), ceil_div(N * M, threads))" }, block { "threads" },
   },
 }

@@ -197,6 +197,74 @@ static void test_logic_gives_operands(void **state) {
   expect_result("vec < 0 and rows // 0 == 1", "false");
 }
 
+static void test_select(void **state) {
+  (void)state;
+  expect_result("select(vec == 4, 'yes', 'no')", "yes");
+  expect_result("select(vec == 5, 'yes', 'no')", "no");
+  expect_result("select(vec == 4, false, true)", "false"); /* where `and` and `or` give true */
+  expect_result("select(vec == 4, nil, 1)", "nil");
+  expect_result("select(vec == 3, 1, vec == 4, 2, 3)", "2");
+  expect_result("select(vec == 3, 1, vec == 5, 2, 3)", "3");
+  expect_result("select(vec == 4, 1, 1 // 0, 2, 3)", "1"); /* no more than is chosen is evaluated */
+  expect_result("select(vec == 4, tile, rows // 0)", "32");
+  expect_result("select(vec ~= 4, rows // 0, tile) * 2 + 1", "65");
+  expect_result("1 + select(vec == 4, select(tile == 32, 10, 20), 30) + vec", "15");
+  expect_result("select(vec == 4 and tile == 32, rows or 5, tile) - select(rows > 1, vec, 1)", "96");
+  expect_result("select(select(vec == 4, tile == 32, false), 'a', 'b')", "a");
+  expect_result("max(select(tile > rows, tile, rows), select(true, 1, 2), select(false, 1, 2))", "100");
+  expect_result("vec == 5 or select(tile == 32, rows == 100, false)", "true");
+  expect_result("select(true, tile, rows) // select(false, 0, vec)", "8");
+  expect_result("select(vec, 1, 2)",
+                "in \"select(vec, 1, 2)\": vec is 4, which is no condition: select needs true or false");
+  expect_result("select(rows > 1, 1, nil)", "1");
+  expect_result("select(1, 2, 3)", "in \"select(1, 2, 3)\": 1, which is no condition: select needs true or false");
+  expect_result("select(vec == 4, tile // (vec - 4), 1)", "in \"select(vec == 4, tile // (vec - 4), 1)\": "
+                                                          "tile // (vec - 4) is 32 // 0, which divides by zero");
+  expect_result("1 // (select(vec == 4, tile, vec) - 32)",
+                "in \"1 // (select(vec == 4, tile, vec) - 32)\": 1 // (select(vec == 4, tile, vec) - 32) is "
+                "1 // 0, which divides by zero");
+}
+
+/* A choice whose condition is known is not there any more, nor what the other one reads. */
+static void test_select_binds(void **state) {
+  (void)state;
+  static const struct {
+    const char *source;
+    int slot;
+  } cases[] = {{"select(dtype == 'f16', tile, rows)", TILE}, {"select(dtype == 'f32', tile, rows)", ROWS}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct expr *expr = parse(cases[i].source), *bound;
+    bool known[SLOTS] = {[DTYPE] = true};
+    size_t count;
+    assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+    assert_int_equal(*expr_slots(bound, &count), cases[i].slot);
+    assert_int_equal(count, 1);
+    expr_free(bound);
+    expr_free(expr);
+  }
+}
+
+static void test_select_mistakes(void **state) {
+  (void)state;
+  static const char needs[] = "select needs conditions, each with a value, and a last value for all other cases: "
+                              "select(c1, v1, c2, v2, otherwise), at column ";
+  static const char *const sources[] = {"select()", "select(vec == 1)", "select(vec == 1, 2)",
+                                        "select(vec == 1, 2, vec == 2, 3)"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    struct text want = {0};
+    text_addf(&want, "%s1 of \"%s\"", needs, sources[i]);
+    expect_parse_error(sources[i], text_get(&want));
+    text_free(&want);
+  }
+  expect_parse_error("select(vec == 1 2)", "expected \",\", found \"2\", at column 17 of \"select(vec == 1 2)\"");
+  expect_parse_error("select(true, 1, 2",
+                     "expected \",\" or \")\", found the end, at column 18 of \"select(true, 1, 2\"");
+  expect_parse_error("1 + select",
+                     "\"select\" is a function: expected \"(\" after it, at column 5 of \"1 + select\"");
+  expect_parse_error("vec == 1 ? 2 : 3",
+                     "a choice is written: select(condition, a, b), at column 10 of \"vec == 1 ? 2 : 3\"");
+}
+
 static void test_integers(void **state) {
   (void)state;
   expect_result("-7 // 2", "-4");
@@ -458,7 +526,8 @@ static void repeat(struct text *text, const char *what, int times) {
 
 static void test_nesting_ends(void **state) {
   (void)state;
-  static const char *const deep[] = {"(", "-", "not ", "abs(", "1 + (", "min(1, ", "true and ("};
+  static const char *const deep[] = {
+      "(", "-", "not ", "abs(", "1 + (", "min(1, ", "true and (", "select(true, ", "select(true, 1, ", "select("};
   for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
     struct text source = {0};
     struct expr *expr;
@@ -577,6 +646,13 @@ static void test_c(void **state) {
   expect_c("vec == 1 and rows or vec == 2 and tile or 0",
            "((vec == 1LL) || (vec == 2LL)) ? ((vec == 1LL) ? rows : tile) : 0LL");
   expect_c("vec == 1 and (rows > 2 and 5) or 7", "((vec == 1LL) && (rows > 2LL)) ? 5LL : 7LL");
+  expect_c("select(vec == 1, rows, tile)", "(vec == 1LL) ? rows : tile");
+  expect_c("select(vec == 1, rows, vec == 2, tile, 0) + 1",
+           "((vec == 1LL) ? rows : ((vec == 2LL) ? tile : 0LL)) + 1LL");
+  expect_c("select(vec == 1, rows > 1, tile > 1) and rows > 2",
+           "((vec == 1LL) ? (rows > 1LL) : (tile > 1LL)) && (rows > 2LL)");
+  expect_c("select(vec == 1 and rows > 1, vec == 2 and 3 or 4, 5)",
+           "((vec == 1LL) && (rows > 1LL)) ? ((vec == 2LL) ? 3LL : 4LL) : 5LL");
   expect_c("rows and tile", "tile");
   expect_c("rows or tile", "rows");
   expect_c("is_pow2(vec) == true", "(vec > 0 && (vec & (vec - 1)) == 0) == 1");
@@ -589,6 +665,9 @@ static void test_c_refuses(void **state) {
   expect_c("sizeof(dtype) * rows",
            "\"sizeof(dtype) * rows\" cannot be written as C: this function works on what is known before");
   expect_c("vec == 1 and rows", "\"vec == 1 and rows\" cannot be written as C: a number may be a condition");
+  expect_c("select(vec, 1, 2)", "\"select(vec, 1, 2)\" cannot be written as C: a number may be a condition");
+  expect_c("select(vec == 1, 1, rows == 2)",
+           "\"select(vec == 1, 1, rows == 2)\" cannot be written as C: a number may be a condition");
   expect_c("(vec == 1) + 1", "\"(vec == 1) + 1\" cannot be written as C: a number may be a condition");
   expect_c("rows // 0.5", "\"rows // 0.5\" cannot be written as C: this operation works on whole numbers there");
   expect_c("rows == nil", "\"rows == nil\" cannot be written as C: nil has no place in it");
@@ -624,6 +703,9 @@ int main(void) {
       TEST(test_mathematics),
       TEST(test_priorities),
       TEST(test_logic_gives_operands),
+      TEST(test_select),
+      TEST(test_select_binds),
+      TEST(test_select_mistakes),
       TEST(test_integers),
       TEST(test_floats),
       TEST(test_functions),

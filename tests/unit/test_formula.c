@@ -116,6 +116,9 @@ static void test_bodies(void **state) {
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
   /* sizes are put in where they are known, and parameters of the kernel where they are not */
+  expect_body("select(a > b, a, b)", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
+  expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "sum", "__v_a + __v_b");
+  expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "other", "__v_a");
   expect_body("a / N", 64, "sum", "__v_a / __t(64LL)");
   expect_body("a / N", 0, "sum", "__v_a / __t(N)");
   expect_body("a * alpha * middle * tile", 64, "sum", "((__v_a * __t(alpha)) * __t(32LL)) * __t(16LL)");

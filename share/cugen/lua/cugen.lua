@@ -60,7 +60,7 @@
 ---@alias cugen.value number|boolean|string
 
 ---An expression in quotes, such as `"ceil_div(N, tile)"`, or a plain number or boolean. It has the operators of Lua, the
----functions `ceil_div round_up pow ceil_log min max abs is_pow2 log2 sqrt exp log tanh erf sin cos floor f32 sizeof eps`, the names of the config, and `device.…`.
+---functions `ceil_div round_up pow ceil_log select min max abs is_pow2 log2 sqrt exp log tanh erf sin cos floor f32 sizeof eps`, the names of the config, and `device.…`.
 ---@alias cugen.expression string|number|boolean
 
 ---A type of elements.
