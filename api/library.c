@@ -19,32 +19,6 @@ size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size)
   return whole;
 }
 
-const char *cugen_status_text(int status) {
-  static const char *const texts[] = {"no error",
-                                      "internal error",
-                                      "wrong use",
-                                      "bad config",
-                                      "template error",
-                                      "empty space",
-                                      "compiler error",
-                                      "device error",
-                                      "something is missing",
-                                      "cache error",
-                                      "input or output error",
-                                      "wrong result",
-                                      "out of memory",
-                                      "interrupted"};
-  int index = -status;
-  return index >= 0 && index < (int)(sizeof texts / sizeof *texts) ? texts[index] : "unknown status";
-}
-
-const char *cugen_outcome_text(int outcome) {
-  static const char *const texts[] = {"ok",           "does not compile", "cannot be launched",
-                                      "wrong result", "out of bounds",    "trap",
-                                      "time limit",   "no prediction"};
-  return outcome >= 0 && outcome < (int)(sizeof texts / sizeof *texts) ? texts[outcome] : "unknown outcome";
-}
-
 /* ---- What every function is given ---- */
 
 int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err) {

@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/system.h"
 #include "tune/candidate.h"
+#include "tune/search/strategy.h"
 #include "tune/trial.h"
 
 /* A size that no variant can have, such as 0 or 2^63 - 1, is the problem's fault and no variant's. Where tunables shape
@@ -352,6 +353,12 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
   if (!status) status = tune_run(&target, options, result, err);
   if (!status && k->predicted) status = api_verify_predictions(k, options, result, err);
   return status || !k->predicted ? status : conclude(k, result, err);
+}
+
+const char *cugen_strategy(size_t index, const char **what) {
+  const struct strategy_ops *ops = strategy_at(index);
+  if (what) *what = ops ? ops->what : NULL;
+  return ops ? ops->name : NULL;
 }
 
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,

@@ -13,7 +13,7 @@
 #include "runtime/plan.h"
 #include "runtime/wisdom.h"
 #include "tune/model.h"
-#include "tune/strategy.h"
+#include "tune/search/strategy.h"
 
 enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8, DRAWN = 48 };
 

@@ -4,7 +4,7 @@
    them. `build/bench_strategies [LATENCY]`: so many variants are compiled ahead of the one that is measured. */
 #include "base/hash.h"
 #include "common.h"
-#include "tune/strategy.h"
+#include "tune/search/strategy.h"
 
 enum { SEEDS = 50, LATENCY = 6 };
 

@@ -22,7 +22,7 @@
   X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
   X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
   X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s; cpu and model 30s)") \
-  X(STRATEGY, "strategy", 0, "NAME", "local (default), random or exhaustive")                                        \
+  X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
   X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
   X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"; '*' is any text")         \

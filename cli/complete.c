@@ -18,7 +18,6 @@ static const struct {
   enum cli_option option;
   const char *words[20];
 } fixed_words[] = {
-    {OPTION_STRATEGY, {"local", "random", "exhaustive"}},
     {OPTION_DEVICE, {"cpu", "cuda:0"}},
     {OPTION_BUDGET, {"none"}},
     {OPTION_CACHE, {"none"}},
@@ -100,12 +99,19 @@ static void offer_configs(const struct completion *c) {
   puts(":files .lua");
 }
 
+static void offer_strategies(const struct completion *c) {
+  const char *name, *what;
+  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) offer(c, name, what);
+}
+
 /* By the word that stands for it in help: "FILE", "[CONFIG]". */
 static void offer_by_name(const struct completion *c, const char *name) {
   if (strstr(name, "CONFIG"))
     offer_configs(c);
   else if (strstr(name, "COMMAND"))
     offer_commands(c, c->cli->operand);
+  else if (strstr(name, "STRATEGY"))
+    offer_strategies(c);
   else if (strstr(name, "SHELL"))
     for (const struct cli_script *script = cli_scripts; script->path; script++)
       offer(c, completion_shell(script), "shell");

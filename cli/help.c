@@ -131,6 +131,17 @@ static void print_options(const char *title, const struct cli_command *command, 
   }
 }
 
+static void print_strategies(FILE *out) {
+  const char *name, *what;
+  fputs("\nStrategies:\n", out);
+  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) fprintf(out, "  %-28s %s\n", name, what);
+}
+
+static bool has_option(const enum cli_option *options, enum cli_option wanted) {
+  while (*options != OPTION_COUNT && *options != wanted) options++;
+  return *options == wanted;
+}
+
 bool help_takes_options(const struct cli_command *command) {
   return command->common || *command->options != OPTION_HELP;
 }
@@ -144,6 +155,7 @@ void help_command(const struct cli_command *command, FILE *out) {
     fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
                  "that ship: matmul and matmul.lua are the same.\n");
   print_options("Options", command, command->options, out);
+  if (has_option(command->options, OPTION_STRATEGY)) print_strategies(out);
   if (command->common) print_options("Common options", command, cli_common, out);
 }
 
@@ -267,6 +279,16 @@ static void man_options(const struct cli_command *command, const enum cli_option
   }
 }
 
+static void man_strategies(FILE *out) {
+  const char *name, *what;
+  fputs(".PP\nStrategies:\n", out);
+  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) {
+    fprintf(out, ".TP\n.B %s\n", name);
+    man_text(what, out);
+    fputc('\n', out);
+  }
+}
+
 static void man_command(const struct cli_command *command, FILE *out) {
   static const enum cli_option own[] = {OPTION_DEVICE, OPTION_COUNT};
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
@@ -274,6 +296,7 @@ static void man_command(const struct cli_command *command, FILE *out) {
   man_text(*command->details ? command->details : command->summary, out);
   fputc('\n', out);
   man_options(command, command->options, out);
+  if (has_option(command->options, OPTION_STRATEGY)) man_strategies(out);
   if (command->common && own_device(command)) man_options(command, own, out);
 }
 

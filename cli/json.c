@@ -34,11 +34,6 @@ json_t *json_optional_string(const char *string) {
   return string && *string ? json_text(string) : json_null();
 }
 
-const char *json_outcome(int outcome) {
-  static const char *const names[] = {"ok", "compile", "launch", "wrong", "bounds", "trap", "timeout", "unpredicted"};
-  return outcome >= 0 && outcome < (int)(sizeof names / sizeof *names) ? names[outcome] : "unknown";
-}
-
 json_t *json_device(const cugen_device_info *device) {
   json_t *object = json_object();
   json_object_set_new(object, "id", json_string(device->id));
@@ -93,7 +88,7 @@ json_t *json_record(const cugen_record *r) {
   bool resources = r->registers > 0; /* none are known of what did not compile, or on the cpu device */
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_string(r->variant));
-  json_object_set_new(object, "outcome", json_string(json_outcome((int)r->outcome)));
+  json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)r->outcome)));
   json_object_set_new(object, "reason", json_optional_string(r->reason));
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
   json_object_set_new(object, "predicted", json_boolean(r->predicted));

@@ -70,8 +70,6 @@ json_t *json_implementation(const cugen_implementation_info *info);
 /* null: the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 json_t *json_record(const cugen_record *record);
-/* The outcome in one word: "ok", "compile", "wrong". */
-const char *json_outcome(int outcome);
 /* Prints the object with a line end and releases it; object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 

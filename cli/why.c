@@ -85,7 +85,7 @@ static json_t *match_json(const cugen_why_match *match) {
   json_t *object = json_object(), *rows = json_array();
   json_object_set_new(object, "variant", json_string(match->variant));
   json_object_set_new(object, "verdict", json_string(match->verdict));
-  json_object_set_new(object, "outcome", json_string(json_outcome((int)match->outcome)));
+  json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)match->outcome)));
   json_object_set_new(object, "seconds",
                       match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null());
   json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));

@@ -504,8 +504,9 @@ typedef enum cugen_outcome {
   CUGEN_OUTCOME_UNPREDICTED /* the model has no time for it: nothing is wrong with the variant. Of predictions alone */
 } cugen_outcome;
 
-/* "wrong result" and the like; never NULL. */
+/* "wrong result" and the like, and the word that JSON has for it ("wrong"); never NULL. */
 const char *cugen_outcome_text(int outcome);
+const char *cugen_outcome_name(int outcome);
 
 /* What running one variant gave. */
 typedef struct cugen_record {
@@ -569,7 +570,7 @@ enum {
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;                      /* sizeof(cugen_tune_options) */
-  const char *strategy;             /* "local" (default), "random" or "exhaustive" */
+  const char *strategy;             /* one that cugen_strategy names; NULL: the first of them, "local" */
   uint64_t seed;                    /* of the strategy and of the input data */
   double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; < 0: none */
   size_t budget_count;              /* variants to try at most; 0: no limit */
@@ -607,6 +608,10 @@ typedef struct cugen_tune_result {
       *unverified; /* of predictions: why the first is not verified; NULL: it is. It lives until the kernel is tuned
                              again or closed */
 } cugen_tune_result;
+
+/* The search strategies by number, from 0 (the default) on: a name, and in *what (NULL allowed) what it does. NULL: there are
+   no more. */
+const char *cugen_strategy(size_t index, const char **what);
 
 /* Tunes in an isolated worker process and remembers every measurement as it arrives. Running it again resumes. But for
    "exhaustive" it begins with the variants that lead what is remembered of this kernel for other sizes on the same

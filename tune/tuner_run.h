@@ -5,7 +5,7 @@
 
 #include "bench.h"
 #include "candidate.h"
-#include "strategy.h"
+#include "search/strategy.h"
 #include "tuner.h"
 
 /* Seconds: where the options say nothing. */

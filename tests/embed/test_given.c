@@ -211,7 +211,10 @@ static void test_without_a_status(void **state) {
   assert_int_equal(cugen_kernel_records(NULL), 0);
   assert_true(cugen_kernel_tensor_flops(NULL, "f16") == 0 && cugen_kernel_tensor_flops(kernel, NULL) == 0);
   assert_null(cugen_plan_about(NULL));
-  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_outcome_text(-1)));
+  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
+  assert_string_equal(cugen_outcome_name(99), "unknown");
+  assert_string_equal(cugen_strategy(0, NULL), "local");
+  assert_null(cugen_strategy(99, NULL));
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */

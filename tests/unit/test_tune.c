@@ -15,7 +15,7 @@
 #include "runtime/wire.h"
 #include "tune/element.h"
 #include "tune/roofline.h"
-#include "tune/strategy.h"
+#include "tune/search/strategy.h"
 #include "tune/verify.h"
 
 /* ---- Elements ---- */

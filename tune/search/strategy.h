@@ -1,7 +1,7 @@
 /* Search strategies: rows in a table, each the same few functions over variant indices. All are seeded and
    repeatable, and none knows what a GPU is. */
-#ifndef TUNE_STRATEGY_H
-#define TUNE_STRATEGY_H
+#ifndef TUNE_SEARCH_STRATEGY_H
+#define TUNE_SEARCH_STRATEGY_H
 
 #include "gen/space.h"
 
@@ -37,6 +37,10 @@ struct strategy_ops {
   void (*report)(struct strategy *strategy, uint64_t index, double cost);
 };
 
+extern const struct strategy_ops strategy_local, strategy_random, strategy_exhaustive;
+
+/* By number, the default first; NULL: there are no more. */
+const struct strategy_ops *strategy_at(size_t index);
 /* NULL name: the default. CUGEN_ERROR_USAGE names those there are. */
 int strategy_find(const char *name, const struct strategy_ops **out, cugen_error *err);
 

@@ -1,0 +1,98 @@
+/* Local search: once SAMPLES variants are measured, the neighbours of the best LEADERS so far, each leader's in a random order,
+   the best leader's first; every RANDOM_EVERY-th variant, and all when no neighbour is left, comes from the random order. So
+   every variant is given once in the end. It is hill climbing from several places at a time: a leader that is overtaken by a
+   neighbour of its own keeps what is left of its neighbours for later. docs/tuning.md has what was measured. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "search.h"
+
+enum {
+  SAMPLES = 16,     /* reported before it begins */
+  LEADERS = 16,     /* whose neighbours it visits */
+  RANDOM_EVERY = 8, /* so that a better place elsewhere is found */
+};
+
+/* One of the best so far, and the variants around it in the order they are visited. */
+struct leader {
+  uint64_t index;
+  double cost;
+  uint64_t *around; /* NULL: not asked for yet */
+  size_t count, at;
+};
+
+struct local {
+  struct strategy strategy;
+  struct leader leaders[LEADERS]; /* the fastest first */
+  size_t leader_count, reported, turn;
+};
+
+static struct strategy *local_open(const struct strategy_space *space) {
+  return search_open(space, sizeof(struct local));
+}
+
+static void local_close(struct strategy *strategy) {
+  struct local *s = (struct local *)strategy;
+  for (size_t i = 0; s && i < s->leader_count; i++) free(s->leaders[i].around);
+  search_close(strategy);
+}
+
+static void local_report(struct strategy *strategy, uint64_t index, double cost) {
+  struct local *s = (struct local *)strategy;
+  size_t at = s->leader_count;
+  s->reported++;
+  while (at > 0 && cost < s->leaders[at - 1].cost) at--;
+  if (!isfinite(cost) || at == LEADERS) return;
+  if (s->leader_count == LEADERS) free(s->leaders[--s->leader_count].around);
+  memmove(&s->leaders[at + 1], &s->leaders[at], (s->leader_count - at) * sizeof *s->leaders);
+  s->leaders[at] = (struct leader){.index = index, .cost = cost};
+  s->leader_count++;
+}
+
+static void shuffle(uint64_t *values, size_t count, uint64_t state) {
+  for (size_t i = count; i > 1; i--) {
+    size_t other = (size_t)(random_next(&state) % i);
+    uint64_t kept = values[i - 1];
+    values[i - 1] = values[other];
+    values[other] = kept;
+  }
+}
+
+/* Without memory for them there are none. */
+static void look_around(struct local *s, struct leader *leader) {
+  leader->around = malloc((s->strategy.space.max_neighbours + 1) * sizeof *leader->around);
+  if (!leader->around) return;
+  leader->count = s->strategy.space.neighbours(s->strategy.space.context, leader->index, leader->around);
+  shuffle(leader->around, leader->count, s->strategy.space.seed + leader->index);
+}
+
+static bool near_next(struct local *s, uint64_t *index) {
+  for (size_t i = 0; i < s->leader_count; i++) {
+    struct leader *leader = &s->leaders[i];
+    if (!leader->around) look_around(s, leader);
+    while (leader->at < leader->count) {
+      *index = leader->around[leader->at++];
+      if (search_give(&s->strategy, *index)) return true;
+    }
+  }
+  return false;
+}
+
+static bool local_next(struct strategy *strategy, uint64_t *index) {
+  struct local *s = (struct local *)strategy;
+  const bool begun = strategy->first_at == strategy->first_count && s->reported >= SAMPLES;
+  if (begun && ++s->turn % RANDOM_EVERY != 0 && near_next(s, index)) return true;
+  return search_next(strategy, index);
+}
+
+const struct strategy_ops strategy_local = {
+    .name = "local",
+    .what = "every variant once, those near the best so far before a random order",
+    .takes_firsts = true,
+    .open = local_open,
+    .close = local_close,
+    .next = local_next,
+    .report = local_report,
+};

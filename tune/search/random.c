@@ -1,0 +1,20 @@
+/* Every variant once, in a seeded random order; see search.h. What comes of one is nothing to the next. */
+#include "search.h"
+
+static struct strategy *random_open(const struct strategy_space *space) {
+  return search_open(space, sizeof(struct strategy));
+}
+
+static void random_report(struct strategy *s, uint64_t index, double cost) {
+  (void)s, (void)index, (void)cost;
+}
+
+const struct strategy_ops strategy_random = {
+    .name = "random",
+    .what = "every variant once, in a seeded random order",
+    .takes_firsts = true,
+    .open = random_open,
+    .close = search_close,
+    .next = search_next,
+    .report = random_report,
+};

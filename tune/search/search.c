@@ -1,0 +1,102 @@
+/* The order of variants that strategies share; see search.h. */
+#include "search.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* ---- Positions: variants of all spans, counted through ---- */
+
+uint64_t search_variant(const struct strategy *s, uint64_t n) {
+  size_t i = 0;
+  while (n >= s->spans[i].count) n -= s->spans[i++].count;
+  return s->spans[i].first + n;
+}
+
+/* False: it is in no span. */
+static bool position(const struct strategy *s, uint64_t index, uint64_t *n) {
+  *n = 0;
+  for (size_t i = 0; i < s->span_count; i++) {
+    if (index >= s->spans[i].first && index - s->spans[i].first < s->spans[i].count) {
+      *n += index - s->spans[i].first;
+      return true;
+    }
+    *n += s->spans[i].count;
+  }
+  return false;
+}
+
+bool search_give(struct strategy *s, uint64_t index) {
+  uint64_t n;
+  if (!position(s, index, &n) || s->given[n / 64] >> n % 64 & 1) return false;
+  s->given[n / 64] |= UINT64_C(1) << n % 64;
+  return true;
+}
+
+/* ---- Opening ---- */
+
+void search_close(struct strategy *s) {
+  if (!s) return;
+  free(s->spans);
+  free(s->firsts);
+  free(s->given);
+  free(s);
+}
+
+/* The default of each implementation comes before the rest, so that a large one cannot hide the small ones from a short
+   budget. */
+static void add_firsts(struct strategy *s) {
+  for (size_t i = 0; i < s->space.first_count; i++) s->firsts[s->first_count++] = s->space.firsts[i];
+  for (size_t i = 0; i < s->span_count; i++) s->firsts[s->first_count++] = s->spans[i].first;
+}
+
+struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
+  struct strategy *s = calloc(1, bytes);
+  if (!s) return NULL;
+  s->space = *space;
+  s->spans = calloc(space->span_count + 1, sizeof *s->spans);
+  s->firsts = calloc(space->first_count + space->span_count + 1, sizeof *s->firsts);
+  for (size_t i = 0; i < space->span_count && s->spans; i++) {
+    if (space->spans[i].count) s->spans[s->span_count++] = space->spans[i];
+    s->total += space->spans[i].count;
+  }
+  s->given = calloc(s->total / 64 + 1, sizeof *s->given);
+  if (!s->spans || !s->firsts || !s->given) {
+    search_close(s);
+    return NULL;
+  }
+  add_firsts(s);
+  while (s->half_bits < 32 && (UINT64_C(1) << (2 * s->half_bits)) < s->total) s->half_bits++;
+  return s;
+}
+
+/* ---- A random order: a permutation computed, not stored ---- */
+
+/* A four-round Feistel network permutes 2^(2h) numbers (Luby and Rackoff, 1988); following it until it lands below
+   total ("cycle walking", Black and Rogaway, 2002) permutes [0, total). */
+static uint64_t permute(const struct strategy *s, uint64_t n) {
+  uint64_t mask = (UINT64_C(1) << s->half_bits) - 1;
+  do {
+    uint64_t left = n >> s->half_bits, right = n & mask;
+    for (unsigned round = 0; round < 4; round++) {
+      uint64_t state = s->space.seed * 4 + round + (right << 20);
+      uint64_t mixed = left ^ (random_next(&state) & mask);
+      left = right;
+      right = mixed;
+    }
+    n = left << s->half_bits | right;
+  } while (n >= s->total);
+  return n;
+}
+
+bool search_next(struct strategy *s, uint64_t *index) {
+  while (s->first_at < s->first_count) {
+    *index = s->firsts[s->first_at++];
+    if (search_give(s, *index)) return true;
+  }
+  while (s->at < s->total) {
+    *index = search_variant(s, permute(s, s->at++));
+    if (search_give(s, *index)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,30 @@
+/* What strategies have in common: the variants that are asked for, counted through, which of them were given already, and one
+   random order of them. A strategy's own struct begins with this one. Only tune/search includes it. */
+#ifndef TUNE_SEARCH_SEARCH_H
+#define TUNE_SEARCH_SEARCH_H
+
+#include "strategy.h"
+
+struct strategy {
+  struct strategy_space space;
+  struct strategy_span *spans; /* without empty ones */
+  size_t span_count;
+  uint64_t *firsts; /* what is given before all else */
+  size_t first_count, first_at;
+  uint64_t total, at; /* at: position in the order of this strategy */
+  unsigned half_bits; /* of the random order's domain, 2^(2 * half_bits) >= total */
+  uint64_t *given;    /* a bit for each variant */
+};
+
+/* Zeroed memory of `bytes`, which begin with a struct strategy, filled in. NULL: no memory. */
+struct strategy *search_open(const struct strategy_space *space, size_t bytes);
+void search_close(struct strategy *s);
+
+/* The n-th variant in the config's order. */
+uint64_t search_variant(const struct strategy *s, uint64_t n);
+/* True the first time; false also of what is in no span. */
+bool search_give(struct strategy *s, uint64_t index);
+/* The firsts, then a random order, without what was given; false: none is left. */
+bool search_next(struct strategy *s, uint64_t *index);
+
+#endif
