@@ -88,6 +88,14 @@ static unsigned code_point(const char *at, size_t length) {
   return c;
 }
 
+/* \u and four digits, or \x and two. */
+static void add_escape(struct text *text, bool character, unsigned c) {
+  char escape[] = {'\\', character ? 'u' : 'x', 0, 0, 0, 0};
+  size_t length = character ? 6 : 4;
+  for (size_t i = length; i > 2; c >>= 4) escape[--i] = "0123456789abcdef"[c & 15];
+  text_add_n(text, escape, length);
+}
+
 void text_add_clean(struct text *text, const char *bytes, size_t length) {
   size_t written = 0;
   for (size_t at = 0, size; at < length; at += size) {
@@ -95,7 +103,7 @@ void text_add_clean(struct text *text, const char *bytes, size_t length) {
     const unsigned c = size ? code_point(bytes + at, size) : (unsigned char)bytes[at];
     if (size && !steers(c)) continue;
     text_add_n(text, bytes + written, at - written);
-    text_addf(text, size ? "\\u%04x" : "\\x%02x", c);
+    add_escape(text, size > 0, c);
     size += !size;
     written = at + size;
   }

@@ -135,26 +135,33 @@ static int take_figure(lua_State *L) {
   return 0;
 }
 
-static int unknown_figure(lua_State *L) {
-  const char *names[FIGURES], *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+static int unknown_figure(lua_State *L, const char *name) {
+  const char *names[FIGURES];
   for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
   const char *nearest = text_nearest(name, names, FIGURES);
   if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
   return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
 }
 
+/* The function of a name that no global has yet: most files say each figure once. */
+static int find_figure(lua_State *L) {
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+  int index = 0;
+  while (index < FIGURES && strcmp(figures[index].name, name) != 0) index++;
+  if (index == FIGURES) return unknown_figure(L, name);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushinteger(L, index);
+  lua_pushcclosure(L, take_figure, 2);
+  return 1;
+}
+
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static int open_figures(lua_State *L) {
   lua_pushglobaltable(L);
-  for (int i = 0; i < FIGURES; i++) {
-    lua_pushvalue(L, 1);
-    lua_pushinteger(L, i);
-    lua_pushcclosure(L, take_figure, 2);
-    lua_setfield(L, -2, figures[i].name);
-  }
-  lua_newtable(L);
-  lua_pushcfunction(L, unknown_figure);
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, find_figure, 1);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   return 0;

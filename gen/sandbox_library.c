@@ -11,7 +11,8 @@
 
 enum {
   LONGEST_RANGE = 1000000,
-  LONGEST_NUMBER = 200 /* Lua's own L_MAXLENNUM */
+  LONGEST_NUMBER = 200, /* Lua's own L_MAXLENNUM */
+  MOST_OFFERS = 8       /* of one list: a table's first size */
 };
 
 /* ---- Lua's own, charged ---- */
@@ -260,7 +261,7 @@ static int refuse_assignment(lua_State *L) {
    it another would see. */
 static void add_read_only(lua_State *L, int globals, const char *name) {
   lua_newtable(L);
-  lua_newtable(L);
+  lua_createtable(L, 0, 2);
   lua_pushvalue(L, -3);
   lua_setfield(L, -2, "__index");
   lua_pushstring(L, name);
@@ -273,16 +274,19 @@ static void add_read_only(lua_State *L, int globals, const char *name) {
 static void add_library(lua_State *L, int globals, lua_CFunction open, const char *name, const struct offer *offers) {
   lua_pushcfunction(L, open);
   lua_call(L, 0, 1);
-  lua_newtable(L);
+  lua_createtable(L, 0, MOST_OFFERS);
   add_offers(L, offers);
   add_read_only(L, globals, name);
   lua_settop(L, globals);
 }
 
 void sandbox_library_open(lua_State *L) {
+  /* With room for luaopen_base's two dozen names, so that the table does not grow step by step. */
+  lua_createtable(L, 0, 32);
+  lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_pushcfunction(L, luaopen_base);
   lua_call(L, 0, 1);
-  lua_newtable(L);
+  lua_createtable(L, 0, 2 * MOST_OFFERS);
   int globals = lua_gettop(L);
   add_offers(L, base_offers);
   add_library(L, globals, luaopen_math, "math", math_offers);
