@@ -583,6 +583,11 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   return status;
 }
 
+/* What runs a destructor when a library is unloaded needs this symbol, which the start files have. */
+static bool needs_destructors(const char *log) {
+  return strstr(log, "undefined") && strstr(log, "__dso_handle");
+}
+
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct places places = {.prefix = {0}};
   const bool clang = is_clang(request->toolkit);
@@ -594,6 +599,7 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   if (jail > 0) close(jail);
   text_free(&places.prefix);
   if (status) return status;
+  if (code && needs_destructors(text_get(&job->log))) return object_refuse(err);
   return code || !file_exists(text_get(&job->object))
              ? refuse(job, request, text_get(&request->toolkit->compiler), code, err)
              : CUGEN_OK;

@@ -227,6 +227,15 @@ static bool has_choosers(const struct object *o) {
   return false;
 }
 
+int object_refuse(cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_COMPILE,
+      "the source has code that runs when it is loaded, which no GPU does: a constructor or destructor (<iostream> "
+      "has both), or a "
+      "__device__, __constant__ or __shared__ variable whose initial value is computed at run time. Give the "
+      "variable a constant value, or write it in the kernel");
+}
+
 int object_check(const void *image, size_t length, bool watched, cugen_error *err) {
   const struct object o = open_object(image, length);
   const uint64_t own = watched ? sizeof(Elf64_Addr) : 0;
@@ -242,11 +251,7 @@ int object_check(const void *image, size_t length, bool watched, cugen_error *er
         err, CUGEN_ERROR_COMPILE,
         "what the compiler made of the source has %s: a kernel writes nothing into the linker's sections", foreign);
   if (!runs) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_COMPILE,
-      "the source has code that runs when it is loaded, which no GPU does: a constructor, or a __device__, "
-      "__constant__ or __shared__ variable whose initial value is computed at run time. Give the variable a "
-      "constant value, or write it in the kernel");
+  return object_refuse(err);
 }
 
 void object_disarm(const void *image, size_t length, int file) {

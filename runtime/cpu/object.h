@@ -9,6 +9,8 @@
 
 /* CUGEN_ERROR_COMPILE: it would run something. watched: one constructor is the compiler's own. */
 int object_check(const void *image, size_t length, bool watched, cugen_error *err);
+/* Always CUGEN_ERROR_COMPILE: the message of that. */
+int object_refuse(cugen_error *err);
 /* In the file that holds the image, which the loader is to read: nothing is run by loading it. */
 void object_disarm(const void *image, size_t length, int file);
 
