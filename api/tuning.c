@@ -387,7 +387,7 @@ static int run_once(const struct tune_target *target, uint64_t index, double tim
   if (status) return status;
   status = trial_run(trial, index, timeout, &measure, out, err);
   text_restart(printed);
-  trial_printed(trial, printed);
+  trial_printed(trial, status || out->outcome != CUGEN_OUTCOME_OK, printed);
   trial_close(trial);
   return status;
 }

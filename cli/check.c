@@ -162,7 +162,7 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
   }
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
-  print_printed(cugen_kernel_printed(cli->kernel));
+  print_printed(cugen_kernel_printed(cli->kernel), "");
   if (!quiet) print_traffic(check);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);

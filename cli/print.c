@@ -258,9 +258,9 @@ int table_close(struct table *table, int indent, FILE *out, cugen_error *error) 
   return CUGEN_ERROR_MEMORY;
 }
 
-void print_printed(const char *text) {
+void print_printed(const char *text, const char *when) {
   if (!*text) return;
-  printf("Printed by the kernel:\n");
+  printf("Printed by the kernel%s:\n", when);
   for (size_t length; *text; text += length + (text[length] == '\n')) {
     length = strcspn(text, "\n");
     printf("  | %.*s\n", (int)length, text);

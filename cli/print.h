@@ -35,8 +35,8 @@ const char *print_predicted_device(const char *text);
 /* Whether that is one of the text's words. */
 bool print_has_word(const char *text, const char *word, size_t length);
 
-/* What kernels printed, line by line; nothing of "". */
-void print_printed(const char *text);
+/* What kernels printed, line by line; nothing of "". when: " in its first launch", or "". */
+void print_printed(const char *text, const char *when);
 
 /* The name nearest to a misspelt one, or NULL when none is near. */
 const char *print_nearest(const char *name, const char *const *names, size_t count);

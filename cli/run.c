@@ -105,7 +105,8 @@ int command_run(struct cli *cli) {
     status = print_json(cli, &record, &launches, chosen);
   else if (!status) {
     print_record(cli, &record, &launches);
-    print_printed(cugen_kernel_printed(cli->kernel));
+    print_printed(cugen_kernel_printed(cli->kernel),
+                  record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");
   }
   json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);

@@ -655,8 +655,8 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);
 
-/* What kernels of the cpu device printed in the last cugen_kernel_run, or cugen_kernel_check (its first variant that printed, behind
-   its name): up to 2,040 bytes, with control and bidirectional characters escaped; "" when nothing. It lives until the next one. */
+/* What kernels of the cpu device printed in the last cugen_kernel_run (in the first launch, or in all where the variant failed), or
+   cugen_kernel_check (its first variant that printed, behind its name): up to 2,040 bytes, with control and bidirectional characters escaped; "" when nothing. It lives until the next one. */
 const char *cugen_kernel_printed(const cugen_kernel *kernel);
 
 /* ---- Explaining: ceilings and occupancy --------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ struct reader {
   struct fixup *fixups;
   size_t range_count, symbol_count, fixup_count;
   int64_t shared, local, other; /* bytes given away */
+  const char *called;           /* the first function whose name is known; NULL: none */
   cugen_error *err;
 };
 
@@ -292,6 +293,14 @@ static int read_operands(struct reader *r, int *first) {
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
+/* As the source has it. */
+static const char *name_called(const char *statement, size_t length) {
+  static const char *const names[][2] = {{"vprintf", "printf"}, {"__assertfail", "assert"}, {"malloc", "malloc"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (memmem(statement, length, names[i][0], strlen(names[i][0]))) return names[i][1];
+  return NULL;
+}
+
 static int read_instruction(struct reader *r, struct word word) {
   struct ptx_kernel *k = r->out;
   struct ptx_instruction made = {.guard = -1, .line = r->line, .first = k->operand_count};
@@ -308,6 +317,7 @@ static int read_instruction(struct reader *r, struct word word) {
   status = read_operands(r, &first);
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
+  if (made.op == PTX_CALL && !r->called) r->called = name_called(word.text, (size_t)(r->at - word.text));
   if (made.results) made.results = first; /* a vector or pair is its whole first operand */
   k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
   if (r->failed) return error_memory(r->err);
@@ -442,7 +452,9 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
   for (size_t i = 0; i < out->count && !status; i++) /* what is passed to them has names that are not read */
     if (out->instructions[i].op == PTX_CALL)
-      status = error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
+      status = r.called ? error_set(err, CUGEN_ERROR_COMPILE,
+                                    "the kernel calls %s, which is not followed; leave it out to predict", r.called)
+                        : error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
   if (!status) status = resolve(&r);
   free(r.ranges);
   free(r.symbols);

@@ -11,6 +11,8 @@
 /* What the step's process writes to stdout and stderr. */
 struct isolate_output {
   uint64_t bytes; /* in all; what does not fit the text is dropped */
+  uint64_t first; /* how many of them came before isolate_mark */
+  uint64_t marked;
   char text[2040];
 };
 
@@ -18,5 +20,8 @@ struct isolate_output {
    When the step's process dies, so does this one, in the same way: to whoever started it, the worker has died of the step. */
 int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
             struct isolate_output *output, int kept, cugen_error *err);
+
+/* For a step: tells what it has written until now from what follows. */
+void isolate_mark(void);
 
 #endif

@@ -130,7 +130,7 @@ static int run(struct probe *p, const struct problem *problem, const struct vari
   out->error = result.error;
   out->report = worker_report(p->bench.worker);
   text_clear(&p->printed);
-  worker_printed(p->bench.worker, &p->printed);
+  worker_printed(p->bench.worker, true, &p->printed);
   out->printed = text_get(&p->printed);
   return CUGEN_OK;
 }

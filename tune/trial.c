@@ -38,8 +38,8 @@ void trial_close(struct trial *trial) {
   free(trial);
 }
 
-void trial_printed(const struct trial *trial, struct text *out) {
-  if (trial->bench.worker) worker_printed(trial->bench.worker, out);
+void trial_printed(const struct trial *trial, bool all, struct text *out) {
+  if (trial->bench.worker) worker_printed(trial->bench.worker, all, out);
 }
 
 static bool is_stopped(const struct trial *trial) {

@@ -18,7 +18,7 @@ struct trial_options {
 int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
                cugen_error *err);
 /* What the kernels of the last run printed; see worker_printed. */
-void trial_printed(const struct trial *trial, struct text *out);
+void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);
 
 /* A variant of target->space on target->problem, which may be smaller than the space's: what it does not allow there is a

@@ -451,12 +451,12 @@ static struct isolate_output *shared_output(const struct worker *w) {
 /* What an earlier variant said or left there. */
 static void clear_shared(struct worker *w) {
   w->fault[0] = *doing(w) = '\0';
-  shared_output(w)->bytes = 0;
+  shared_output(w)->bytes = shared_output(w)->marked = 0;
 }
 
-void worker_printed(const struct worker *w, struct text *out) {
+void worker_printed(const struct worker *w, bool all, struct text *out) {
   const struct isolate_output *output = shared_output(w);
-  const uint64_t bytes = output->bytes;
+  const uint64_t bytes = output->marked && !all ? output->first : output->bytes;
   const size_t shown = bytes < sizeof output->text ? (size_t)bytes : sizeof output->text;
   text_add_clean(out, output->text, shown);
   if (bytes > shown) text_addf(out, "...\n%llu bytes in all", (unsigned long long)bytes);
@@ -466,7 +466,7 @@ void worker_printed(const struct worker *w, struct text *out) {
 static void add_printed(const struct worker *w, struct worker_result *out) {
   enum { MOST = 200 };
   struct text printed = {0}, reason = {0};
-  worker_printed(w, &printed);
+  worker_printed(w, true, &printed);
   for (size_t i = 0; i < printed.length; i++)
     if (printed.data[i] == '\n' || printed.data[i] == '\t') printed.data[i] = ' ';
   while (printed.length && printed.data[printed.length - 1] == ' ') printed.length--;

@@ -87,8 +87,8 @@ int worker_run(struct worker *worker, const struct worker_job *job, struct worke
 /* From now on no data is too late. */
 void worker_lift_limit(struct worker *worker);
 
-/* What the kernels of the last job printed, cleaned, and how much more there was; adds nothing where they printed nothing. */
-void worker_printed(const struct worker *worker, struct text *out);
+/* What the kernels of the last job printed, all launches or the first, cleaned, and how much more there was; adds nothing where they printed nothing. */
+void worker_printed(const struct worker *worker, bool all, struct text *out);
 
 /* Of the last watched job. Lives as long as the worker; the next job replaces it. */
 const struct watch_report *worker_report(const struct worker *worker);
