@@ -11,7 +11,7 @@ struct api_listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
-  struct text wrong, foreign, wisdom;
+  struct text wrong, foreign;
 };
 
 static void clear_listing(struct api_listing *listing) {
@@ -27,7 +27,6 @@ void api_listing_close(struct api_listing *listing) {
   clear_listing(listing);
   text_free(&listing->wrong);
   text_free(&listing->foreign);
-  text_free(&listing->wisdom);
   free(listing);
 }
 
@@ -154,6 +153,11 @@ static void describe_set(const struct cache_space *space, cugen_cache_set *out) 
                            .measured_at = space->measured_at};
 }
 
+static bool is_meant(const struct meant *meant, const struct cache_space *space) {
+  const struct cache_key key = {.device = space->device, .config = space->config, .problem = space->problem};
+  return cache_filter_takes(&meant->filter, &key);
+}
+
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
                      cugen_error *error) {
   struct cache *cache;
@@ -168,8 +172,7 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
   if (!status) listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
   if (!status && !listing->sets) status = error_memory(error);
   for (size_t i = 0; !status && i < listing->count; i++)
-    if (cache_filter_takes(&meant.filter, &listing->spaces[i]))
-      describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+    if (is_meant(&meant, &listing->spaces[i])) describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
   meant_free(&meant);
   if (!status) *out = listing->sets;
   return status;
@@ -269,23 +272,48 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
 
 /* ---- Wisdom ----------------------------------------------------------------------------------------------------- */
 
-int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, size_t *records,
-                       const char **text, cugen_error *error) {
+struct exporting {
+  cugen_export_callback progress;
+  void *context;
+  struct file_writing *file; /* NULL: none */
+};
+
+static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+  const struct exporting *exporting = context;
+  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length};
+  int status = exporting->file ? file_add(exporting->file, piece->text, piece->length, err) : CUGEN_OK;
+  if (status || !exporting->progress || !exporting->progress(&state, exporting->context)) return status;
+  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; what was written is not whole");
+}
+
+static int export_to_file(struct cache *cache, const struct cache_filter *filter, const char *path,
+                          struct exporting *exporting, size_t *records, cugen_error *err) {
+  struct file_writing file;
+  const struct wisdom_sink sink = {take_piece, exporting};
+  int status = file_begin(&file, path, err);
+  if (status) return status;
+  exporting->file = &file;
+  status = wisdom_write(cache, filter, &sink, records, err);
+  if (status == CUGEN_ERROR_INTERRUPTED && file.beside.length)
+    error_set(err, status, "stopped on request; nothing was exported");
+  return file_end(&file, status, err);
+}
+
+int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
+                       void *context, size_t *records, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
-  if (text) *text = NULL;
+  struct exporting exporting = {progress, context, NULL};
+  const struct wisdom_sink sink = {take_piece, &exporting};
   if (API_NEEDS(error, "lib, records", lib, records)) return CUGEN_ERROR_USAGE;
   *records = 0;
-  int status = open_listing(lib, &cache, error);
+  int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
-  if (!status) {
-    text_free(&lib->listing->wisdom);
-    status = wisdom_export(cache, &meant.filter, &lib->listing->wisdom, records, error);
-  }
+  if (!status)
+    status = path ? export_to_file(cache, &meant.filter, path, &exporting, records, error)
+                  : wisdom_write(cache, &meant.filter, &sink, records, error);
   meant_free(&meant);
-  if (status) return status;
-  if (text) *text = text_get(&lib->listing->wisdom);
-  return path ? file_write(path, text_get(&lib->listing->wisdom), lib->listing->wisdom.length, error) : CUGEN_OK;
+  return status;
 }
 
 struct importing {

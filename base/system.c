@@ -83,25 +83,49 @@ static void folder_sync(const char *file) {
   text_free(&folder);
 }
 
-int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
-  if (is_special(path)) return file_put(path, data, length, err);
-  struct text name = {0};
-  file_sweep(path);
-  int fd = create_beside(path, &name, err);
-  if (fd < 0) {
-    text_free(&name);
-    return fd;
+int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
+  *out = (struct file_writing){.path = path};
+  if (is_special(path)) {
+    out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return out->fd < 0 ? error_file(err, "write", path, errno) : CUGEN_OK;
   }
-  int code = write_all(fd, data, length);
-  if (!code && fsync(fd)) code = errno;
-  if (close(fd) && !code) code = errno;
-  if (!code && rename(text_get(&name), path)) code = errno;
-  if (code)
-    unlink(text_get(&name));
-  else
-    folder_sync(path);
-  text_free(&name);
-  return code ? error_file(err, "write", path, code) : CUGEN_OK;
+  file_sweep(path);
+  out->fd = create_beside(path, &out->beside, err);
+  if (out->fd >= 0) return CUGEN_OK;
+  text_free(&out->beside);
+  return out->fd;
+}
+
+int file_add(struct file_writing *file, const void *data, size_t length, cugen_error *err) {
+  int code = write_all(file->fd, data, length);
+  return code ? error_file(err, "write", file->path, code) : CUGEN_OK;
+}
+
+/* 0 or an errno. */
+static int take_name(const struct file_writing *file) {
+  const char *beside = text_get(&file->beside);
+  if (!*beside) return 0;
+  if (rename(beside, file->path)) return errno;
+  folder_sync(file->path);
+  return 0;
+}
+
+int file_end(struct file_writing *file, int status, cugen_error *err) {
+  bool beside = file->beside.length;
+  int code = !status && beside && fsync(file->fd) ? errno : 0;
+  if (close(file->fd) && !code && !status) code = errno;
+  if (!code && !status) code = take_name(file);
+  if (beside && (code || status)) unlink(text_get(&file->beside));
+  if (code) status = error_file(err, "write", file->path, code);
+  text_free(&file->beside);
+  return status;
+}
+
+int file_write(const char *path, const void *data, size_t length, cugen_error *err) {
+  struct file_writing file;
+  int status = file_begin(&file, path, err);
+  if (status) return status;
+  return file_end(&file, file_add(&file, data, length, err), err);
 }
 
 bool file_exists(const char *path) {

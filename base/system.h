@@ -31,6 +31,16 @@ bool path_has_hidden(const char *path);
 /* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device, a pipe or a
    link is written to as it is. What it wrote beside when a process was killed is removed by a later call: see file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
+/* The same, piece by piece. path must live until file_end, which gives the file its name, or with a status other than CUGEN_OK
+   removes what was written; that status, or what went wrong with the last step, is returned. */
+struct file_writing {
+  const char *path;
+  struct text beside; /* what it is called meanwhile; "": it is written to as it is */
+  int fd;
+};
+int file_begin(struct file_writing *out, const char *path, cugen_error *err);
+int file_add(struct file_writing *file, const void *data, size_t length, cugen_error *err);
+int file_end(struct file_writing *file, int status, cugen_error *err);
 /* Removes files PATH.<process>-<number>.new of this user, an hour old and more, whose processes are no more. */
 void file_sweep(const char *path);
 /* Written as it comes, without a wait for the disk: for what only this process wants. */

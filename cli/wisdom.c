@@ -1,31 +1,86 @@
 /* cugen cache export, import: what is remembered, carried from one cache to another as text. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "print.h"
 #include "progress.h"
 #include "stop.h"
 
-static void write_text(const void *text, FILE *out) {
-  fputs(text, out);
+/* ---- export ----------------------------------------------------------------------------------------------------- */
+
+struct exporting {
+  struct cli *cli;
+  const char *path; /* NULL: to a stream */
+  FILE *out;
+  struct progress progress;
+  double begin;
+  size_t records;
+  int status;
+};
+
+static double remaining(double begin, double done, double all) {
+  return done > 0 && all > done ? (progress_now() - begin) / done * (all - done) : -1;
 }
 
-int command_cache_export(struct cli *cli) {
+static int on_export(const cugen_export_progress *state, void *context) {
+  struct exporting *exporting = context;
+  const cugen_progress shown = {.done = state->written,
+                                .planned = state->records,
+                                .elapsed = progress_now() - exporting->begin,
+                                .remaining =
+                                    remaining(exporting->begin, (double)state->written, (double)state->records)};
+  if (exporting->out) fwrite(state->text, 1, state->length, exporting->out);
+  progress_draw(&exporting->progress, &shown);
+  return stop_asked() || (exporting->out && ferror(exporting->out));
+}
+
+static void export(struct exporting *exporting) {
+  struct cli *cli = exporting->cli;
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
-  const char *path = cli->values[OPTION_OUTPUT], *text;
-  size_t records;
-  bool to_stdout = !path || strcmp(path, "-") == 0;
   filter.config = cli->operand;
   filter.problem = cli->values[OPTION_PROBLEM];
   filter.device = cli->values[OPTION_DEVICE];
-  int status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_export(cli->lib, &filter, to_stdout ? NULL : path, &records, &text, &cli->error);
-  if (status) return status;
-  cli_remark(cli, "%s record%s%s%s", print_count(records).text, records == 1 ? "" : "s", to_stdout ? "" : " in ",
-             to_stdout ? "" : path);
-  if (!records) cli_remark_no_cache(cli);
-  return to_stdout ? cli_write(cli, write_text, text) : CUGEN_OK;
+  exporting->status =
+      cugen_cache_export(cli->lib, &filter, exporting->path, on_export, exporting, &exporting->records, &cli->error);
 }
+
+static void export_to_stream(const void *context, FILE *out) {
+  struct exporting *exporting = *(struct exporting *const *)context;
+  exporting->out = out;
+  export(exporting);
+}
+
+/* On a terminal a bar would stand amid the text. */
+static int export_to(struct exporting *exporting, bool to_stdout) {
+  struct cli *cli = exporting->cli;
+  int status = CUGEN_OK;
+  progress_open(&exporting->progress, options_given(cli, OPTION_QUIET) || (to_stdout && isatty(STDOUT_FILENO)));
+  stop_catch();
+  if (to_stdout)
+    status = cli_write(cli, export_to_stream, &exporting);
+  else
+    export(exporting);
+  progress_close(&exporting->progress);
+  if (exporting->status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status ? status : exporting->status;
+  cli_remark(cli, "%s", cli->error.message);
+  return stop_exit_code();
+}
+
+int command_cache_export(struct cli *cli) {
+  const char *path = cli->values[OPTION_OUTPUT];
+  bool to_stdout = !path || strcmp(path, "-") == 0;
+  struct exporting exporting = {.cli = cli, .path = to_stdout ? NULL : path, .begin = progress_now()};
+  int status = cli_open_cache(cli);
+  if (!status) status = export_to(&exporting, to_stdout);
+  if (status) return status;
+  cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",
+             to_stdout ? "" : " in ", to_stdout ? "" : path);
+  if (!exporting.records) cli_remark_no_cache(cli);
+  return CUGEN_OK;
+}
+
+/* ---- import ----------------------------------------------------------------------------------------------------- */
 
 static void print_merged(const cugen_cache_merged *merged) {
   printf("%s record%s: ", print_count(merged->records).text, merged->records == 1 ? "" : "s");
@@ -54,11 +109,10 @@ struct importing {
 static int on_import(const cugen_import_progress *state, void *context) {
   struct importing *importing = context;
   const double done = (double)(state->read + state->merged), all = 2 * (double)state->records;
-  const double took = progress_now() - importing->begin;
   const cugen_progress shown = {.done = (state->read + state->merged) / 2,
                                 .planned = state->records,
-                                .elapsed = took,
-                                .remaining = done > 0 && all > done ? took / done * (all - done) : -1};
+                                .elapsed = progress_now() - importing->begin,
+                                .remaining = remaining(importing->begin, done, all)};
   progress_draw(&importing->progress, &shown);
   return stop_asked();
 }

@@ -749,9 +749,10 @@ typedef struct cugen_cache_counts {
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
                      cugen_error *error);
 
-/* Removes the records meant, and each image that no remaining record can want, in one transaction; whoever reads
-   meanwhile is not disturbed. Of a config (not a kernel's name) these are the ones measured from that file, which need not
-   exist any more, and those of no known file, such as imported ones: another file's kernel of that name keeps its own. really 0: only counts what would go. CUGEN_ERROR_IO: the cache can only be read. */
+/* Removes the records meant, and each image that no remaining record can want. It does so in short transactions, so that whoever
+   reads or stores meanwhile is not disturbed; on a failure some may be removed, and *out counts them. Of a config (not a kernel's name)
+   these are the ones measured from that file, which need not exist any more, and those of no known file, such as imported ones: another
+   file's kernel of that name keeps its own. really 0: only counts what would go. CUGEN_ERROR_IO: the cache can only be read. */
 int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
                        cugen_error *error);
 
@@ -760,11 +761,21 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
    image, or NULL. CUGEN_ERROR_MISSING: there is no database. */
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
+/* How far an export is. */
+typedef struct cugen_export_progress {
+  size_t written, records; /* records so far; in all */
+  const char *text;        /* what was written since the last call: whole lines, not ended by a zero */
+  size_t length;           /* its bytes */
+} cugen_export_progress;
+/* Called with each piece, some 64 KB, from the exporting thread; it may not use the library's handle. Not 0: stop. */
+typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
+
 /* Wisdom: records as text, a line each, to be carried to another cache; docs/cache.md describes the format. Writes
-   what the filter's first three mean (NULL: all), without history, to a file that is replaced as a whole; path NULL:
-   none. *text (may be NULL) is the same in memory, and lives until the next call. */
-int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, size_t *records,
-                       const char **text, cugen_error *error);
+   what the filter's first three mean (NULL: all), without history, to a file that is replaced when the new one is whole; path NULL:
+   none, progress takes the text. progress may be NULL; asked to stop, it is CUGEN_ERROR_INTERRUPTED, and the file is as it was. Memory
+   does not grow with the records. */
+int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
+                       void *context, size_t *records, cugen_error *error);
 
 /* What a merge did with the records of a file. */
 typedef struct cugen_cache_merged {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/system.h"
@@ -59,6 +60,12 @@ void cache_hurried(struct cache *cache, int status) {
 
 void cache_set_patience(struct cache *cache, double seconds) {
   cache->patience = seconds;
+}
+
+void cache_pause(void) {
+  enum { MICROSECONDS = 3000 };
+  const struct timespec time = {0, MICROSECONDS * 1000};
+  nanosleep(&time, NULL);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------------- */

@@ -141,7 +141,8 @@ struct cache_filter {
   const char *origin;
   bool unknown;
 };
-bool cache_filter_takes(const struct cache_filter *filter, const struct cache_space *space);
+/* By config, device and problem. */
+bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key);
 
 struct cache_removal {
   size_t spaces, records, history, images;
@@ -149,16 +150,29 @@ struct cache_removal {
 };
 /* Whether there are records, or history, of this origin. */
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
-/* Removes them, and every image that no remaining record can want, in one transaction. really false: counts only. */
+/* Removes them, and every image that no remaining record can want, in short transactions. What is stored meanwhile stays. On a failure
+   some may be removed: *out counts them. really false: counts only, and waits for nobody. */
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
                  cugen_error *err);
 
-/* ---- Merging what was measured elsewhere ---- */
+/* ---- From one cache to another ---- */
 
 struct cache_entry {
   struct cache_key key;
   struct cache_record record;
 };
+
+/* Who looks at every record. */
+struct cache_visit {
+  int (*begin)(void *context, size_t count, cugen_error *err); /* first, with how many there are */
+  int (*record)(void *context, struct cache_entry *entry, cugen_error *err);
+  void *context;
+};
+/* Calls visit with each current record that the filter's config, device and problem mean, by config, device, options, problem, variant,
+   then as cache_load has them. All are of one moment, and one is in memory at a time. A status that it returns ends the walk and is
+   returned. It may not use the cache. */
+int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
+               cugen_error *err);
 
 struct cache_merged {
   size_t added;  /* of variants that had no record */

@@ -26,6 +26,7 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   int code = sqlite3_errcode(db);
   const char *system = sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
   switch (code) {
+  case SQLITE_OK: return error_memory(err); /* it has not been asked: there was no memory for the text */
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
   case SQLITE_BUSY:

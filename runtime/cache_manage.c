@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/system.h"
 #include "cache_tables.h"
 
 /* ---- Sets of records ----------------------------------------------------------------------------------------- */
@@ -101,76 +102,175 @@ static bool has_words(const char *problem, const char *words) {
   return true;
 }
 
-bool cache_filter_takes(const struct cache_filter *filter, const struct cache_space *space) {
-  return (!filter->config || strcmp(filter->config, space->config) == 0) &&
-         (!filter->device || strstr(space->device, filter->device)) &&
-         (!filter->problem || has_words(space->problem, filter->problem));
+bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
+  return (!filter->config || strcmp(filter->config, key->config) == 0) &&
+         (!filter->device || strstr(key->device, filter->device)) &&
+         (!filter->problem || has_words(key->problem, filter->problem));
 }
 
-/* ---- Removing ------------------------------------------------------------------------------------------------- */
+/* ---- What is to go ---------------------------------------------------------------------------------------------- */
 
-#define RECORDS_MEANT                                                                                                \
-  "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ") AND (?4 IS NULL OR origin = ?4 OR "     \
-  "(origin = '' AND ?5))"
+/* One transaction that removes a million records would lock out tuners for a minute. So what is meant is listed first, which
+   only reads; then it is removed in transactions of some thirty milliseconds with a pause after each, as an import merges. A row of the
+   list says what must still stand under its id when its turn comes, since another process may have removed that and used the id
+   again. Whoever is killed leaves what is not removed yet. */
+#define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
+static const char list_sql[] = UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
+
+static const char meant_sql[] =
+    "INSERT INTO temp.goes SELECT id, space_id, measured_at, superseded FROM main.record WHERE space_id = ?1 AND "
+    "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
+
+#define STAYS "id NOT IN (SELECT id FROM temp.goes)"
+
+/* What goes with records: for listing and for counting both. */
+static const char empty_sql[] =
+    "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS (SELECT 1 FROM main.record WHERE "
+    "space_id = s.id AND " STAYS ")";
 
 /* An image is made for a source; what was remembered before format 2 does not say which was its own. Each list is made once, not for
    each image. */
-#define IMAGES_UNWANTED                                                                                              \
-  "substr(main.image.key, 1, 32) NOT IN (SELECT source_hash FROM record WHERE superseded = 0) AND "                  \
-  "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM record r JOIN space s ON s.id = r.space_id WHERE "      \
-  "r.superseded = 0 AND r.source_hash = '') o WHERE instr(main.image.key, ' ' || o.options || ' nvrtc '))"
+static const char unwanted_sql[] =
+    "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE "
+    "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS ") AND "
+    "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM main.record r JOIN main.space s ON s.id = r.space_id "
+    "WHERE r.superseded = 0 AND r.source_hash = '' AND r." STAYS
+    ") o WHERE instr(key, ' ' || o.options || ' nvrtc '))";
 
-static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter, int64_t space) {
-  return statement && sqlite3_bind_int64(statement, 1, space) == SQLITE_OK &&
-         sqlite3_bind_int64(statement, 2, filter->before) == SQLITE_OK &&
+static const char drop_record_sql[] = "DELETE FROM main.record WHERE id = ?1 AND space_id = ?2 AND measured_at = ?3";
+static const char drop_space_sql[] =
+    "DELETE FROM main.space WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM main.record WHERE space_id = ?1)";
+static const char drop_image_sql[] = "DELETE FROM main.image WHERE id = ?1 AND key = ?2 AND made_at = ?3";
+
+static const char doing[] = "remove records";
+
+static bool space_is_meant(const struct cache_filter *filter, sqlite3_stmt *space) {
+  const struct cache_key key = {.device = cache_column_text(space, 1),
+                                .config = cache_column_text(space, 2),
+                                .problem = cache_column_text(space, 3)};
+  return cache_filter_takes(filter, &key);
+}
+
+static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter) {
+  return sqlite3_bind_int64(statement, 2, filter->before) == SQLITE_OK &&
          sqlite3_bind_int(statement, 3, filter->failed) == SQLITE_OK &&
          (!filter->origin || cache_bind_text(statement, 4, filter->origin)) &&
          sqlite3_bind_int(statement, 5, filter->unknown) == SQLITE_OK;
 }
 
-static bool finish_query(sqlite3_stmt *statement, bool good) {
+static bool run(sqlite3_stmt *statement) {
+  sqlite3_step(statement);
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+static bool list_records(struct cache *cache, const struct cache_filter *filter) {
+  sqlite3_stmt *space = cache_query(cache, "SELECT id, device, config, problem FROM main.space");
+  sqlite3_stmt *add = cache_query(cache, meant_sql);
+  bool good = space && add && bind_meant(add, filter);
+  while (good && sqlite3_step(space) == SQLITE_ROW)
+    if (space_is_meant(filter, space))
+      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && run(add);
+  good = good && sqlite3_reset(space) == SQLITE_OK;
+  sqlite3_finalize(space);
+  sqlite3_finalize(add);
+  return good;
+}
+
+/* How many rows it has, and the sum of their weights. */
+static bool measure(struct cache *cache, const char *rows, size_t *count, int64_t *weight) {
+  struct text sql = {0};
+  text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
+  sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
+  bool good = statement && sqlite3_step(statement) == SQLITE_ROW;
+  *count = good ? (size_t)sqlite3_column_int64(statement, 0) : 0;
+  *weight = good ? sqlite3_column_int64(statement, 1) : 0;
+  text_free(&sql);
   return sqlite3_finalize(statement) == SQLITE_OK && good;
 }
 
-static bool remove_records(struct cache *cache, const struct cache_filter *filter, int64_t space,
-                           struct cache_removal *out) {
-  sqlite3_stmt *count =
-      cache_query(cache, "SELECT count(*), ifnull(sum(superseded), 0) FROM record WHERE " RECORDS_MEANT);
-  bool good = bind_meant(count, filter, space) && sqlite3_step(count) == SQLITE_ROW;
-  size_t all = good ? (size_t)sqlite3_column_int64(count, 0) : 0;
-  size_t history = good ? (size_t)sqlite3_column_int64(count, 1) : 0;
-  good = finish_query(count, good);
-  out->records += all - history;
-  out->history += history;
-  if (!good || all == 0) return good;
-  sqlite3_stmt *drop = cache_query(cache, "DELETE FROM record WHERE " RECORDS_MEANT);
-  return finish_query(drop, bind_meant(drop, filter, space) && sqlite3_step(drop) == SQLITE_DONE);
+static bool count_all(struct cache *cache, struct cache_removal *out) {
+  int64_t history, none;
+  bool good = measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
+              measure(cache, empty_sql, &out->spaces, &none) &&
+              measure(cache, unwanted_sql, &out->images, &out->image_bytes);
+  out->history = (size_t)history;
+  out->records -= out->history;
+  return good;
 }
 
-static bool run(struct cache *cache, const char *sql) {
-  sqlite3_stmt *statement = cache_query(cache, sql);
-  return finish_query(statement, statement && sqlite3_step(statement) == SQLITE_DONE);
+/* ---- Removing ------------------------------------------------------------------------------------------------- */
+
+struct removing {
+  struct cache *cache;
+  sqlite3_stmt *next, *drop;
+  int64_t last;   /* the id up to which the list is done */
+  size_t removed; /* of the list, and what they weigh */
+  int64_t weight;
+};
+
+static bool drop_row(struct removing *removing) {
+  sqlite3_stmt *row = removing->next, *drop = removing->drop;
+  removing->last = sqlite3_column_int64(row, 0);
+  for (int i = 0; i < sqlite3_bind_parameter_count(drop); i++)
+    if (sqlite3_bind_value(drop, i + 1, sqlite3_column_value(row, i)) != SQLITE_OK) return false;
+  if (!run(drop)) return false;
+  if (sqlite3_changes(removing->cache->db) == 0) return true;
+  removing->removed++;
+  removing->weight += sqlite3_column_int64(row, 3);
+  return true;
 }
 
-static bool remove_images(struct cache *cache, struct cache_removal *out) {
-  sqlite3_stmt *count =
-      cache_query(cache, "SELECT count(*), ifnull(sum(length(data)), 0) FROM main.image WHERE " IMAGES_UNWANTED);
-  bool good = count && sqlite3_step(count) == SQLITE_ROW;
-  if (good) {
-    out->images = (size_t)sqlite3_column_int64(count, 0);
-    out->image_bytes = sqlite3_column_int64(count, 1);
+/* As many as a transaction is to have. */
+static bool drop_some(struct removing *removing, bool *more) {
+  enum { MOST = 4096, CHECKS = 16 };
+  const double end = clock_seconds() + CACHE_STEP_SECONDS;
+  sqlite3_stmt *row = removing->next;
+  bool good = sqlite3_bind_int64(row, 1, removing->last) == SQLITE_OK;
+  for (size_t i = 1; good && (*more = sqlite3_step(row) == SQLITE_ROW); i++) {
+    good = drop_row(removing);
+    if (i == MOST || (i % CHECKS == 0 && clock_seconds() > end)) break;
   }
-  return finish_query(count, good) && run(cache, "DELETE FROM main.image WHERE " IMAGES_UNWANTED);
+  return sqlite3_reset(row) == SQLITE_OK && good;
 }
 
-static bool remove_all(struct cache *cache, const struct cache_filter *filter, const struct spaces *spaces,
-                       struct cache_removal *out) {
-  bool good = true;
-  for (size_t i = 0; good && i < spaces->count; i++)
-    if (cache_filter_takes(filter, &spaces->data[i])) good = remove_records(cache, filter, spaces->data[i].id, out);
-  good = good && run(cache, "DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM record WHERE space_id = space.id)");
-  out->spaces = good ? (size_t)sqlite3_changes(cache->db) : 0;
-  return good && remove_images(cache, out);
+static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
+  struct cache *cache = removing->cache;
+  cache_hurry(cache);
+  bool good = cache_step(cache, BEGIN) && drop_some(removing, more);
+  int status = cache_finish(cache, good, doing, err);
+  cache_hurried(cache, status);
+  return status;
+}
+
+static int drop_listed(struct cache *cache, const char *drop, size_t *removed, int64_t *weight, cugen_error *err) {
+  struct removing removing = {.cache = cache,
+                              .next =
+                                  cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 "
+                                                     "ORDER BY id"),
+                              .drop = cache_query(cache, drop),
+                              .last = INT64_MIN};
+  bool more = true;
+  int status = removing.next && removing.drop ? CUGEN_OK : cache_error(cache, doing, err);
+  while (!status && more) {
+    status = drop_step(&removing, &more, err);
+    if (!status && more) cache_pause();
+  }
+  sqlite3_finalize(removing.next);
+  sqlite3_finalize(removing.drop);
+  *removed = removing.removed, *weight = removing.weight;
+  return status;
+}
+
+/* Lists those instead of what is done. */
+static int drop_rows(struct cache *cache, const char *rows, const char *drop, size_t *removed, int64_t *weight,
+                     cugen_error *err) {
+  struct text sql = {0};
+  text_addf(&sql, "%s; INSERT INTO temp.goes %s", list_sql, rows);
+  int status = sql.failed                             ? error_memory(err)
+               : cache_sql(cache->db, text_get(&sql)) ? CUGEN_OK
+                                                      : cache_error(cache, doing, err);
+  text_free(&sql);
+  return status ? status : drop_listed(cache, drop, removed, weight, err);
 }
 
 /* Gives the space back to the disk when that is quick: others wait meanwhile. Not important enough to fail. */
@@ -183,18 +283,30 @@ static void shrink(struct cache *cache) {
   if (quick) cache_sql(cache->db, "VACUUM");
 }
 
-/* Counting is removing and taking it back: so it is exact. */
+static int drop_all(struct cache *cache, struct cache_removal *out, cugen_error *err) {
+  int64_t history = 0, none;
+  int status = drop_listed(cache, drop_record_sql, &out->records, &history, err);
+  out->history = (size_t)history;
+  out->records -= out->history;
+  if (!status) status = drop_rows(cache, empty_sql, drop_space_sql, &out->spaces, &none, err);
+  if (!status) status = drop_rows(cache, unwanted_sql, drop_image_sql, &out->images, &out->image_bytes, err);
+  if (!status) shrink(cache);
+  return status;
+}
+
+/* The list is of one moment. */
+static bool list_meant(struct cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
+  return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) && list_records(cache, filter) &&
+         (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
+}
+
 static int remove_meant(struct cache *cache, const struct cache_filter *filter, bool really,
                         struct cache_removal *out, cugen_error *err) {
-  struct spaces spaces = {0};
-  static const char doing[] = "remove records";
-  if (!cache_step(cache, BEGIN)) return cache_finish(cache, false, doing, err);
-  int status = list_spaces(cache, &spaces, err);
-  bool good = !status && remove_all(cache, filter, &spaces, out);
-  if (!status && (really || !good)) status = cache_finish(cache, good, doing, err);
+  int status = list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
-  cache_spaces_free(spaces.data, spaces.count);
-  if (really && !status) shrink(cache);
+  if (!status && really) status = drop_all(cache, out, err);
+  if (status && out->records + out->history) error_append(err, "; some are removed already");
+  cache_sql(cache->db, UNLIST_SQL);
   return status;
 }
 
@@ -215,5 +327,6 @@ int cache_remove(struct cache *cache, const struct cache_filter *filter, bool re
   pthread_mutex_lock(&cache->lock);
   int status = remove_meant(cache, filter, really, out, err);
   pthread_mutex_unlock(&cache->lock);
+  if (really) cache_sync(cache);
   return status;
 }

@@ -18,8 +18,7 @@
 #include "base/system.h"
 #include "cache_tables.h"
 
-static const double step_seconds = 0.03;
-enum { PAUSE_MICROSECONDS = 3000, LOCK_PAUSE_MICROSECONDS = 20000, FIRST_FORMAT = 7 };
+enum { FIRST_FORMAT = 7 };
 
 enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEMENTS };
 
@@ -72,11 +71,6 @@ static bool is_stopped(const struct cache_stage *stage) {
   return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
-static void sleep_microseconds(long microseconds) {
-  const struct timespec time = {0, microseconds * 1000};
-  nanosleep(&time, NULL);
-}
-
 /* ---- The file --------------------------------------------------------------------------------------------------- */
 
 /* Whether the name is still the file's. */
@@ -111,6 +105,7 @@ static int open_database(struct cache_stage *stage, const char *name, cugen_erro
 /* Waits for another import, and ends one that was killed. */
 static int take_file(struct cache_stage *stage, cugen_error *err) {
   const char *path = text_get(&stage->path);
+  const struct timespec lock_pause = {0, 20000000};
   struct stat info;
   mode_t mode = stat(cache_path(stage->cache), &info) ? 0600 : info.st_mode & 0666;
   for (int tries = 0;;) {
@@ -127,7 +122,7 @@ static int take_file(struct cache_stage *stage, cugen_error *err) {
                          path);
     }
     if (is_stopped(stage)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
-    sleep_microseconds(LOCK_PAUSE_MICROSECONDS);
+    nanosleep(&lock_pause, NULL);
   }
 }
 
@@ -336,7 +331,7 @@ static int merge_row(struct cache_stage *stage, struct cache_merge *merge, cugen
 /* As many as a transaction is to have; *more: it is not the last one. */
 static int merge_rows(struct cache_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
   enum { CHECKS = 16 };
-  const double end = clock_seconds() + step_seconds;
+  const double end = clock_seconds() + CACHE_STEP_SECONDS;
   int status = CUGEN_OK;
   *more = true;
   for (size_t i = 1; !status && *more; i++) {
@@ -395,7 +390,7 @@ static int merge_all(struct cache_stage *stage, struct cache_merged *out, cugen_
     if (!status && more && is_stopped(stage))
       status = error_set(err, CUGEN_ERROR_INTERRUPTED,
                          "stopped on request; what is not merged yet is merged when the cache is next opened");
-    if (!status && more) sleep_microseconds(PAUSE_MICROSECONDS);
+    if (!status && more) cache_pause();
   }
   if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED)
     error_append(err, "; what is not merged yet is merged when the cache is next opened");

@@ -144,6 +144,10 @@ const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 bool cache_bind_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                       bool unknown);
 
+/* Who changes much does it in transactions of this length with a pause after each, so that a tuner's store comes in between. */
+#define CACHE_STEP_SECONDS 0.03
+void cache_pause(void);
+
 /* ---- cache_load.c ---- */
 
 /* A record's columns stand first in the row. False: out of memory. */

@@ -124,51 +124,62 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
   return write_failed(cache, entry, err);
 }
 
-static int by_variant(const void *a, const void *b) {
-  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
-}
+/* ---- A stream of them -------------------------------------------------------------------------------------------- */
 
-/* In the order of variants, so that equal caches give equal files. */
-static int write_set(struct cache *cache, const struct cache_space *space, struct text *out, size_t *written,
-                     cugen_error *err) {
-  struct cache_entry entry = {
-      {space->device, space->config, space->problem, space->options, NULL, OBJECTIVE_TIME, NULL}, {0}};
-  struct cache_record *records;
-  size_t count;
-  int status = cache_load(cache, &entry.key, &records, &count, err);
-  if (count) qsort(records, count, sizeof *records, by_variant);
-  for (size_t i = 0; i < count; i++) {
-    entry.record = records[i];
-    if (!status) status = write_entry(cache, &entry, out, err);
-    cache_record_free(&records[i]);
-  }
-  free(records);
-  *written += count;
+struct writer {
+  struct cache *cache;
+  const struct wisdom_sink *sink;
+  struct text lines; /* what it has not been given yet */
+  size_t written, records;
+};
+
+static int hand_over(struct writer *writer, cugen_error *err) {
+  const struct text *lines = &writer->lines;
+  if (lines->failed) return error_memory(err);
+  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written, writer->records};
+  int status = piece.length ? writer->sink->take(writer->sink->context, &piece, err) : CUGEN_OK;
+  text_clear(&writer->lines);
   return status;
 }
 
-static int write_header(size_t count, struct text *out, cugen_error *err) {
+static int begin(void *context, size_t count, cugen_error *err) {
+  struct writer *writer = context;
   json_t *header = json_object();
+  writer->records = count;
   json_object_set_new(header, "format", json_string(WISDOM_FORMAT));
   json_object_set_new(header, "version", json_integer(WISDOM_VERSION));
   json_object_set_new(header, "cugen", json_string(CUGEN_VERSION));
   json_object_set_new(header, "records", json_integer((json_int_t)count));
-  return write_line(header, out, err);
+  return write_line(header, &writer->lines, err);
+}
+
+static int add(void *context, struct cache_entry *entry, cugen_error *err) {
+  enum { PIECE = 1 << 16 };
+  struct writer *writer = context;
+  int status = write_entry(writer->cache, entry, &writer->lines, err);
+  writer->written += !status;
+  return status || writer->lines.length < PIECE ? status : hand_over(writer, err);
+}
+
+int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
+                 size_t *count, cugen_error *err) {
+  struct writer writer = {.cache = cache, .sink = sink};
+  const struct cache_visit visit = {begin, add, &writer};
+  int status = cache_each(cache, filter, &visit, err);
+  if (!status) status = hand_over(&writer, err);
+  text_free(&writer.lines);
+  *count = writer.written;
+  return status;
+}
+
+static int add_to_text(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+  struct text *out = context;
+  text_add_n(out, piece->text, piece->length);
+  return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
                   cugen_error *err) {
-  struct cache_space *spaces;
-  struct text lines = {0};
-  size_t space_count;
-  *count = 0;
-  int status = cache_spaces(cache, &spaces, &space_count, err);
-  for (size_t i = 0; i < space_count && !status; i++)
-    if (cache_filter_takes(filter, &spaces[i])) status = write_set(cache, &spaces[i], &lines, count, err);
-  cache_spaces_free(spaces, space_count);
-  if (!status) status = write_header(*count, out, err);
-  text_add_n(out, text_get(&lines), lines.length);
-  bool failed = lines.failed || out->failed;
-  text_free(&lines);
-  return !status && failed ? error_memory(err) : status;
+  const struct wisdom_sink sink = {add_to_text, out};
+  return wisdom_write(cache, filter, &sink, count, err);
 }

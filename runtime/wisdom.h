@@ -8,8 +8,21 @@
 
 enum { WISDOM_VERSION = 4, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000 };
 
-/* Appends the header and the current records that the filter means to *out. A record that is not as it should be is
-   CUGEN_ERROR_CACHE. */
+/* What is written, piece by piece: whole lines. */
+struct wisdom_piece {
+  const char *text;
+  size_t length;
+  size_t written, records; /* with this piece; in all */
+};
+struct wisdom_sink {
+  int (*take)(void *context, const struct wisdom_piece *piece, cugen_error *err); /* may not use the cache */
+  void *context;
+};
+/* Writes the header and the current records that the filter means; no more than a piece is in memory. A record that is not as it
+   should be is CUGEN_ERROR_CACHE. A status that the sink returns ends it and is returned. */
+int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
+                 size_t *count, cugen_error *err);
+/* The same, appended to *out. */
 int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
                   cugen_error *err);
 

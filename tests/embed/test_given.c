@@ -156,8 +156,8 @@ static void test_cache(void **state) {
   REFUSES(cugen_cache_remove, (lib, NULL, 0, NULL, &error), "out");
   REFUSES(cugen_cache_verify, (NULL, &counts, NULL, &error), "lib");
   REFUSES(cugen_cache_verify, (lib, NULL, NULL, &error), "out");
-  REFUSES(cugen_cache_export, (NULL, NULL, NULL, &count, NULL, &error), "lib");
-  REFUSES(cugen_cache_export, (lib, NULL, NULL, NULL, NULL, &error), "records");
+  REFUSES(cugen_cache_export, (NULL, NULL, NULL, NULL, NULL, &count, &error), "lib");
+  REFUSES(cugen_cache_export, (lib, NULL, NULL, NULL, NULL, NULL, &error), "records");
   REFUSES(cugen_cache_import, (NULL, "file", NULL, NULL, &merged, &error), "lib");
   REFUSES(cugen_cache_import, (lib, NULL, NULL, NULL, &merged, &error), "path");
   REFUSES(cugen_cache_import, (lib, "file", NULL, NULL, NULL, &error), "out");
@@ -251,7 +251,7 @@ static void test_sizes(void **state) {
   WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_list(lib, &options, &sets, &count, &error));
   WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_remove(lib, &options, 0, &counts, &error));
   WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
-             cugen_cache_export(lib, &options, NULL, &count, NULL, &error));
+             cugen_cache_export(lib, &options, NULL, NULL, NULL, &count, &error));
 }
 
 /* ---- None is forgotten ------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 them killed (kill -9) at random moments.
 
 Afterwards nothing that was confirmed is lost: each import that said it was done has all its records there, but for those that a
-later rm removed (rm takes only the imports' own configs, each named once); each tuner that ended finds its variants remembered; one that was
+later rm removed (rm takes only the imports' own configs, each named once); each tuner that ended finds its variants remembered; an import that was
 killed half way left nothing or all. `cugen cache verify` finds nothing wrong, nothing lies beside the database, and no
 command ended with an exit code that nobody expects."""
 import collections
@@ -28,7 +28,8 @@ class Storm:
         self.cugen, self.config, self.folder, self.seed = cugen, config, folder, seed
         self.end = time.monotonic() + seconds
         self.counts, self.wrong, self.lock = collections.Counter(), [], threading.Lock()
-        self.kept, self.open, self.gone = set(), set(), set()  # names of imports: confirmed, killed, removed
+        # names of imports: confirmed, killed, removed, killed while removed: any part of those is there
+        self.kept, self.open, self.gone, self.cut = set(), set(), set(), set()
         self.tuned = set()  # values of n that a tuner finished
         self.environment = dict(os.environ, CUGEN_CACHE=f"{folder}/storm.db", TMPDIR=folder)
 
@@ -84,7 +85,7 @@ class Storm:
             return time.sleep(0.3)
         code = self.run(rng, "rm", "cache", "rm", name, "--yes", "--quiet", kill=0.3, longest=0.5)
         with self.lock:
-            (self.gone if code == 0 else self.open).add(name)
+            (self.gone if code == 0 else self.cut).add(name)
 
     def reader(self, rng):
         words = rng.choice((("cache", "ls"), ("cache", "show", self.config, "--device", "cpu"),
@@ -126,6 +127,9 @@ class Storm:
         for name in self.open:
             if found.get(name, IMPORTED) != IMPORTED:
                 self.complain(name, "was killed and has", found[name], "records")
+        for name in self.cut:
+            if found.get(name, 0) > IMPORTED:
+                self.complain(name, "has", found[name], "records")
         tuned = {problem for problem, in self.ask("SELECT DISTINCT problem FROM record JOIN space ON space.id = space_id "
                                                   "WHERE NOT superseded AND config NOT LIKE 'import%'")}
         for n in self.tuned:
@@ -146,7 +150,7 @@ class Storm:
         if not self.wrong:
             self.check()
         print(", ".join(f"{count} {what}" for what, count in sorted(self.counts.items())))
-        print(f"{len(self.kept)} imports kept, {len(self.gone)} removed, {len(self.open)} killed; {len(self.wrong)} wrong")
+        print(f"{len(self.kept)} imports kept, {len(self.gone)} removed, {len(self.open)} killed, {len(self.cut)} killed while removed; {len(self.wrong)} wrong")
         for line in self.wrong[:20]:
             print("wrong:", line)
         return 1 if self.wrong else 0

@@ -903,6 +903,26 @@ static void a_reader_outlives_removal(void **state) {
   cache_close(reader);
 }
 
+/* Somebody who writes is in the way of removing, and not of counting what would go. */
+static void counting_waits_for_nobody(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_removal removed;
+  const struct cache_filter all = {0};
+  sqlite3 *writer;
+  store_some(fixture->cache);
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &writer), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  cache_set_patience(fixture->cache, 0);
+  assert_int_equal(cache_remove(fixture->cache, &all, false, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.records, 9);
+  assert_int_equal(removed.spaces, 3);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_ERROR_IO);
+  sqlite3_close(writer);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.records, 9);
+  assert_spaces(fixture->cache, "");
+}
+
 static void assert_verified(struct fixture *fixture, const char *wrong) {
   struct cache_checked checked;
   struct text got = {0}, foreign = {0};
@@ -1127,6 +1147,7 @@ int main(void) {
       WITH_CACHE(records_are_removed_by_what_they_are),
       WITH_CACHE(unwanted_images_go),
       WITH_CACHE(a_reader_outlives_removal),
+      WITH_CACHE(counting_waits_for_nobody),
       WITH_CACHE(what_is_wrong_is_found),
       WITH_CACHE(a_damaged_image_is_compiled_again),
       WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),

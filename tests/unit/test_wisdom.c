@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "runtime/wisdom.h"
 
@@ -185,6 +186,80 @@ static void only_what_is_meant_is_exported(void **state) {
   text_clear(&wisdom);
   assert_int_equal(wisdom_export(*state, &all, &wisdom, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
+  text_free(&wisdom);
+}
+
+struct pieces {
+  struct text all;
+  size_t count, longest, stop; /* stop: after so many */
+};
+
+static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+  struct pieces *pieces = context;
+  assert_int_equal(piece->text[piece->length - 1], '\n');
+  assert_true(piece->written <= piece->records);
+  text_add_n(&pieces->all, piece->text, piece->length);
+  if (piece->length > pieces->longest) pieces->longest = piece->length;
+  return ++pieces->count == pieces->stop ? error_set(err, CUGEN_ERROR_INTERRUPTED, "enough") : CUGEN_OK;
+}
+
+static void an_export_comes_in_pieces(void **state) {
+  struct pieces pieces = {0};
+  const struct wisdom_sink sink = {take_piece, &pieces};
+  struct text whole = {0};
+  size_t count;
+  cugen_error err = {0};
+  for (int i = 0; i < 500; i++) {
+    struct text variant = {0};
+    text_addf(&variant, "v n=%d", i);
+    store(*state, record_of(text_get(&variant), text_get(&variant), CUGEN_OUTCOME_OK, i + 1, i));
+    text_free(&variant);
+  }
+  assert_int_equal(wisdom_write(*state, &all, &sink, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 500);
+  assert_true(pieces.count > 5 && pieces.longest < 100000);
+  export_all(*state, &whole);
+  assert_string_equal(text_get(&pieces.all), text_get(&whole));
+  pieces.count = 0, pieces.stop = 2;
+  assert_int_equal(wisdom_write(*state, &all, &sink, &count, &err), CUGEN_ERROR_INTERRUPTED);
+  assert_string_equal(err.message, "enough");
+  assert_int_equal(pieces.count, 2);
+  store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1)); /* nothing is left of the transaction */
+  text_free(&pieces.all);
+  text_free(&whole);
+}
+
+/* "config device options problem variant;" of each line. */
+static void assert_order(const struct text *wisdom, const char *want) {
+  static const char *const names[] = {"\"config\":\"", "\"device\":\"", "\"options\":\"", "\"problem\":\"",
+                                      "\"variant\":\""};
+  struct text got = {0};
+  for (const char *line = strchr(text_get(wisdom), '\n') + 1; *line; line = strchr(line, '\n') + 1)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      const char *value = strstr(line, names[i]) + strlen(names[i]);
+      text_add_n(&got, value, strcspn(value, "\""));
+      text_add_char(&got, i < 4 ? ' ' : ';');
+    }
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+static void an_export_is_in_the_order_of_its_texts(void **state) {
+  static const char *const sets[][4] = {{"b", "y", "n=2", "o"}, {"b", "x", "n=10", "p"}, {"b", "x", "n=10", "o"},
+                                        {"a", "y", "n=1", "p"}, {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
+  struct text wisdom = {0};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, OBJECTIVE_TIME, NULL};
+    for (const char *variant = "wvu"; *variant; variant++) {
+      const char name[] = {*variant, '\0'};
+      struct cache_record record = record_of(name, name, CUGEN_OUTCOME_OK, 1, 1);
+      assert_int_equal(cache_store(*state, &set, &record, NULL), CUGEN_OK);
+    }
+  }
+  export_all(*state, &wisdom);
+  assert_order(&wisdom, "a y o n=2 u;a y o n=2 v;a y o n=2 w;a y p n=1 u;a y p n=1 v;a y p n=1 w;"
+                        "b x o n=10 u;b x o n=10 v;b x o n=10 w;b x p n=1 u;b x p n=1 v;b x p n=1 w;"
+                        "b x p n=10 u;b x p n=10 v;b x p n=10 w;b y o n=2 u;b y o n=2 v;b y o n=2 w;");
   text_free(&wisdom);
 }
 
@@ -488,6 +563,8 @@ int main(void) {
       WITH_CACHE(everything_comes_back),
       WITH_CACHE(config_files_stay_apart),
       WITH_CACHE(only_what_is_meant_is_exported),
+      WITH_CACHE(an_export_comes_in_pieces),
+      WITH_CACHE(an_export_is_in_the_order_of_its_texts),
       WITH_CACHE(what_is_not_as_it_should_be_is_not_exported),
       cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
       WITH_CACHE(what_is_history_here_is_known),

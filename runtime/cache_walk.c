@@ -1,0 +1,120 @@
+/* Every current record in the order of its texts, one at a time; see cache_each in cache.h.
+
+   Nothing is held of all records, and nothing is sorted but the groups (the few triples of config, device and options) and, of one set,
+   the ids: within a group the index of space gives problems in their order. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cache_tables.h"
+
+enum walk_statement { GROUPS, SPACES, COUNT, ORDER, RECORD, WALK_STATEMENTS };
+
+static const char *const walk_sql[WALK_STATEMENTS] = {
+    [GROUPS] = "SELECT DISTINCT config, device, options FROM space ORDER BY config, device, options",
+    [SPACES] = "SELECT id, problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 ORDER BY problem",
+    [COUNT] = "SELECT count(*) FROM record WHERE space_id = ?1 AND superseded = 0",
+    [ORDER] =
+        "SELECT id FROM record WHERE space_id = ?1 AND superseded = 0 ORDER BY variant, outcome <> 0, seconds, id",
+    [RECORD] = "SELECT %s FROM record WHERE id = ?1",
+};
+
+struct walk {
+  struct cache *cache;
+  const struct cache_filter *filter;
+  const struct cache_visit *visit;
+  sqlite3_stmt *statements[WALK_STATEMENTS];
+  struct cache_key key; /* of the set that it is at; its texts are the statements' */
+  int (*enter)(struct walk *walk, int64_t space, cugen_error *err);
+  size_t count;
+};
+
+typedef int row_visitor(struct walk *walk, sqlite3_stmt *row, cugen_error *err);
+
+static int each_row(struct walk *walk, enum walk_statement which, row_visitor *visit, cugen_error *err) {
+  sqlite3_stmt *statement = walk->statements[which];
+  int status = CUGEN_OK;
+  while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(walk, statement, err);
+  if (sqlite3_reset(statement) != SQLITE_OK && !status) status = cache_error(walk->cache, "read", err);
+  return status;
+}
+
+/* Of the statements that are asked by a row's id. */
+static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id, row_visitor *visit,
+                       cugen_error *err) {
+  if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK) return cache_error(walk->cache, "read", err);
+  return each_row(walk, which, visit, err);
+}
+
+/* ---- Records ---------------------------------------------------------------------------------------------------- */
+
+static int visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+  struct cache_entry entry = {.key = walk->key};
+  if (!cache_read_record(row, &entry.record)) return error_memory(err);
+  int status = walk->visit->record(walk->visit->context, &entry, err);
+  cache_record_free(&entry.record);
+  return status;
+}
+
+static int visit_id(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+  return each_row_of(walk, RECORD, sqlite3_column_int64(row, 0), visit_record, err);
+}
+
+static int read_space(struct walk *walk, int64_t space, cugen_error *err) {
+  return each_row_of(walk, ORDER, space, visit_id, err);
+}
+
+static int visit_count(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+  (void)err;
+  walk->count += (size_t)sqlite3_column_int64(row, 0);
+  return CUGEN_OK;
+}
+
+static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
+  return each_row_of(walk, COUNT, space, visit_count, err);
+}
+
+/* ---- Sets of them ----------------------------------------------------------------------------------------------- */
+
+static int visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+  walk->key.problem = cache_column_text(row, 1);
+  return cache_filter_takes(walk->filter, &walk->key) ? walk->enter(walk, sqlite3_column_int64(row, 0), err)
+                                                      : CUGEN_OK;
+}
+
+static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+  walk->key = (struct cache_key){.config = cache_column_text(row, 0),
+                                 .device = cache_column_text(row, 1),
+                                 .options = cache_column_text(row, 2),
+                                 .problem = ""};
+  if (!cache_bind_key(walk->statements[SPACES], &walk->key)) return cache_error(walk->cache, "read", err);
+  return each_row(walk, SPACES, visit_space, err);
+}
+
+static int walk_all(struct walk *walk, cugen_error *err) {
+  walk->enter = count_space;
+  int status = each_row(walk, GROUPS, visit_group, err);
+  if (!status) status = walk->visit->begin(walk->visit->context, walk->count, err);
+  walk->enter = read_space;
+  return status ? status : each_row(walk, GROUPS, visit_group, err);
+}
+
+/* ---- All of it -------------------------------------------------------------------------------------------------- */
+
+static bool prepare(struct walk *walk) {
+  for (int i = 0; i < WALK_STATEMENTS; i++)
+    if (!(walk->statements[i] = cache_query(walk->cache, walk_sql[i]))) return false;
+  return true;
+}
+
+/* In one transaction that only reads: what is counted is what is read. */
+int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
+               cugen_error *err) {
+  struct walk walk = {.cache = cache, .filter = filter, .visit = visit};
+  pthread_mutex_lock(&cache->lock);
+  bool good = prepare(&walk) && cache_sql(cache->db, "BEGIN");
+  int status = good ? walk_all(&walk, err) : cache_error(cache, "read", err);
+  for (int i = 0; i < WALK_STATEMENTS; i++) sqlite3_finalize(walk.statements[i]);
+  if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
