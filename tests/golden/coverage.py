@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Whether the golden expansions reach every branch of every template that ships: coverage.py ROOT [--least].
+"""Whether the golden expansions reach every branch of every template that ships: coverage.py ROOT PROGRAM [--least],
+with test_expansions as the program.
 
 The expansions say by #line where their lines come from. A line of a template that is in none of them, and a condition
 without an else that is true in all of them, is printed as "FILE:LINE: ..." and fails: add a case to
-tests/golden/test_expansions.c. --least prints which cases reach what no other one does, and a smallest choice of cases."""
+tests/golden/shipped.c. --least prints which cases reach what no other one does, and a smallest choice of cases."""
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 skipped = re.compile(r"\s*(//|#\s*(line|pragma once)|$)")
 directive = re.compile(r"\s*//@\s*(--)?\s*(\w*)(.*)")
@@ -76,12 +80,14 @@ def points_reached(root, cases):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    cases = {path.stem: expanded_lines(path.read_text()) for path in sorted((root / "tests/golden/expected").glob("*.cu"))}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.argv[2]], cwd=root, env={**os.environ, "CUGEN_EXPANSIONS": folder}, stdout=subprocess.DEVNULL, check=True)
+        cases = {path.stem: expanded_lines(path.read_text()) for path in sorted(pathlib.Path(folder).glob("*.cu"))}
     reached = points_reached(root, cases)
     missing = [point for point, by in reached.items() if not by]
     for name, line, out in missing:
         print(f"{name}:{line}: {'in no expansion' if out else 'in every expansion'}: add a case to "
-              "tests/golden/test_expansions.c that takes the other branch")
+              "tests/golden/shipped.c that takes the other branch")
     if "--least" in sys.argv:
         left, chosen = {point for point, by in reached.items() if by}, []
         while left:

@@ -1,7 +1,5 @@
-/* Expanded sources, byte for byte: tests/golden/expected/NAME.cu is what the case NAME expands to.
-   After a deliberate change of a template, or of expansion, write them anew and read the difference:
-   CUGEN_GOLDEN=write ctest --test-dir build -R golden/expansions && git diff tests/golden
-   golden/coverage tells which branches of the templates no case reaches; add cases for these alone. */
+/* The expanded sources of tests/golden/shipped.c: the kept texts byte for byte, and of every case the hash in the table. With
+   CUGEN_EXPANSIONS=FOLDER nothing is compared: FOLDER/NAME.cu is written for every case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,232 +10,92 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "gen/device_file.h"
-#include "gen/expand.h"
-#include "runtime/described.h"
+#include "shipped.h"
 
-enum { MOST_SETTINGS = 6, MOST_TUNABLES = 32 };
-
-struct golden {
-  const char *name, *config, *variant; /* NULL: the reference */
-  const char *settings[MOST_SETTINGS];
-};
-
-static const struct golden goldens[] = {
-    {"matmul_naive", "configs/matmul.lua", "naive block_x=32 block_y=8 columns_along=x", {NULL}},
-    {"matmul_naive_along_y", "configs/matmul.lua", "naive columns_along=y", {NULL}},
-    {"matmul_tiled_cols", "configs/matmul.lua", "tiled tile=16", {"layout_b=col", "layout_c=col"}},
-    {"matmul_tiled", "configs/matmul.lua", "tiled tile=16 pad=1", {"dtype=f64", "layout_a=col", "specialize=true"}},
-    {"matmul_blocked", "configs/matmul.lua", "blocked", {"M=1000", "N=1000", "K=1000", "specialize=true"}},
-    {"matmul_blocked_single",
-     "configs/matmul.lua",
-     "blocked double_buffer=false group=8",
-     {"layout_a=col", "layout_b=col", "layout_c=col", "pitched=true"}},
-    {"matmul_pipelined", "configs/matmul.lua", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8", {"layout_b=col", "batch=2"}},
-    {"matmul_pipelined_f64", "configs/matmul.lua", "pipelined order=cols group=1", {"dtype=f64"}},
-    {"matmul_packed", "configs/matmul.lua", "packed split=2", {"M=130", "N=259", "K=37", "batch=2"}},
-    {"matmul_packed_b", "configs/matmul.lua", "packed", {"M=130", "N=259", "K=36"}},
-    {"matmul_epilogue",
-     "configs/matmul.lua",
-     "pipelined",
-     {"layout_c=col", "scaled=true", "biased=true", "activation=relu"}},
-    {"matmul_mma",
-     "configs/matmul.lua",
-     "mma BM=128 BN=256 WM=64 WN=64 k_bytes=64 stages=4 group=8",
-     {"dtype=bf16", "layout_c=col"}},
-    {"matmul_mma_gelu",
-     "configs/matmul.lua",
-     "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3",
-     {"dtype=f16", "dtype_c=f32", "scaled=true", "biased=true", "activation=gelu"}},
-    {"matmul_mma_tf32",
-     "configs/matmul.lua",
-     "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3",
-     {"dtype=tf32", "layout_a=col"}},
-    {"matmul_mma_f64_8",
-     "configs/matmul.lua",
-     "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3 f64_rows=8",
-     {"dtype=f64"}},
-    {"matmul_mma_f64",
-     "configs/matmul.lua",
-     "mma BM=64 BN=128 WM=32 WN=32 k_bytes=128 group=1 f64_rows=16 f64_k=8",
-     {"dtype=f64", "layout_b=col", "batch=3", "K=4095"}},
-    {"matmul_wgmma", "configs/matmul.lua", "wgmma", {"dtype=bf16", "layout_b=col"}},
-    {"matmul_wgmma_right",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 pingpong=false cluster_x=1 order=right deferred=false",
-     {"dtype=tf32", "layout_b=col"}},
-    {"matmul_wgmma_hilbert",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 pingpong=false cluster_x=1 order=hilbert deferred=false",
-     {"dtype=bf16", "layout_b=col"}},
-    {"matmul_wgmma_pingpong",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 pingpong=true cluster_x=1 cluster_y=2",
-     {"dtype=tf32", "layout_b=col", "layout_c=col"}},
-    {"matmul_wgmma_split",
-     "configs/matmul.lua",
-     "wgmma BM=64 BN=128 consumers=1 pingpong=false cluster_x=1 split_k=3 deferred=false",
-     {"dtype=f16", "M=128", "N=1024", "layout_a=col"}},
-    {"matmul_wgmma_gelu",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 deferred=true",
-     {"dtype=bf16", "layout_b=col", "scaled=true", "biased=true", "activation=gelu"}},
-    {"matmul_wgmma_batch",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 deferred=true order=right",
-     {"dtype=bf16", "layout_a=col", "batch=3", "biased=true", "activation=gelu"}},
-    {"matmul_wgmma_batch_cols",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 pingpong=true cluster_x=1",
-     {"dtype=bf16", "layout_c=col", "batch=3"}},
-    {"matmul_wgmma_e4m3",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=128 cluster_x=1 deferred=false promote=4",
-     {"dtype=e4m3", "layout_b=col"}},
-    {"matmul_wgmma_i8",
-     "configs/matmul.lua",
-     "wgmma BM=64 BN=128 consumers=1 pingpong=false cluster_x=1 split_k=2 deferred=false",
-     {"dtype=i8", "M=128", "N=1024", "layout_b=col", "layout_c=col"}},
-    {"matmul_wgmma_swap",
-     "configs/matmul.lua",
-     "wgmma BM=128 BN=16 cluster_x=1 split_k=2 swap=true deferred=false",
-     {"dtype=bf16", "layout_b=col", "M=16"}},
-    {"matmul_wgmma_stream",
-     "configs/matmul.lua",
-     "wgmma_stream cluster_x=2 deferred=false",
-     {"dtype=bf16", "layout_b=col", "M=512", "N=512", "K=32768"}},
-    {"matmul_wgmma_stream_deferred",
-     "configs/matmul.lua",
-     "wgmma_stream BM=128 BN=192 deferred=true",
-     {"dtype=bf16", "layout_b=col"}},
-    {"matmul_wgmma_stream_f32", "configs/matmul.lua", "wgmma_stream BM=128 BN=128", {"dtype=f16", "dtype_c=f32"}},
-    {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}},
-    {"peak_fma", "configs/peak_fma.lua", "chains", {NULL}},
-    {"peak_fma_halves", "configs/peak_fma.lua", "chains", {"dtype=f16"}},
-    {"reader", "configs/reader.lua", "stream memory_kind=mapped", {NULL}},
-    {"copy_element", "configs/copy.lua", "element threads=256", {NULL}},
-    {"copy_element_rows", "configs/copy.lua", "element", {"width=1001", "height=7", "pitched=true"}},
-    {"copy_vector", "configs/copy.lua", "vector access=16 loads=4 threads=256 blocks_per_sm=0", {NULL}},
-    {"copy_vector_rows",
-     "configs/copy.lua",
-     "vector access=16 loads=4 blocks_per_sm=2",
-     {"dtype=u8", "width=1001", "height=9000", "depth=500", "pitched=true"}},
-    {"copy_bulk", "configs/copy.lua", "bulk piece=16384 stages=4 blocks_per_sm=1", {NULL}},
-    {"copy_bulk_rows", "configs/copy.lua", "bulk", {"width=1001", "height=77", "pitch_x=1004"}},
-    {"access", "configs/access.lua", "elements loads=4", {"load_offset=1"}},
-    {"access_scattered",
-     "configs/access.lua",
-     "elements loads=1 load_through=l2",
-     {"scattered=true", "store_offset=3", "store_stride=2", "dtype=f64"}},
-    {"transpose_coalesced_read", "configs/transpose.lua", "coalesced_read block_x=32 block_y=8", {NULL}},
-    {"transpose_coalesced_write", "configs/transpose.lua", "coalesced_write block_x=32 block_y=8", {"batch=3"}},
-    {"transpose_swizzled", "configs/transpose.lua", "swizzled tile=32 rows_per_thread=4", {"dtype=u16"}},
-    {"transpose_registers", "configs/transpose.lua", "registers access=16", {"dtype=u8"}},
-    {"transpose_vector",
-     "configs/transpose.lua",
-     "vector access=16 tile_rows=64 tile_cols=64 down_first=true",
-     {NULL}},
-    {"transpose_vector_plain", "configs/transpose.lua", "vector bank=plain", {NULL}},
-    {"transpose_vector_wide",
-     "configs/transpose.lua",
-     "vector access=8 bank=pad",
-     {"dtype=f16", "rows=65537", "cols=65539"}},
-    {"filter_naive", "configs/filter.lua", "naive image_in=texture weights_in=shared", {"boundary=mirror"}},
-    {"filter_naive_array", "configs/filter.lua", "naive image_in=array weights_in=constant", {NULL}},
-    {"filter_tiled", "configs/filter.lua", "tiled weights_in=global", {"boundary=zero", "dtype=f16", "pitched=true"}},
-    {"filter_strips",
-     "configs/filter.lua",
-     "strips ahead=true unrolled=false resident=512",
-     {"size=7", "boundary=wrap"}},
-    {"filter_strips_global", "configs/filter.lua", "strips weights_in=global ahead=false", {"size=3"}},
-    {"filter_strips_shared", "configs/filter.lua", "strips weights_in=shared ahead=false", {"boundary=zero"}},
-    {"filter_reference", "configs/filter.lua", NULL, {"boundary=mirror", "pitched=true"}},
-    {"filter_reference_clamp", "configs/filter.lua", NULL, {NULL}},
-    {"filter_reference_zero", "configs/filter.lua", NULL, {"boundary=zero"}},
-    {"particles_records", "configs/particles.lua", "wide group=1 vec=4", {NULL}},
-    {"particles_groups", "configs/particles.lua", "wide group=32 vec=2", {"dtype=f64"}},
-    {"particles_arrays", "configs/particles.lua", "plain group=0", {NULL}},
-    {"reduce_global", "configs/reduce.lua", "global", {"rows=64", "cols=4096", "axis=row"}},
-    {"reduce_dynamic", "configs/reduce.lua", "dynamic", {"dtype=i32", "op=largest"}},
-    {"reduce_shuffle", "configs/reduce.lua", "shuffle", {"rows=3000", "axis=col", "cols=1000"}},
-    {"reduce_vector", "configs/reduce.lua", "vector", {"dtype=bf16"}},
-    {"reduce_onepass", "configs/reduce.lua", "onepass loads=plain", {"op=max"}},
-    {"reduce_rows", "configs/reduce.lua", "rows", {"axis=row", "rows=100000", "cols=100"}},
-    {"reduce_columns", "configs/reduce.lua", "columns", {"axis=col", "rows=5000", "cols=5000"}},
-    {"reduce_reference", "configs/reduce.lua", NULL, {"axis=row"}},
-    {"features_tree", "tests/configs/features.lua", "tree blocks=8 threads=128", {NULL}},
-    {"wild", "tests/configs/wild.lua", "wild BLOCK_SIZE=256 ITEMS=4", {NULL}},
-};
+#define HOW                                                                                                          \
+  "To see the difference: tests/golden/shipped.py difference %s\n"                                                   \
+  "If it is meant: tests/golden/shipped.py write"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-static size_t count_settings(const struct golden *golden) {
-  size_t count = 0;
-  while (count < MOST_SETTINGS && golden->settings[count]) count++;
-  return count;
+static void read_table(struct text *out) {
+  cugen_error err;
+  check(file_read(SHIPPED_TABLE, out, &err), &err);
 }
 
-static void expand(const struct golden *golden, struct kernel_spec *out) {
-  cugen_error err;
-  struct sources sources = {NULL, NULL, NULL};
-  struct config *config;
-  struct problem problem;
-  struct space *space;
-  struct expander *expander;
-  struct value values[MOST_TUNABLES];
-  struct variant variant;
-  uint64_t index = 0;
-  struct device_description h200;
-  const struct device_facts *facts = &h200.facts;
-  struct gpu_model model;
-  assert_int_equal(device_file_open(NULL, "H200", &model, NULL), CUGEN_OK);
-  described_model(&model, &h200);
-  check(config_open(&sources, golden->config, &config, &err), &err);
-  check(problem_set(config, golden->settings, count_settings(golden), false, &problem, &err), &err);
-  check(space_open(config, &problem, facts, &space, &err), &err);
-  check(expander_open(&sources, &expander, &err), &err);
-  assert_true(space_max_tunables(space) <= MOST_TUNABLES);
-  if (golden->variant) check(space_find(space, golden->variant, &index, &err), &err);
-  space_variant(space, index, &variant, values);
-  if (golden->variant)
-    check(expand_variant(expander, config, &problem, facts, &variant, out, &err), &err);
-  else
-    check(expand_reference(expander, config, &problem, facts, &variant, 0, out, &err), &err);
-  expander_close(expander);
-  space_close(space);
-  problem_free(&problem);
-  config_close(config);
+static void compare_hash(const struct shipped_case *shipped, const struct kernel_spec *spec) {
+  struct text table = {0}, hash = {0}, code = {0};
+  read_table(&table);
+  if (!shipped_row(text_get(&table), shipped->name, &hash, &code))
+    fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
+  if (strcmp(text_get(&hash), spec->source_hash.hex) != 0)
+    fail_msg("%s (%s): the source is not what it was: %s, in " SHIPPED_TABLE " %s\n" HOW, shipped->name,
+             spec->variant, spec->source_hash.hex, text_get(&hash), shipped->name);
+  text_free(&table);
+  text_free(&hash);
+  text_free(&code);
 }
 
-static void compare(const char *path, const char *source) {
+static void compare_text(const struct shipped_case *shipped, const struct kernel_spec *spec) {
   cugen_error err;
-  struct text expected = {0};
-  check(file_read(path, &expected, &err), &err);
-  assert_string_equal(source, text_get(&expected));
+  struct text path = {0}, expected = {0};
+  text_addf(&path, "tests/golden/expected/%s.cu", shipped->name);
+  check(file_read(text_get(&path), &expected, &err), &err);
+  if (strcmp(spec->source, text_get(&expected)) != 0)
+    fail_msg("%s is not what comes out\n" HOW, text_get(&path), shipped->name);
+  text_free(&path);
   text_free(&expected);
 }
 
-static void test_golden(void **state) {
-  const struct golden *golden = *state;
-  const char *mode = getenv("CUGEN_GOLDEN");
-  cugen_error err;
+static void test_expansion(void **state) {
+  const struct shipped_case *shipped = *state;
   struct kernel_spec spec;
-  struct text path = {0};
-  expand(golden, &spec);
-  text_addf(&path, "tests/golden/expected/%s.cu", golden->name);
-  if (mode && strcmp(mode, "write") == 0)
-    check(file_write(text_get(&path), spec.source, strlen(spec.source), &err), &err);
-  compare(text_get(&path), spec.source);
-  text_free(&path);
+  shipped_expand(shipped, &spec);
+  compare_hash(shipped, &spec);
+  if (shipped->text) compare_text(shipped, &spec);
   kernel_spec_free(&spec);
 }
 
+/* No line and no text is left of a case that is no more. */
+static void test_nothing_is_left(void **state) {
+  (void)state;
+  struct text table = {0};
+  read_table(&table);
+  for (const char *line = text_get(&table); *line; line += strcspn(line, "\n") + 1) {
+    const size_t length = strcspn(line, " ");
+    size_t i = 0;
+    while (i < shipped_count &&
+           (strlen(shipped_cases[i].name) != length || strncmp(line, shipped_cases[i].name, length) != 0))
+      i++;
+    if (*line != '#' && i == shipped_count)
+      fail_msg(SHIPPED_TABLE ": no case '%.*s': tests/golden/shipped.py write", (int)length, line);
+  }
+  text_free(&table);
+}
+
+static void test_write(void **state) {
+  const struct shipped_case *shipped = *state;
+  cugen_error err;
+  struct kernel_spec spec;
+  struct text path = {0};
+  text_addf(&path, "%s/%s.cu", getenv("CUGEN_EXPANSIONS"), shipped->name);
+  shipped_expand(shipped, &spec);
+  check(file_write(text_get(&path), spec.source, strlen(spec.source), &err), &err);
+  kernel_spec_free(&spec);
+  text_free(&path);
+}
+
 int main(void) {
-  enum { COUNT = sizeof goldens / sizeof *goldens };
-  struct CMUnitTest tests[COUNT];
-  for (size_t i = 0; i < COUNT; i++)
-    tests[i] = (struct CMUnitTest){goldens[i].name, test_golden, NULL, NULL, (void *)(uintptr_t)&goldens[i]};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const bool writing = getenv("CUGEN_EXPANSIONS") != NULL;
+  struct CMUnitTest *tests = calloc(shipped_count + 1, sizeof *tests);
+  assert_non_null(tests);
+  for (size_t i = 0; i < shipped_count; i++)
+    tests[i] = (struct CMUnitTest){shipped_cases[i].name, writing ? test_write : test_expansion, NULL, NULL,
+                                   (void *)(uintptr_t)&shipped_cases[i]};
+  tests[shipped_count] = (struct CMUnitTest)cmocka_unit_test(test_nothing_is_left);
+  int failed = _cmocka_run_group_tests("expansions", tests, shipped_count + !writing, NULL, NULL);
+  free(tests);
+  return failed;
 }

@@ -1,8 +1,8 @@
-// matmul: naive block_x=32 block_y=8 columns_along=x
-// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=false biased=false activation=none
+// matmul: naive block_x=16 block_y=16 columns_along=x
+// M=4096 N=4096 K=4096 dtype=f32 dtype_c=default layout_a=row layout_b=row layout_c=row pitched=false specialize=false fill=uniform batch=1 scaled=true biased=true activation=relu
 using index_t = int;
-#define block_x 32
-#define block_y 8
+#define block_x 16
+#define block_y 16
 using accumulator = float;
 using A_t = float;
 #define A_stride0 ((index_t)(K))
@@ -13,6 +13,10 @@ using B_t = float;
 using C_t = float;
 #define C_stride0 ((index_t)(N))
 #define C_stride1 1
+using D_t = float;
+#define D_stride0 ((index_t)(N))
+#define D_stride1 1
+using bias_t = float;
 using workspace_t = float;
 using tickets_t = unsigned int;
 
@@ -26,7 +30,7 @@ using tickets_t = unsigned int;
 
 
 
-__global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
+__global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, const D_t *__restrict__ D, const bias_t *__restrict__ bias, float alpha, float beta, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
   const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
 
@@ -46,5 +50,5 @@ __global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__r
     sum += static_cast<accumulator>(a[row * A_stride0 + k * A_stride1]) *
            static_cast<accumulator>(b[k * B_stride0 + col * B_stride1]);
   }
-  c[row * C_stride0 + col * C_stride1] = static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (row), (col))));
+  c[row * C_stride0 + col * C_stride1] = static_cast<C_t>(([&](auto __v_acc, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { return __x < 0 ? decltype(__x)(0) : __x; }(((__t(alpha) * __v_acc) + (__t(beta) * __t(D[__v_m * D_stride0 + __v_n * D_stride1]))) + __t(bias[__v_n]))); }((sum), (row), (col))));
 }

@@ -1,0 +1,37 @@
+/* Variants of what ships, and what they come out as. Of some the whole text is kept, tests/golden/expected/NAME.cu: they show
+   the template language. Of all there is a line in tests/golden/shipped.txt: the hash of the normalised source (no comments, #line or
+   spacing), and what the compiler made of it for an H200. golden/expansions holds the texts and the hashes, nvrtc/shipped the rest.
+
+   After a deliberate change of a template, or of expansion: tests/golden/shipped.py write. */
+#ifndef TESTS_GOLDEN_SHIPPED_H
+#define TESTS_GOLDEN_SHIPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kernel.h"
+#include "runtime/device.h"
+
+enum { SHIPPED_SETTINGS = 6 };
+#define SHIPPED_TABLE "tests/golden/shipped.txt"
+
+struct shipped_case {
+  const char *name, *config, *variant; /* NULL: the reference */
+  const char *settings[SHIPPED_SETTINGS];
+  bool text; /* the whole of it is kept */
+};
+
+extern const struct shipped_case shipped_cases[];
+extern const size_t shipped_count;
+
+void shipped_device(struct device_description *out);
+/* Fails the test with the error's message. The caller frees with kernel_spec_free. */
+void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out);
+
+/* CUGEN_GOLDEN=write: the files are to become what comes out. */
+bool shipped_is_writing(void);
+/* The case's line of the table: its hash, and all behind it. False: it has none. */
+bool shipped_row(const char *table, const char *name, struct text *hash, struct text *code);
+
+#endif
