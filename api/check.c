@@ -1,5 +1,5 @@
 /* Checking variants: cugen_kernel_check. */
-#include "tune/check.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>

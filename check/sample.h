@@ -1,8 +1,8 @@
 /* Which variants a check takes when none is named. */
-#ifndef TUNE_CHECK_SAMPLE_H
-#define TUNE_CHECK_SAMPLE_H
+#ifndef CHECK_SAMPLE_H
+#define CHECK_SAMPLE_H
 
-#include "check_list.h"
+#include "list.h"
 
 /* Of every implementation so many variants that every value of every tunable is in one, on several problems. */
 int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *err);

@@ -1,6 +1,6 @@
 /* Findings in words. */
-#ifndef TUNE_CHECK_TEXT_H
-#define TUNE_CHECK_TEXT_H
+#ifndef CHECK_MESSAGES_H
+#define CHECK_MESSAGES_H
 
 #include "check.h"
 

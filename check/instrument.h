@@ -1,14 +1,14 @@
-/* A probe runs a variant, watched, on the cpu device, whatever device it is for: what comes to light of it is a finding, or
+/* An instrument runs a variant, watched, on the cpu device, whatever device it is for: what comes to light of it is a finding, or
    a count of what it asks of the memory system (runtime/watch.h). It has a worker of its own, so that nothing a variant
    does harms the process. */
-#ifndef TUNE_PROBE_H
-#define TUNE_PROBE_H
+#ifndef CHECK_INSTRUMENT_H
+#define CHECK_INSTRUMENT_H
 
-#include "candidate.h"
+#include "tune/candidate.h"
 
-struct probe;
+struct instrument;
 
-struct probe_options {
+struct instrument_options {
   uint64_t seed;  /* of the input data */
   double timeout; /* seconds of one run */
   /* As in worker_options. */
@@ -17,12 +17,12 @@ struct probe_options {
 };
 
 /* target and what it points at are borrowed, but for its device, problem and space: each run has its own. Its config's
-   kernel is expanded with the facts of `facts`. One thread at a time; different probes are independent. */
-int probe_open(const struct tune_target *target, const struct device_facts *facts,
-               const struct probe_options *options, struct probe **out, cugen_error *err);
-void probe_close(struct probe *probe);
+   kernel is expanded with the facts of `facts`. One thread at a time; different instruments are independent. */
+int instrument_open(const struct tune_target *target, const struct device_facts *facts,
+                    const struct instrument_options *options, struct instrument **out, cugen_error *err);
+void instrument_close(struct instrument *instrument);
 
-struct probe_result {
+struct instrument_result {
   const char *variant; /* full text; until the next run */
   bool without_data;   /* the problem's data and reference could not be made, and reason says why: nothing ran */
   cugen_outcome outcome;
@@ -39,7 +39,7 @@ struct probe_result {
 /* count_blocks 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of
    the problem are as large as it says, and zero where the config fills them, since few pages are touched. A variant that
    does not expand, compile or run is a result. processes: that a launch which takes long may be spread over. */
-int probe_run(struct probe *probe, const struct problem *problem, const struct variant *variant,
-              uint32_t count_blocks, int processes, struct probe_result *out, cugen_error *err);
+int instrument_run(struct instrument *instrument, const struct problem *problem, const struct variant *variant,
+                   uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* Checks variants by watching them run on the cpu device, over several problems: sizes so chosen that edges are ragged, that
    tiles come out even, and that there is less than one of them. Runs are spread over the processors. */
-#ifndef TUNE_CHECK_H
-#define TUNE_CHECK_H
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
 
-#include "probe.h"
+#include "instrument.h"
 #include "runtime/lines.h"
 
 enum check_kind {                                 /* those of watch_kind, and: */

@@ -1,5 +1,5 @@
 /* What a check leaves out; see check_left.h. */
-#include "check_left.h"
+#include "left_out.h"
 
 #include <stdlib.h>
 #include <string.h>

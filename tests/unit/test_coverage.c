@@ -1,4 +1,4 @@
-/* Choosing sources that take every branch: tune/branches.h. */
+/* Choosing sources that take every branch: check/coverage.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,42 +6,42 @@
 
 #include <cmocka.h>
 
-#include "tune/branches.h"
+#include "check/coverage.h"
 
 enum { MOST = 8 };
 
 /* Adds them, those in `first` being chosen already, and expects these to be chosen; expected ends with -1. */
 static void expect_chosen(const char *const *sources, size_t count, size_t first, const int *expected) {
-  struct branches *branches;
+  struct coverage *branches;
   bool chosen[MOST] = {false}, wanted[MOST] = {false}, more;
   for (size_t i = 0; i < first; i++) chosen[i] = true;
   for (; *expected >= 0; expected++) wanted[*expected] = true;
-  assert_int_equal(branches_open(&branches, NULL), CUGEN_OK);
+  assert_int_equal(coverage_open(&branches, NULL), CUGEN_OK);
   for (size_t i = 0; i < count; i++) {
-    assert_int_equal(branches_add(branches, sources[i], &more, NULL), CUGEN_OK);
+    assert_int_equal(coverage_add(branches, sources[i], &more, NULL), CUGEN_OK);
     assert_true(more);
   }
-  assert_int_equal(branches_choose(branches, chosen, NULL), CUGEN_OK);
+  assert_int_equal(coverage_choose(branches, chosen, NULL), CUGEN_OK);
   for (size_t i = 0; i < count; i++)
     if (chosen[i] != wanted[i]) fail_msg("source %zu is %schosen", i, chosen[i] ? "" : "not ");
-  branches_close(branches);
+  coverage_close(branches);
 }
 
 #define A(line, text) "#line " #line " \"a.cu\"\n" text "\n"
 #define B(line, text) "#line " #line " \"b.cu\"\n" text "\n"
 
 static void what_takes_the_same_branches_is_not_kept(void **state) {
-  struct branches *branches;
+  struct coverage *branches;
   bool more;
   (void)state;
-  assert_int_equal(branches_open(&branches, NULL), CUGEN_OK);
-  assert_int_equal(branches_add(branches, A(1, "x = 3;\ny"), &more, NULL), CUGEN_OK);
+  assert_int_equal(coverage_open(&branches, NULL), CUGEN_OK);
+  assert_int_equal(coverage_add(branches, A(1, "x = 3;\ny"), &more, NULL), CUGEN_OK);
   assert_true(more);
-  assert_int_equal(branches_add(branches, A(1, "x = 4;\ny"), &more, NULL), CUGEN_OK);
+  assert_int_equal(coverage_add(branches, A(1, "x = 4;\ny"), &more, NULL), CUGEN_OK);
   assert_false(more);
-  assert_int_equal(branches_add(branches, A(1, "x = 4;"), &more, NULL), CUGEN_OK);
+  assert_int_equal(coverage_add(branches, A(1, "x = 4;"), &more, NULL), CUGEN_OK);
   assert_true(more);
-  branches_close(branches);
+  coverage_close(branches);
 }
 
 static void each_branch_is_taken_twice_by_few(void **state) {

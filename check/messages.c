@@ -1,5 +1,5 @@
 /* Saying what was found; see check_text.h. */
-#include "check_text.h"
+#include "messages.h"
 
 #include <string.h>
 

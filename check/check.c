@@ -1,4 +1,4 @@
-/* Carrying out a check; see check.h. Each thread has a probe of its own and takes runs from one list. */
+/* Carrying out a check; see check.h. Each thread has an instrument of its own and takes runs from one list. */
 #include "check.h"
 
 #include <pthread.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "check_left.h"
-#include "check_list.h"
-#include "check_text.h"
+#include "left_out.h"
+#include "messages.h"
+#include "selection.h"
 
 struct check {
   const struct tune_target *target;
@@ -120,7 +120,7 @@ struct outcome {
   struct check *check;
   struct check_problem *problem;
   const struct check_run *run;
-  const struct probe_result *result;
+  const struct instrument_result *result;
   struct source_place places[2 * WATCH_MOST_FINDINGS];
 };
 
@@ -161,7 +161,7 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
 }
 
 /* What ended the run is a finding of its own unless the watch has said it already. */
-static bool is_explained(const struct probe_result *result) {
+static bool is_explained(const struct instrument_result *result) {
   static const char wrote[] = "wrote to input";
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
@@ -177,7 +177,7 @@ static bool is_explained(const struct probe_result *result) {
 }
 
 static int add_outcome(const struct outcome *o, cugen_error *err) {
-  const struct probe_result *result = o->result;
+  const struct instrument_result *result = o->result;
   struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CHECK_WRONG : CHECK_TRAP,
                             .variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
@@ -255,7 +255,7 @@ static int keep_without_data(const struct outcome *o, const char *reason, cugen_
 
 static int keep_faulty(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
-  const struct probe_result *result = o->result;
+  const struct instrument_result *result = o->result;
   if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
   c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
   int status = keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
@@ -285,7 +285,7 @@ static int keep_printed(const struct outcome *o, cugen_error *err) {
 static int keep_run(struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
-  const struct probe_result *result = o->result;
+  const struct instrument_result *result = o->result;
   int status = CUGEN_OK;
   if (result->without_data) return keep_without_data(o, result->reason, err);
   if (result->fault) return keep_faulty(o, err);
@@ -329,19 +329,19 @@ static bool is_lost(struct check *c, const struct check_run *run) {
   return lost;
 }
 
-static int carry_out(struct check *c, struct probe *probe, const struct check_run *run, cugen_error *err) {
+static int carry_out(struct check *c, struct instrument *instrument, const struct check_run *run, cugen_error *err) {
   int lacking;
   if (lacks_data(c, run, &lacking, err)) return lacking;
   struct check_problem *problem = &c->list.problems[run->problem];
   struct variant variant;
-  struct probe_result result;
+  struct instrument_result result;
   if (is_lost(c, run)) return CUGEN_OK;
   struct outcome *outcome = calloc(1, sizeof *outcome);
   struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
   int status = outcome && values ? CUGEN_OK : error_memory(err);
   if (!status) {
     space_variant(problem->space, run->index, &variant, values);
-    status = probe_run(probe, &problem->problem, &variant, 0, processes_now(c), &result, err);
+    status = instrument_run(instrument, &problem->problem, &variant, 0, processes_now(c), &result, err);
   }
   if (!status) {
     *outcome = (struct outcome){.check = c, .problem = problem, .run = run, .result = &result};
@@ -380,19 +380,19 @@ static void finish_run(struct check *c, int status, const cugen_error *err) {
 
 static void *thread_main(void *context) {
   struct check *c = context;
-  const struct probe_options options = {
+  const struct instrument_options options = {
       .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = is_stopped, .context = c};
-  struct probe *probe = NULL;
+  struct instrument *instrument = NULL;
   cugen_error err = {0};
-  int status = probe_open(c->target, &c->target->device->facts, &options, &probe, &err);
+  int status = instrument_open(c->target, &c->target->device->facts, &options, &instrument, &err);
   size_t first;
   for (size_t count; !status && !atomic_load(&c->stop) && (count = take(c, &first)) > 0;) {
     for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {
-      status = carry_out(c, probe, &c->list.runs[first + i], &err);
+      status = carry_out(c, instrument, &c->list.runs[first + i], &err);
       finish_run(c, status, &err);
     }
   }
-  probe_close(probe);
+  instrument_close(instrument);
   pthread_mutex_lock(&c->mutex);
   if (status && !c->status) c->status = status, c->error = err;
   c->running--;
@@ -497,7 +497,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   c->result = out;
   pthread_mutex_init(&c->mutex, NULL);
   pthread_cond_init(&c->changed, NULL);
-  int status = check_list_make(target, options, &c->list, err);
+  int status = check_select(target, options, &c->list, err);
   if (!status) status = make_tables(c, err);
   if (!status) out->variants_of = check_list_valid(&c->list);
   if (!status) status = run_threads(c, err);

@@ -1,10 +1,11 @@
 /* Drawing variants; see check_sample.h. */
-#include "check_sample.h"
+#include "sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "branches.h"
+#include "base/hash.h"
+#include "coverage.h"
 
 enum {
   DRAWS = 400,
@@ -48,7 +49,7 @@ static int add_covering(struct check_list *list, size_t family, const struct spa
   for (uint64_t i = 0; i < DRAWS && i < implementation->valid && !status; i++) {
     struct variant variant;
     const bool few = implementation->valid <= DRAWS;
-    const uint64_t index = implementation->first + (i == 0 || few ? i : check_draw(state) % implementation->valid);
+    const uint64_t index = implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
     space_variant(space, index, &variant, values);
     if (!covers_more(&variant, &covered) && taken) continue; /* the first has perhaps no tunable */
     const size_t others = list->families[family].count - 1;
@@ -67,7 +68,7 @@ static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *stat
   for (size_t i = 0; i < count; i++) {
     if (list->family_of[i] != list->problems[problem].family) continue;
     for (int n = 0; n < EACH_ELSEWHERE && all[i].valid && !status; n++)
-      status = check_list_run(list, problem, all[i].first + check_draw(state) % all[i].valid, err);
+      status = check_list_run(list, problem, all[i].first + random_next(state) % all[i].valid, err);
   }
   return status;
 }
@@ -102,7 +103,7 @@ struct drawn { /* a variant with other branches than those before */
 struct branch_sample {
   struct check_list *list;
   const struct tune_target *target;
-  struct branches *branches;
+  struct coverage *branches;
   struct expander *expander;
   uint64_t *state;
   struct drawn *drawn;
@@ -132,7 +133,7 @@ static int draw(struct branch_sample *s, const struct drawn *drawn, cugen_error 
   space_variant(p->space, drawn->index, &variant, values);
   int status =
       expand_variant(s->expander, s->target->config, &p->problem, &s->target->device->facts, &variant, &spec, err);
-  if (status == CUGEN_OK) status = branches_add(s->branches, spec.source, &more, err);
+  if (status == CUGEN_OK) status = coverage_add(s->branches, spec.source, &more, err);
   if (status == CUGEN_OK && more) status = keep_drawn(s, drawn, err);
   kernel_spec_free(&spec);
   free(values);
@@ -147,7 +148,7 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
     if (s->list->family_of[i] != s->list->problems[problem].family) continue;
     for (uint64_t n = 0; n < draws && n < all[i].valid && !status; n++) {
       const bool each = n == 0 || all[i].valid <= draws;
-      const uint64_t index = all[i].first + (each ? n : check_draw(s->state) % all[i].valid);
+      const uint64_t index = all[i].first + (each ? n : random_next(s->state) % all[i].valid);
       status = draw(s, &(struct drawn){problem, index, i}, err);
     }
   }
@@ -158,11 +159,11 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
 static struct value other_value(const struct branch_sample *s, const struct check_family *family, size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
   const struct value now = s->list->problems[family->first].problem.values[i];
-  if (p->listed) return p->values[check_draw(s->state) % p->value_count];
+  if (p->listed) return p->values[random_next(s->state) % p->value_count];
   if (now.type != VALUE_INT || now.integer < 0) return now;
-  if (now.integer == 0) return value_int(check_draw(s->state) % 4 ? 0 : 3);
-  if (now.integer <= 3) return value_int(check_draw(s->state) % 2 ? now.integer : 1 + now.integer % 3);
-  return s->list->problems[family->first + check_draw(s->state) % family->count].problem.values[i];
+  if (now.integer == 0) return value_int(random_next(s->state) % 4 ? 0 : 3);
+  if (now.integer <= 3) return value_int(random_next(s->state) % 2 ? now.integer : 1 + now.integer % 3);
+  return s->list->problems[family->first + random_next(s->state) % family->count].problem.values[i];
 }
 
 static int draw_elsewhere(struct branch_sample *s, size_t number, const struct check_options *options,
@@ -232,18 +233,18 @@ static int run_unchosen(struct check_list *list, cugen_error *err) {
 int check_sample_branches(struct check_list *list, const struct tune_target *target,
                           const struct check_options *options, uint64_t *state, cugen_error *err) {
   struct branch_sample s = {.list = list, .target = target, .state = state};
-  int status = branches_open(&s.branches, err);
+  int status = coverage_open(&s.branches, err);
   if (!status) status = expander_open(target->sources, &s.expander, err);
   if (!status) status = draw_all(&s, options, err);
   bool *chosen = calloc(s.drawn_count + 1, sizeof *chosen);
   if (!status && !chosen) status = error_memory(err);
   if (!status) choose_first(&s, chosen);
-  if (!status) status = branches_choose(s.branches, chosen, err);
+  if (!status) status = coverage_choose(s.branches, chosen, err);
   if (!status) status = run_chosen(&s, chosen, err);
   if (!status) status = run_unchosen(list, err);
   free(chosen);
   free(s.drawn);
   expander_close(s.expander);
-  branches_close(s.branches);
+  coverage_close(s.branches);
   return status;
 }

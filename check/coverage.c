@@ -1,5 +1,5 @@
 /* Lines of templates, by number: every line that any source has gets one. See branches.h. */
-#include "branches.h"
+#include "coverage.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct taken {
   uint64_t files; /* a bit each */
 };
 
-struct branches {
+struct coverage {
   struct template_lines files[MOST_FILES];
   size_t count;
   uint8_t *file_of;     /* by number of a line */
@@ -28,12 +28,12 @@ struct branches {
   size_t taken_count, taken_room;
 };
 
-int branches_open(struct branches **out, cugen_error *err) {
+int coverage_open(struct coverage **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);
   return *out ? CUGEN_OK : error_memory(err);
 }
 
-void branches_close(struct branches *b) {
+void coverage_close(struct coverage *b) {
   if (!b) return;
   for (size_t i = 0; i < b->count; i++) {
     free(b->files[i].name);
@@ -48,7 +48,7 @@ void branches_close(struct branches *b) {
 /* ---- Reading a source ---- */
 
 /* NULL: no memory, or more files than there is room for. */
-static struct template_lines *find_file(struct branches *b, const char *name, size_t length) {
+static struct template_lines *find_file(struct coverage *b, const char *name, size_t length) {
   for (size_t i = 0; i < b->count; i++)
     if (strncmp(b->files[i].name, name, length) == 0 && !b->files[i].name[length]) return &b->files[i];
   char *kept = b->count < MOST_FILES ? strndup(name, length) : NULL;
@@ -75,7 +75,7 @@ static bool make_room(struct template_lines *file, size_t line) {
 }
 
 /* The line's number, a new one if it has none. 0: no memory. */
-static uint32_t number_of(struct branches *b, struct template_lines *file, size_t line) {
+static uint32_t number_of(struct coverage *b, struct template_lines *file, size_t line) {
   if (!make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
   uint8_t *grown = grow(b->file_of, b->lines, sizeof *grown);
@@ -85,7 +85,7 @@ static uint32_t number_of(struct branches *b, struct template_lines *file, size_
   return file->number[line] = ++b->lines;
 }
 
-static bool mark(struct branches *b, struct template_lines *file, size_t line, struct taken *out) {
+static bool mark(struct coverage *b, struct template_lines *file, size_t line, struct taken *out) {
   const uint32_t number = number_of(b, file, line);
   uint32_t *grown = number ? grow(out->lines, out->count, sizeof *grown) : NULL;
   if (!grown) return false;
@@ -96,7 +96,7 @@ static bool mark(struct branches *b, struct template_lines *file, size_t line, s
 }
 
 /* `#line 12 "templates/a.cu"`: whether this is one; where the text goes on. */
-static bool read_directive(struct branches *b, const char *text, struct template_lines **file, size_t *line) {
+static bool read_directive(struct coverage *b, const char *text, struct template_lines **file, size_t *line) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;
   *line = strtoul(text + 6, &end, 10);
@@ -105,7 +105,7 @@ static bool read_directive(struct branches *b, const char *text, struct template
   return true;
 }
 
-static bool mark_lines(struct branches *b, const char *source, struct taken *out) {
+static bool mark_lines(struct coverage *b, const char *source, struct taken *out) {
   struct template_lines *file = NULL;
   size_t line = 0;
   for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -133,7 +133,7 @@ static void sort(struct taken *t) {
   t->count = kept;
 }
 
-static bool is_known(const struct branches *b, const struct taken *t) {
+static bool is_known(const struct coverage *b, const struct taken *t) {
   for (size_t i = 0; i < b->taken_count; i++) {
     const struct taken *other = &b->taken[i];
     if (other->count == t->count && (!t->count || memcmp(other->lines, t->lines, t->count * sizeof *t->lines) == 0))
@@ -142,7 +142,7 @@ static bool is_known(const struct branches *b, const struct taken *t) {
   return false;
 }
 
-int branches_add(struct branches *b, const char *source, bool *more, cugen_error *err) {
+int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error *err) {
   struct taken taken = {0};
   struct taken *grown = NULL;
   const bool marked = mark_lines(b, source, &taken);
@@ -167,7 +167,7 @@ struct times { /* that a line has come out, and been left out */
 };
 
 /* How many branches it takes that were not taken often enough; add: they are counted. */
-static size_t count_new(const struct branches *b, const struct taken *t, struct times *times, bool add) {
+static size_t count_new(const struct coverage *b, const struct taken *t, struct times *times, bool add) {
   size_t count = 0, at = 0;
   for (uint32_t line = 1; line <= b->lines; line++) {
     const bool out = at < t->count && t->lines[at] == line;
@@ -182,7 +182,7 @@ static size_t count_new(const struct branches *b, const struct taken *t, struct 
 }
 
 /* The one that takes most, the first of several; what each brings only gets less, so `most` bounds it. */
-static size_t best_of(const struct branches *b, struct times *times, size_t *most) {
+static size_t best_of(const struct coverage *b, struct times *times, size_t *most) {
   size_t best = b->taken_count, brings = 0;
   for (size_t i = 0; i < b->taken_count; i++) {
     if (most[i] <= brings) continue;
@@ -192,7 +192,7 @@ static size_t best_of(const struct branches *b, struct times *times, size_t *mos
   return best;
 }
 
-int branches_choose(const struct branches *b, bool *chosen, cugen_error *err) {
+int coverage_choose(const struct coverage *b, bool *chosen, cugen_error *err) {
   struct times *times = calloc(b->lines + 1, sizeof *times);
   size_t *most = calloc(b->taken_count + 1, sizeof *most);
   if (times && most) {

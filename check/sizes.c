@@ -1,5 +1,5 @@
 /* Sizes around the check problem's; see check_sizes.h. */
-#include "check_sizes.h"
+#include "sizes.h"
 
 #include <stdlib.h>
 #include <string.h>

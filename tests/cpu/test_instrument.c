@@ -9,35 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/instrument.h"
 #include "opened.h"
-#include "tune/probe.h"
 
 struct fixture {
   struct opened opened;
-  struct probe *probe;
+  struct instrument *instrument;
 };
 
-static void open_probe(struct fixture *f, const char *config, double timeout) {
-  const struct probe_options options = {.seed = 1, .timeout = timeout};
+static void open_instrument(struct fixture *f, const char *config, double timeout) {
+  const struct instrument_options options = {.seed = 1, .timeout = timeout};
   cugen_error err = {0};
   *f = (struct fixture){0};
   opened_open(&f->opened, config, true);
-  check(probe_open(&f->opened.target, &f->opened.device.facts, &options, &f->probe, &err), &err);
+  check(instrument_open(&f->opened.target, &f->opened.device.facts, &options, &f->instrument, &err), &err);
 }
 
-static void close_probe(struct fixture *f) {
-  probe_close(f->probe);
+static void close_instrument(struct fixture *f) {
+  instrument_close(f->instrument);
   opened_close(&f->opened);
 }
 
-static void run(struct fixture *f, const char *text, uint32_t count_blocks, int processes, struct probe_result *out) {
+static void run(struct fixture *f, const char *text, uint32_t count_blocks, int processes,
+                struct instrument_result *out) {
   cugen_error err = {0};
   struct value values[32];
   struct variant variant;
   uint64_t index = 0;
   check(space_find(f->opened.space, text, &index, &err), &err);
   space_variant(f->opened.space, index, &variant, values);
-  check(probe_run(f->probe, &f->opened.problem, &variant, count_blocks, processes, out, &err), &err);
+  check(instrument_run(f->instrument, &f->opened.problem, &variant, count_blocks, processes, out, &err), &err);
 }
 
 static const struct watch_counter *counter(const struct watch_report *report, size_t launch, const char *array,
@@ -69,7 +70,7 @@ static const struct {
 static void test_processes(void **state) {
   struct fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct probe_result r;
+    struct instrument_result r;
     run(f, cases[i].how, 0, 4, &r);
     const bool clean = cases[i].finding < 0;
     if (r.report->finding_count != !clean || r.report->spread != cases[i].spread || (clean && r.outcome))
@@ -83,17 +84,17 @@ static void test_processes(void **state) {
 static void test_hang(void **state) {
   (void)state;
   struct fixture f;
-  struct probe_result r;
-  open_probe(&f, "tests/configs/spread.lua", 6);
+  struct instrument_result r;
+  open_instrument(&f, "tests/configs/spread.lua", 6);
   run(&f, "spread how=ends_not", 0, 2, &r);
   assert_int_equal(r.report->finding_count, 1);
   assert_int_equal(r.report->findings[0].kind, WATCH_HANG);
-  close_probe(&f);
+  close_instrument(&f);
 }
 
 static void test_same_counts(void **state) {
   struct fixture *f = *state;
-  struct probe_result r;
+  struct instrument_result r;
   run(f, "spread how=apart", 0, 1, &r);
   assert_int_equal(r.report->spread, 0);
   const struct watch_counter line = *counter(r.report, 0, "line", false), z = *counter(r.report, 0, "z", true);
@@ -111,7 +112,7 @@ static void test_same_counts(void **state) {
 /* 4 of 512 blocks run: the others' work is neither done nor compared, and the figures are those of all. */
 static void test_some_blocks(void **state) {
   struct fixture *f = *state;
-  struct probe_result r;
+  struct instrument_result r;
   run(f, "spread how=apart", 4, 1, &r);
   const struct launch_counters *l = &r.report->launches[0];
   assert_int_equal(r.outcome, CUGEN_OUTCOME_OK);
@@ -126,13 +127,13 @@ static void test_some_blocks(void **state) {
 
 static int set_up(void **state) {
   static struct fixture fixture;
-  open_probe(&fixture, "tests/configs/spread.lua", 60);
+  open_instrument(&fixture, "tests/configs/spread.lua", 60);
   *state = &fixture;
   return 0;
 }
 
 static int tear_down(void **state) {
-  close_probe(*state);
+  close_instrument(*state);
   return 0;
 }
 

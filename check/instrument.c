@@ -1,14 +1,14 @@
-/* Watched runs; see probe.h. */
-#include "probe.h"
+/* Watched runs; see instrument.h. */
+#include "instrument.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct probe {
+struct instrument {
   struct tune_target target;
   struct device_description device;
   struct bench bench;
-  struct probe_options options;
+  struct instrument_options options;
   /* Of the last variant. */
   struct kernel_spec spec;
   struct compiled compiled;
@@ -17,10 +17,10 @@ struct probe {
   struct text text, printed;
 };
 
-int probe_open(const struct tune_target *target, const struct device_facts *facts,
-               const struct probe_options *options, struct probe **out, cugen_error *err) {
+int instrument_open(const struct tune_target *target, const struct device_facts *facts,
+                    const struct instrument_options *options, struct instrument **out, cugen_error *err) {
   *out = NULL;
-  struct probe *p = calloc(1, sizeof *p);
+  struct instrument *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   p->target = *target;
   p->options = *options;
@@ -38,13 +38,13 @@ int probe_open(const struct tune_target *target, const struct device_facts *fact
                                       .context = options->context};
   if (!status) status = bench_open(&p->target, &bench, &p->bench, err);
   if (status)
-    probe_close(p);
+    instrument_close(p);
   else
     *out = p;
   return status;
 }
 
-void probe_close(struct probe *p) {
+void instrument_close(struct instrument *p) {
   if (!p) return;
   if (p->bench.target) bench_close(&p->bench);
   kernel_spec_free(&p->spec);
@@ -54,7 +54,7 @@ void probe_close(struct probe *p) {
   free(p);
 }
 
-static void fail(struct probe_result *out, cugen_outcome outcome, const char *reason) {
+static void fail(struct instrument_result *out, cugen_outcome outcome, const char *reason) {
   size_t length = strnlen(reason, sizeof out->reason - 1);
   out->outcome = outcome;
   memcpy(out->reason, reason, length);
@@ -62,7 +62,7 @@ static void fail(struct probe_result *out, cugen_outcome outcome, const char *re
 }
 
 /* What cannot be tried. Its variant is known, so that equal reasons are equal texts. */
-static int refuse(struct probe_result *out, const cugen_error *fault) {
+static int refuse(struct instrument_result *out, const cugen_error *fault) {
   fail(out, CUGEN_OUTCOME_LAUNCH, fault->message);
   char *variant = strstr(out->reason, "\n  in variant '");
   if (variant) *variant = '\0';
@@ -81,7 +81,7 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
 }
 
 /* What was compiled for the last variant is not compiled again. */
-static int compile(struct probe *p, cugen_error *err) {
+static int compile(struct instrument *p, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
   if (status || strcmp(p->compiled_image.hex, image.hex) == 0) return status;
@@ -104,8 +104,8 @@ static int compile(struct probe *p, cugen_error *err) {
   return error_set(err, status, "%s", p->refused.message);
 }
 
-static int run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
-               int processes, struct probe_result *out, cugen_error *err) {
+static int run(struct instrument *p, const struct problem *problem, const struct variant *variant,
+               uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err) {
   struct worker_job job = {.real_spec = &p->spec,
                            .real_compiled = &p->compiled,
                            .verify = true,
@@ -135,18 +135,19 @@ static int run(struct probe *p, const struct problem *problem, const struct vari
   return CUGEN_OK;
 }
 
-static int expand(struct probe *p, const struct problem *problem, const struct variant *variant, cugen_error *err) {
+static int expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
+                  cugen_error *err) {
   kernel_spec_free(&p->spec);
   p->spec = (struct kernel_spec){0};
   return expand_variant(p->bench.expander, p->target.config, problem, &p->device.facts, variant, &p->spec, err);
 }
 
-int probe_run(struct probe *p, const struct problem *problem, const struct variant *variant, uint32_t count_blocks,
-              int processes, struct probe_result *out, cugen_error *err) {
+int instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
+                   uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err) {
   static const struct watch_report nothing;
   text_clear(&p->text);
   variant_print(variant, &p->text);
-  *out = (struct probe_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
+  *out = (struct instrument_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
     fail(out, CUGEN_OUTCOME_LAUNCH, err->message);

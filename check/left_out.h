@@ -1,8 +1,8 @@
 /* What a check leaves out, and why: implementations without a run, and variants that the check problem rules out. */
-#ifndef TUNE_CHECK_LEFT_H
-#define TUNE_CHECK_LEFT_H
+#ifndef CHECK_LEFT_OUT_H
+#define CHECK_LEFT_OUT_H
 
-#include "check_list.h"
+#include "list.h"
 
 /* what: a variant or an implementation; variants: how many, the first is named. */
 typedef int check_left_keep(void *context, const char *what, size_t variants, const char *why, cugen_error *err);

@@ -1,6 +1,6 @@
 /* What is checked: a list of runs, each a variant on a problem. */
-#ifndef TUNE_CHECK_LIST_H
-#define TUNE_CHECK_LIST_H
+#ifndef CHECK_LIST_H
+#define CHECK_LIST_H
 
 #include "check.h"
 
@@ -39,9 +39,6 @@ struct check_list {
   size_t kept_count;
 };
 
-/* *out is to be freed whatever comes back. */
-int check_list_make(const struct tune_target *target, const struct check_options *options, struct check_list *out,
-                    cugen_error *err);
 void check_list_free(struct check_list *list);
 /* Of all implementations, each on the first problem of its family. */
 uint64_t check_list_valid(const struct check_list *list);
@@ -53,7 +50,11 @@ bool check_list_has_run(const struct check_list *list, size_t implementation);
 void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t family,
                         const char *variant, const char *before, struct text *out);
 
-/* ---- For check_sample.c and check_sizes.c ---- */
+/* The variant is not on the check problem: adds the sizes that have it, if there are, to the message. */
+void check_list_explain(const struct tune_target *target, const struct check_list *list, const char *variant,
+                        cugen_error *err);
+
+/* ---- For those that fill it: selection.c, sample.c, sizes.c ---- */
 
 /* A copy of base, the list's last one; its values may then be changed. NULL: no memory. */
 struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
@@ -65,6 +66,8 @@ bool check_list_fixed(const struct check_options *options, const char *name);
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
 /* The variant on its family's first problem, and where it is valid on the others: on all sizes, or on the `only`-th. */
 int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only, cugen_error *err);
-uint64_t check_draw(uint64_t *state);
+/* The implementation on its family's first problem; *count: implementations there are. */
+const struct space_implementation *check_list_home(const struct check_list *list, size_t implementation,
+                                                   size_t *count);
 
 #endif

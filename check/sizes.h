@@ -1,8 +1,8 @@
 /* Sizes around the check problem's. */
-#ifndef TUNE_CHECK_SIZES_H
-#define TUNE_CHECK_SIZES_H
+#ifndef CHECK_SIZES_H
+#define CHECK_SIZES_H
 
-#include "check_list.h"
+#include "list.h"
 
 /* To the family of that number, whose first problem is open, problems that differ from it in sizes alone. A size is what a
    check { } gives a whole number above 3 and buffers or launches depend on, no faster than with its third power; what

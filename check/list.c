@@ -1,0 +1,190 @@
+/* Problems, variants and runs; see list.h. */
+#include "list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* ---- Problems ---- */
+
+bool check_list_fixed(const struct check_options *options, const char *name) {
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < options->setting_count; i++)
+    if (strncmp(options->settings[i], name, length) == 0 && options->settings[i][length] == '=') return true;
+  return false;
+}
+
+struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
+                                   cugen_error *err) {
+  struct check_problem *grown = realloc(list->problems, (list->problem_count + 1) * sizeof *grown);
+  struct value *values = calloc(base->count + 1, sizeof *values);
+  if (grown) list->problems = grown;
+  if (!grown || !values) {
+    free(values);
+    error_memory(err);
+    return NULL;
+  }
+  memcpy(values, base->values, base->count * sizeof *values);
+  struct check_problem *made = &list->problems[list->problem_count++];
+  *made = (struct check_problem){.problem = {.values = values, .count = base->count}, .family = family};
+  return &made->problem;
+}
+
+int check_list_open(const struct tune_target *target, struct check_problem *p, cugen_error *err) {
+  struct text text = {0};
+  problem_print(target->config, &p->problem, &text);
+  p->text = text_take(&text);
+  if (!p->text) return error_memory(err);
+  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter, &p->space, err);
+}
+
+/* ---- Variants ---- */
+
+static int add_run(struct check_list *list, const struct check_run *run, cugen_error *err) {
+  if (list->run_count == list->room) {
+    const size_t room = list->room ? list->room * 2 : 64;
+    struct check_run *grown = realloc(list->runs, room * sizeof *grown);
+    if (!grown) return error_memory(err);
+    list->runs = grown;
+    list->room = room;
+  }
+  list->runs[list->run_count++] = *run;
+  return CUGEN_OK;
+}
+
+static int print_variant(const struct space *space, uint64_t index, struct text *out, cugen_error *err) {
+  struct variant variant;
+  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+  if (!values) return error_memory(err);
+  space_variant(space, index, &variant, values);
+  variant_print(&variant, out);
+  free(values);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err) {
+  return print_variant(list->problems[run->problem].space, run->index, out, err);
+}
+
+int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err) {
+  const size_t first = list->families[list->problems[problem].family].first;
+  struct text text = {0};
+  uint64_t there;
+  int status = print_variant(list->problems[problem].space, index, &text, err);
+  if (!status) {
+    struct check_run run = {.problem = problem, .index = index};
+    run.text = hash_next(0, text_get(&text), text.length);
+    run.elsewhere = problem != first && !space_look_up(list->problems[first].space, text_get(&text), &there);
+    status = add_run(list, &run, err);
+  }
+  text_free(&text);
+  return status;
+}
+
+int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only, cugen_error *err) {
+  const struct check_family *family = &list->families[number];
+  struct text text = {0};
+  int status = check_list_run(list, family->first, index, err);
+  if (!status) status = print_variant(list->problems[family->first].space, index, &text, err);
+  for (size_t p = 1; p < family->count && !status; p++) {
+    uint64_t there;
+    cugen_error ignored;
+    if (only && p != only) continue;
+    if (space_find(list->problems[family->first + p].space, text_get(&text), &there, &ignored) == CUGEN_OK)
+      status = check_list_run(list, family->first + p, there, err);
+  }
+  text_free(&text);
+  return status;
+}
+
+/* The settings in which the problem differs from `first`, as `from` has them. */
+static void add_sizes_text(const struct tune_target *target, const struct problem *first, const struct problem *other,
+                           const struct problem *from, const char *before, struct text *out) {
+  for (size_t i = 0; i < first->count; i++) {
+    if (value_equal(first->values[i], other->values[i])) continue;
+    text_addf(out, " %s%s=", before, target->config->problems[i].name);
+    value_print(from->values[i], out);
+  }
+}
+
+/* Of the family's sizes the first that has the variant; NULL: none. */
+static const struct problem *size_with(const struct check_list *list, const struct check_family *family,
+                                       const char *variant) {
+  uint64_t there;
+  for (size_t p = family->first + 1; p < family->first + family->count; p++)
+    if (space_look_up(list->problems[p].space, variant, &there)) return &list->problems[p].problem;
+  return NULL;
+}
+
+void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t number,
+                        const char *variant, const char *before, struct text *out) {
+  const struct check_family *family = &list->families[number];
+  const struct problem *first = &list->problems[family->first].problem, *other = size_with(list, family, variant);
+  if (!other) return;
+  text_add(out, before);
+  add_sizes_text(target, first, other, other, "-s ", out);
+}
+
+void check_list_explain(const struct tune_target *target, const struct check_list *list, const char *variant,
+                        cugen_error *err) {
+  struct text text = {0};
+  const struct problem *first = &list->problems[list->families[0].first].problem,
+                       *other = size_with(list, &list->families[0], variant);
+  if (!other) return;
+  text_add(&text, "; the problem here is the config's check problem,");
+  add_sizes_text(target, first, other, first, "", &text);
+  check_list_suggest(target, list, 0, variant,
+                     "; it can be checked with a check { ... } of its own in the config, or with", &text);
+  if (!text.failed) error_append(err, "%s", text_get(&text));
+  text_free(&text);
+}
+
+bool check_list_has_run(const struct check_list *list, size_t implementation) {
+  for (size_t r = 0; r < list->run_count; r++) {
+    const struct check_run *run = &list->runs[r];
+    size_t count;
+    const struct space_implementation *one =
+        &space_implementations(list->problems[run->problem].space, &count)[implementation];
+    if (run->index >= one->first && run->index < one->first + one->valid) return true;
+  }
+  return false;
+}
+
+const struct space_implementation *check_list_home(const struct check_list *list, size_t implementation,
+                                                   size_t *count) {
+  const struct check_family *family = &list->families[list->family_of[implementation]];
+  return &space_implementations(list->problems[family->first].space, count)[implementation];
+}
+
+uint64_t check_list_valid(const struct check_list *list) {
+  size_t count = 1;
+  uint64_t valid = 0;
+  for (size_t i = 0; i < count; i++) valid += check_list_home(list, i, &count)->valid;
+  return valid;
+}
+
+static void drop_problem(struct check_problem *p) {
+  space_close(p->space);
+  problem_free(&p->problem);
+  free(p->text);
+  free(p->no_data);
+}
+
+void check_list_drop(struct check_list *list) {
+  drop_problem(&list->problems[--list->problem_count]);
+}
+
+void check_list_free(struct check_list *list) {
+  for (size_t i = 0; i < list->problem_count; i++) drop_problem(&list->problems[i]);
+  free(list->problems);
+  free(list->families);
+  free(list->family_of);
+  free(list->runs);
+  for (size_t i = 0; i < list->kept_count; i++) {
+    free(list->kept[i].setting);
+    free(list->kept[i].why);
+  }
+  free(list->kept);
+  *list = (struct check_list){0};
+}

@@ -1,0 +1,147 @@
+/* Choosing problems and variants; see selection.h. */
+#include "selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "sample.h"
+#include "sizes.h"
+
+/* ---- Problems ---- */
+
+/* One for each other value of what has a list of them: types, layouts. */
+static int add_others(const struct tune_target *target, const struct check_options *options, struct check_list *list,
+                      size_t family, cugen_error *err) {
+  const struct problem base = list->problems[list->families[family].first].problem;
+  for (size_t i = 0; i < base.count; i++) {
+    const struct config_problem *listed = &target->config->problems[i];
+    if (!listed->listed || check_list_fixed(options, listed->name)) continue;
+    for (size_t v = 0; v < listed->value_count; v++) {
+      if (value_equal(listed->values[v], base.values[i])) continue;
+      struct problem *p = check_list_problem(list, family, &base, err);
+      if (!p) return CUGEN_ERROR_MEMORY;
+      p->values[i] = listed->values[v];
+    }
+  }
+  return CUGEN_OK;
+}
+
+static bool same_values(const struct problem *a, const struct problem *b) {
+  size_t i = 0;
+  while (i < a->count && value_equal(a->values[i], b->values[i])) i++;
+  return i == a->count;
+}
+
+/* The family of the owner's check { }, NULL: of the kernel's; one that is there already has the same values. */
+static int add_family(const struct tune_target *target, const struct check_options *options, struct check_list *list,
+                      const struct config_implementation *owner, size_t *out, cugen_error *err) {
+  const size_t number = list->family_count, first = list->problem_count;
+  struct problem *base = check_list_problem(list, number, target->problem, err);
+  if (!base) return CUGEN_ERROR_MEMORY;
+  for (size_t i = 0; owner && i < base->count; i++)
+    if (owner->check[i].type != VALUE_NIL && !check_list_fixed(options, target->config->problems[i].name))
+      base->values[i] = owner->check[i];
+  for (*out = 0; *out < number; ++*out) {
+    if (!same_values(base, &list->problems[list->families[*out].first].problem)) continue;
+    check_list_drop(list);
+    return CUGEN_OK;
+  }
+  list->families[list->family_count++] = (struct check_family){.owner = owner, .first = first, .count = 1};
+  const int status = check_list_open(target, &list->problems[first], err);
+  return status ? status : check_sizes_add(target, options, list, number, err);
+}
+
+/* The implementation that a variant's text names. */
+static bool is_named(const char *variant, const struct config_implementation *implementation) {
+  const size_t length = strcspn(variant, " ");
+  return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
+}
+
+/* Of the named variant only its own. */
+static int make_families(const struct tune_target *target, const struct check_options *options,
+                         struct check_list *list, cugen_error *err) {
+  const struct config *config = target->config;
+  const struct config_implementation *named = NULL;
+  list->families = calloc(config->implementation_count + 1, sizeof *list->families);
+  list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
+  if (!list->families || !list->family_of) return error_memory(err);
+  for (size_t i = 0; i < config->implementation_count && options->variant; i++)
+    if (is_named(options->variant, &config->implementations[i])) named = &config->implementations[i];
+  size_t ignored;
+  int status = add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
+  for (size_t i = 0; i < config->implementation_count && !options->variant && !status; i++)
+    if (config->implementations[i].check)
+      status = add_family(target, options, list, &config->implementations[i], &list->family_of[i], err);
+  return status;
+}
+
+static int make_problems(const struct tune_target *target, const struct check_options *options,
+                         struct check_list *list, cugen_error *err) {
+  int status = make_families(target, options, list, err);
+  bool values = !options->variant && !options->all && !options->sample && !options->branches;
+  for (size_t f = 0; f < list->family_count && values && !status; f++)
+    status = add_others(target, options, list, f, err);
+  for (size_t i = 0; i < list->problem_count && !status; i++)
+    if (!list->problems[i].space) status = check_list_open(target, &list->problems[i], err);
+  return status;
+}
+
+/* ---- Variants ---- */
+
+static int by_text(const void *a, const void *b) {
+  const struct check_run *x = *(const struct check_run *const *)a, *y = *(const struct check_run *const *)b;
+  return (x->text > y->text) - (x->text < y->text);
+}
+
+static int number_variants(struct check_list *list, cugen_error *err) {
+  struct check_run **sorted = calloc(list->run_count + 1, sizeof *sorted);
+  if (!sorted) return error_memory(err);
+  for (size_t i = 0; i < list->run_count; i++) sorted[i] = &list->runs[i];
+  qsort(sorted, list->run_count, sizeof *sorted, by_text);
+  for (size_t i = 0; i < list->run_count; i++) {
+    list->variant_count += i == 0 || sorted[i]->text != sorted[i - 1]->text;
+    sorted[i]->variant = list->variant_count - 1;
+  }
+  free(sorted);
+  return CUGEN_OK;
+}
+
+static int add_named(const struct tune_target *target, struct check_list *list, const char *text, cugen_error *err) {
+  uint64_t index = 0;
+  int status = space_find(list->problems[0].space, text, &index, err);
+  if (status) check_list_explain(target, list, text, err);
+  return status ? status : check_list_variant(list, 0, index, 0, err);
+}
+
+/* The number-th of all. */
+static int add_numbered(struct check_list *list, uint64_t number, cugen_error *err) {
+  size_t i = 0, count;
+  const struct space_implementation *implementation = check_list_home(list, i, &count);
+  for (; number >= implementation->valid; implementation = check_list_home(list, ++i, &count))
+    number -= implementation->valid;
+  return check_list_variant(list, list->family_of[i], implementation->first + number, 0, err);
+}
+
+static int choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
+                  cugen_error *err) {
+  uint64_t state = options->seed;
+  int status = make_problems(target, options, out, err);
+  if (status) return status;
+  const uint64_t valid = check_list_valid(out);
+  if (!valid) return space_explain_empty(out->problems[0].space, err);
+  if (options->variant) return add_named(target, out, options->variant, err);
+  if (options->branches) return check_sample_branches(out, target, options, &state, err);
+  if (!options->all && !options->sample) return check_sample_values(out, &state, err);
+  const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;
+  for (uint64_t i = 0; i < wanted && !status; i++)
+    status = add_numbered(out, wanted == valid ? i : random_next(&state) % valid, err);
+  return status;
+}
+
+int check_select(const struct tune_target *target, const struct check_options *options, struct check_list *out,
+                 cugen_error *err) {
+  *out = (struct check_list){0};
+  const int status = choose(target, options, out, err);
+  return status ? status : number_variants(out, err);
+}
