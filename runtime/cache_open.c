@@ -21,9 +21,8 @@ static int wait_for_others(void *context, int tries) {
 
 /* The file may come from a stranger: nothing in its schema is to run, its pages are not to be trusted, and no value is larger
    than what cugen stores. */
-static bool harden(sqlite3 *db) {
-  static const int switches[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
-                                    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+bool cache_harden(sqlite3 *db) {
+  static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
                                     {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
                                     {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
@@ -48,12 +47,14 @@ static int open_database(struct cache *cache, const char *name, cugen_error *err
     return cache->db ? cache_error(cache, "open", err) : error_memory(err);
   sqlite3_extended_result_codes(cache->db, 0);
   sqlite3_busy_handler(cache->db, wait_for_others, cache);
-  return harden(cache->db) ? CUGEN_OK : cache_error(cache, "open", err);
+  bool good =
+      sqlite3_db_config(cache->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK && cache_harden(cache->db);
+  return good ? CUGEN_OK : cache_error(cache, "open", err);
 }
 
 /* What is refused is not changed either, not even by taking in its write-ahead log. */
 static int check_schema(struct cache *cache, const char *schema, cugen_error *err) {
-  int status = cache_check_schema(cache->db, schema, text_get(&cache->path), err);
+  int status = cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->path), err);
   if (status && cache_has_log(text_get(&cache->path)))
     sqlite3_db_config(cache->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   return status;

@@ -99,11 +99,11 @@ static int refuse(const char *path, const char *type, const char *name, cugen_er
       path, type, name);
 }
 
-int cache_check_schema(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
+int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err) {
   struct text sql = {0}, made = {0};
   sqlite3_stmt *row = NULL;
   text_addf(&sql, "SELECT type, name, sql FROM %s.sqlite_schema", schema);
-  cache_write_tables(&made);
+  cache_write_sql(tables, CACHE_FORMAT_VERSION, &made);
   int status = sql.failed || made.failed ? error_memory(err) : CUGEN_OK;
   if (!status && sqlite3_prepare_v2(db, text_get(&sql), -1, &row, NULL))
     status = cache_error_database(db, path, "read", err);

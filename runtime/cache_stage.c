@@ -24,14 +24,12 @@ enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEME
 
 /* "%t", "%s", "%v": as in cache_tables.c. */
 static const char stage_tables_sql[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN EXCLUSIVE;"
     "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL, "
-    "options TEXT NOT NULL, UNIQUE (problem, config, device, options));"
+    "options TEXT NOT NULL, UNIQUE (problem, config, device, options));\n"
     "CREATE TABLE record (space_id INTEGER NOT NULL, line INTEGER NOT NULL, %t, "
-    "PRIMARY KEY (space_id, variant, hash)) WITHOUT ROWID;"
+    "PRIMARY KEY (space_id, variant, hash)) WITHOUT ROWID;\n"
     "CREATE TABLE place (id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL, variant TEXT NOT NULL, hash TEXT NOT "
-    "NULL);"
-    "INSERT INTO place VALUES (1, 0, '', '')";
+    "NULL);\n";
 static const char *const stage_sql[STAGE_STATEMENTS] = {
     [SPACE_OF] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
     [SPACE_NEW] = "INSERT INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
@@ -96,10 +94,8 @@ static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
 static int open_database(struct cache_stage *stage, const char *name, cugen_error *err) {
   int flags = stage->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL)) return stage_error(stage, err);
-  return cache_sql(stage->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; "
-                              "PRAGMA locking_mode = EXCLUSIVE")
-             ? CUGEN_OK
-             : stage_error(stage, err);
+  bool good = cache_harden(stage->db) && cache_sql(stage->db, "PRAGMA locking_mode = EXCLUSIVE");
+  return good ? CUGEN_OK : stage_error(stage, err);
 }
 
 /* Waits for another import, and ends one that was killed. */
@@ -162,7 +158,11 @@ static struct cache_stage *stage_new(struct cache *cache) {
 }
 
 static int make_tables(struct cache_stage *stage, cugen_error *err) {
-  if (!cache_sql_on(stage->db, stage_tables_sql)) return stage_error(stage, err);
+  bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
+                                   "BEGIN EXCLUSIVE") &&
+              cache_sql_on(stage->db, stage_tables_sql) &&
+              cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
+  if (!made) return stage_error(stage, err);
   for (int i = 0; i < STAGE_STATEMENTS; i++)
     if (!cache_prepare_on(stage->db, stage_sql[i], stage->format, &stage->statements[i]))
       return stage_error(stage, err);
@@ -416,17 +416,23 @@ int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen
 
 /* ---- After a kill ------------------------------------------------------------------------------------------------- */
 
-/* Of which format its records are; 0: it is not whole, or has what no import makes. */
+/* Of which format its records are; 0: it is not whole. */
 static int format_of(sqlite3 *db) {
   sqlite3_stmt *statement = NULL;
-  bool got = sqlite3_prepare_v2(db,
-                                "SELECT user_version FROM pragma_user_version WHERE NOT EXISTS (SELECT 1 FROM "
-                                "sqlite_schema WHERE type <> 'table' AND substr(name, 1, 7) <> 'sqlite_')",
-                                -1, &statement, NULL) == SQLITE_OK &&
+  bool got = sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
              sqlite3_step(statement) == SQLITE_ROW;
   int format = got ? sqlite3_column_int(statement, 0) : 0;
   sqlite3_finalize(statement);
   return format;
+}
+
+/* It lies where others may write, too, so it is held to what a database is: the tables are an import's and nothing else, and every page
+   of them is whole. */
+static bool is_ours(struct cache_stage *stage) {
+  const char *path = text_get(&stage->path);
+  cugen_error err;
+  return cache_check_schema(stage->db, "main", stage_tables_sql, path, &err) == CUGEN_OK &&
+         cache_check_tables(stage->db, "main", path, &err) == CUGEN_OK;
 }
 
 static void resume(struct cache_stage *stage) {
@@ -435,18 +441,20 @@ static void resume(struct cache_stage *stage) {
   if (open_database(stage, text_get(&stage->path), &err)) return;
   stage->format = format_of(stage->db);
   stage->kept = stage->format > CACHE_FORMAT_VERSION; /* of a newer cugen, which will end it */
-  if (stage->format < FIRST_FORMAT || stage->kept) return;
+  if (stage->format < FIRST_FORMAT || stage->kept || !is_ours(stage)) return;
   stage->kept = true;
   cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
   int status = merge_all(stage, &merged, &err);
   stage->kept = status && status != CUGEN_ERROR_CACHE;
 }
 
-/* A stranger's file beside the cache is no import of ours. */
+/* A stranger's file beside the cache is no import of ours; nor is one that has another name, or that more people can write than the
+   cache. */
 static bool is_trusted(const struct cache_stage *stage) {
   struct stat mine, cache;
   return !fstat(stage->fd, &mine) && !stat(cache_path(stage->cache), &cache) &&
-         (mine.st_uid == geteuid() || mine.st_uid == cache.st_uid);
+         (mine.st_uid == geteuid() || mine.st_uid == cache.st_uid) && mine.st_nlink == 1 &&
+         !(mine.st_mode & ~cache.st_mode & 022);
 }
 
 void cache_stage_resume(struct cache *cache, bool dropped) {

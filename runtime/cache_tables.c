@@ -131,7 +131,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
 #define VARIANT_SQL "CREATE INDEX record_variant ON record (space_id, variant, hash);\n"
 
 /* "%t": the columns with their types. */
-static const char tables_sql[] =
+const char cache_tables_sql[] =
     "CREATE TABLE space (\n"
     "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL,\n"
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
@@ -208,7 +208,7 @@ static void write_columns(char how, int format, struct text *out) {
   }
 }
 
-static void write_sql(const char *sql, int format, struct text *out) {
+void cache_write_sql(const char *sql, int format, struct text *out) {
   for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
     text_add_n(out, sql, (size_t)(mark - sql));
     write_columns(mark[1], format, out);
@@ -224,16 +224,12 @@ bool cache_is_logged(sqlite3 *db) {
   return query_is(db, "PRAGMA journal_mode = WAL", "wal");
 }
 
-void cache_write_tables(struct text *out) {
-  write_sql(tables_sql, CACHE_FORMAT_VERSION, out);
-}
-
 bool cache_make_tables(sqlite3 *db) {
   if (!is_empty(db)) return true;
   struct text sql = {0};
   text_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", CACHE_APPLICATION_ID,
             CACHE_FORMAT_VERSION);
-  cache_write_tables(&sql);
+  cache_write_sql(cache_tables_sql, CACHE_FORMAT_VERSION, &sql);
   bool made = !sql.failed && cache_sql(db, "BEGIN IMMEDIATE");
   if (made && is_empty(db)) made = cache_sql(db, text_get(&sql));
   made = made && cache_sql(db, "COMMIT");
@@ -295,7 +291,7 @@ bool cache_migrate(sqlite3 *db) {
 bool cache_copy_disk(sqlite3 *db) {
   struct text sql = {0};
   int format = query_number(db, "PRAGMA disk.user_version");
-  write_sql(format < 5 ? copy_4_sql : copy_sql, format, &sql);
+  cache_write_sql(format < 5 ? copy_4_sql : copy_sql, format, &sql);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
   return good;
@@ -323,7 +319,7 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
 
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out) {
   struct text text = {0};
-  write_sql(sql, format, &text);
+  cache_write_sql(sql, format, &text);
   *out = NULL;
   if (!text.failed && sqlite3_prepare_v2(db, text_get(&text), -1, out, NULL)) *out = NULL;
   text_free(&text);
@@ -332,7 +328,7 @@ bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **o
 
 bool cache_sql_on(sqlite3 *db, const char *sql) {
   struct text text = {0};
-  write_sql(sql, CACHE_FORMAT_VERSION, &text);
+  cache_write_sql(sql, CACHE_FORMAT_VERSION, &text);
   bool good = !text.failed && cache_sql(db, text_get(&text));
   text_free(&text);
   return good;
@@ -352,7 +348,7 @@ int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
   int status = CUGEN_OK;
   for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {
     text_clear(&sql);
-    write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
+    cache_write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
     if (sql.failed)
       status = error_memory(err);
     else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT, &cache->statements[i],

@@ -96,8 +96,10 @@ bool cache_is_current(sqlite3 *db);
 bool cache_is_logged(sqlite3 *db);
 /* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
 bool cache_migrate(sqlite3 *db);
-/* The statements that make the tables, as they are made now; the caller frees. */
-void cache_write_tables(struct text *out);
+/* The statements that make the cache's tables. */
+extern const char cache_tables_sql[];
+/* A statement with its "%t" and so on, as of tables of `format`; the caller frees. */
+void cache_write_sql(const char *sql, int format, struct text *out);
 /* The first column of the first row. */
 bool cache_query_text(sqlite3 *db, const char *sql, struct text *out);
 /* Copies what a read-only database attached as disk remembers, of whatever format. */
@@ -194,11 +196,14 @@ int cache_images_visit(struct cache *cache,
 
 /* ---- cache_schema.c ---- */
 
-/* CUGEN_ERROR_CACHE, with the way out, where the tables, columns, indices are others than cugen makes, in any format; or where there
+/* tables: the statements that make them, as cache_write_sql takes them, each ended by a line's end. CUGEN_ERROR_CACHE, with the way out, where the tables, columns, indices are others than cugen makes, in any format; or where there
    is more: triggers, views, generated columns. Nothing of such a schema has been run by then. */
-int cache_check_schema(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
+int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err);
 
 /* ---- cache_open.c ---- */
+
+/* For a file that may come from a stranger. */
+bool cache_harden(sqlite3 *db);
 
 /* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
    tells why. */

@@ -130,7 +130,7 @@ static void visit_image(void *context, const char *name, int64_t bytes, enum cac
   check->out->foreign_images += state == CACHE_IMAGE_FOREIGN;
   if (state == CACHE_IMAGE_FOREIGN) {
     size_t from = check->foreign->length;
-    text_addf(check->foreign, "image '%s' is not sealed with this user's key", name);
+    text_addf(check->foreign, "image '%s' is sealed with another key", name);
     end_line(check->foreign, from);
   }
   if (state == CACHE_IMAGE_CHANGED)

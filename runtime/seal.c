@@ -79,9 +79,12 @@ static bool find_folder(struct text *out) {
 
 /* ---- Reading it ---------------------------------------------------------------------------------------------------- */
 
-static const char *folder_wrong(const struct stat *info) {
-  if (info->st_uid != geteuid()) return "its folder belongs to another user";
-  return info->st_mode & 022 ? "others may write to its folder" : NULL;
+/* Others may read it: the key is closed to them by its own mode. */
+static const char *folder_wrong(int folder) {
+  struct stat info;
+  if (fstat(folder, &info)) return strerror(errno);
+  if (info.st_uid != geteuid()) return "this folder belongs to another user";
+  return info.st_mode & 022 ? "others may write to this folder" : NULL;
 }
 
 static const char *file_wrong(const struct stat *info) {
@@ -101,13 +104,10 @@ static const char *read_key(int fd, struct seal *out) {
 
 /* What is wrong with it; NULL: nothing. *missing: there is none. O_NONBLOCK: somebody may have put a pipe there. */
 static const char *open_key(int folder, bool *missing, struct seal *out) {
-  struct stat info;
-  const char *wrong = fstat(folder, &info) ? strerror(errno) : folder_wrong(&info);
-  if (wrong) return wrong;
   int fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   *missing = fd < 0 && errno == ENOENT;
   if (fd < 0) return *missing ? NULL : errno == ELOOP ? "it is a link" : strerror(errno);
-  wrong = read_key(fd, out);
+  const char *wrong = read_key(fd, out);
   close(fd);
   return wrong;
 }
@@ -150,24 +150,37 @@ static int open_folder(const char *path, bool make) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* What is at fault is named first. */
+static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
+  text_addf(why,
+            "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is compiled anew. Make the "
+            "folder yours alone to write to (chown, chmod go-w), or set XDG_STATE_HOME to a folder of your own",
+            folder, wrong);
+}
+
+static void write_key_remedy(const char *folder, const char *wrong, struct text *why) {
+  text_addf(
+      why,
+      "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled anew. Remove it, and "
+      "cugen makes another",
+      folder, file_name, wrong);
+}
+
 void seal_open(bool make, struct seal *out, struct text *why) {
   struct text path = {0};
   bool missing = true;
   *out = (struct seal){0};
   int folder = sodium_init() >= 0 && find_folder(&path) ? open_folder(text_get(&path), make) : -1;
-  const char *wrong = folder < 0 ? NULL : open_key(folder, &missing, out);
-  if (folder >= 0 && !wrong && missing && make) {
+  const char *closed = folder < 0 ? NULL : folder_wrong(folder);
+  const char *wrong = folder < 0 || closed ? NULL : open_key(folder, &missing, out);
+  if (folder >= 0 && !closed && !wrong && missing && make) {
     make_key(folder, text_get(&path));
     wrong = open_key(folder, &missing, out);
   }
   if (folder >= 0) close(folder);
-  if (wrong && why)
-    text_addf(
-        why,
-        "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled anew. Remove it, and "
-        "cugen makes another, or set XDG_STATE_HOME to a folder of your own",
-        text_get(&path), file_name, wrong);
-  if (wrong || missing)
+  if (closed && why) write_folder_remedy(text_get(&path), closed, why);
+  if (wrong && why) write_key_remedy(text_get(&path), wrong, why);
+  if (closed || wrong || missing)
     sodium_memzero(out, sizeof *out);
   else
     know(out);
