@@ -212,7 +212,7 @@ static int refuse_structs(const struct config *config, cugen_error *err) {
           err, CUGEN_ERROR_USAGE,
           "%s:%d: scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
           "own, or link with cugen",
-          config->path, config->arguments[i].line, config->arguments[i].name);
+          config->arguments[i].line.path, config->arguments[i].line.number, config->arguments[i].name);
   return CUGEN_OK;
 }
 

@@ -149,7 +149,7 @@ static int put_condition(struct coder *c, const struct expr *expr, struct text *
 
 static int64_t steps_of(struct coder *c, const struct config_launch *launch) {
   int64_t steps = 0;
-  return config_steps(c->config, launch, c->slots, &steps, NULL) ? 0 : steps;
+  return config_steps(launch, c->slots, &steps, NULL) ? 0 : steps;
 }
 
 /* Sizes that have another number of launches are another code's. */

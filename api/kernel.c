@@ -253,8 +253,8 @@ int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_in
   if (!rule) return no_such("restriction", index, space.restrictions, error);
   *out = (cugen_restriction_info){.implementation = owner->implementation->name,
                                   .text = rule->text,
-                                  .file = rule->option ? rule->option : k->config->path,
-                                  .line = rule->line,
+                                  .file = rule->option ? rule->option : rule->line.path,
+                                  .line = rule->line.number,
                                   .removed = rule->removed,
                                   .kind = rule->kind};
   return CUGEN_OK;

@@ -112,13 +112,13 @@ static bool is_unwanted(const struct telling *t, const struct space_implementati
   return false;
 }
 
-static void add_rules(const struct space *space, const struct space_implementation *one, struct text *out) {
+static void add_rules(const struct space_implementation *one, struct text *out) {
   text_addf(out, "of %llu combination%s", (unsigned long long)one->cartesian, one->cartesian == 1 ? "" : "s");
   const char *before = " ";
   for (size_t i = 0; i < one->rule_count; i++) {
     if (!one->rules[i].removed) continue;
     text_add(out, before);
-    space_rule_print(space, &one->rules[i], out);
+    space_rule_print(&one->rules[i], out);
     text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
     before = ", ";
   }
@@ -133,10 +133,11 @@ static int tell_implementation(const struct telling *t, size_t i) {
   const bool elsewhere = t->whole && part_of(t->whole, i)->valid > 0;
   if (is_unwanted(t, here) || here->valid) return CUGEN_OK;
   if (here->unmet)
-    text_addf(&why, "%s:%d: requires \"%s\", which %s does not meet", t->target->config->path, here->unmet->line,
-              expr_text(here->unmet->expr), elsewhere ? home->text : "this device or problem");
+    text_addf(&why, "%s:%d: requires \"%s\", which %s does not meet", here->unmet->line.path,
+              here->unmet->line.number, expr_text(here->unmet->expr),
+              elsewhere ? home->text : "this device or problem");
   else
-    text_addf(&why, "no variant is valid on %s: ", home->text), add_rules(home->space, here, &why);
+    text_addf(&why, "no variant is valid on %s: ", home->text), add_rules(here, &why);
   if (elsewhere) add_way_out(t, i, name, &why);
   const int status = why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
   text_free(&why);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config_build.h"
+#include "config_include.h"
 
 /* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. */
 static void suggest_comma(cugen_error *err) {
@@ -13,21 +14,24 @@ static void suggest_comma(cugen_error *err) {
     error_append(err, "; is a comma missing before it?");
 }
 
-/* Files of some editors begin with a byte order mark. */
-static void skip_mark(const char **content, size_t *length) {
-  if (*length < 3 || memcmp(*content, "\xef\xbb\xbf", 3) != 0) return;
-  *content += 3;
-  *length -= 3;
+static int run_chunk(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+  struct sandbox *sandbox = includes->sandbox;
+  include_skip_mark(&content, &length);
+  lua_pushcfunction(sandbox_state(sandbox), includes_open);
+  lua_pushlightuserdata(sandbox_state(sandbox), includes);
+  int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
+  if (status) return status;
+  lua_pushcfunction(sandbox_state(sandbox), declarations_open);
+  status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  if (!status) status = sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+  return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
 }
 
-static int run(struct sandbox *sandbox, const char *path, const char *content, size_t length, cugen_error *err) {
-  skip_mark(&content, &length);
-  lua_pushcfunction(sandbox_state(sandbox), declarations_open);
-  int status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
-  if (status) return status;
-  status = sandbox_load(sandbox, path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+static int run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+  int status = run_chunk(includes, content, length, err);
+  if (status && includes->failed) status = error_set(err, includes->error.status, "%s", includes->error.message);
   if (status) suggest_comma(err);
-  return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  return status;
 }
 
 static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
@@ -51,19 +55,33 @@ static struct config *new_config(const char *path) {
   return config;
 }
 
-int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err) {
+static int parse(const struct sources *sources, const struct included_file *file, const struct text *content,
+                 struct config **out, cugen_error *err) {
+  struct config *config = new_config(file->path);
   *out = NULL;
-  struct sandbox *sandbox;
-  struct config *config = new_config(path);
   if (!config) return error_memory(err);
-  int status = sandbox_open(0, 0, &sandbox, err);
-  if (!status) status = run(sandbox, path, content, length, err);
-  if (!status) status = build_config(config, sandbox, err);
-  sandbox_close(sandbox);
+  struct includes includes = {.sources = sources, .arena = config->arena, .count = 1};
+  includes.files[0] = (struct included_file){config->path, file->shipped};
+  includes.open[0] = &includes.files[0];
+  int status = sandbox_open(0, 0, &includes.sandbox, err);
+  if (!status) status = run(&includes, text_get(content), content->length, err);
+  if (!status) status = build_config(config, includes.sandbox, err);
+  sandbox_close(includes.sandbox);
   if (status)
     config_close(config);
   else
     *out = config;
+  return status;
+}
+
+int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err) {
+  const struct sources beside = {NULL, NULL, NULL};
+  struct text copy = {0};
+  text_add_n(&copy, content, length);
+  *out = NULL;
+  int status =
+      copy.failed ? error_memory(err) : parse(&beside, &(struct included_file){path, false}, &copy, out, err);
+  text_free(&copy);
   return status;
 }
 
@@ -82,7 +100,7 @@ static int check_folders(const struct sources *sources, const struct config *con
       return error_set(
           err, CUGEN_ERROR_CONFIG,
           "%s:%d: include_dirs names '%.80s', which is no folder: it is looked for relative to the config",
-          config->path, compile->folders_line, compile->folders[i]);
+          compile->folders_line.path, compile->folders_line.number, compile->folders[i]);
   }
   return CUGEN_OK;
 }
@@ -97,13 +115,14 @@ static int check_all_folders(const struct sources *sources, const struct config 
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
   *out = NULL;
   struct text path = {0}, content = {0};
-  int status = sources_config(sources, name, &path, &content, err);
+  bool shipped;
+  int status = sources_find_config(sources, name, &path, &content, &shipped, err);
   if (!status && is_kernel(text_get(&path)))
     status = error_set(err, CUGEN_ERROR_CONFIG,
                        "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
                        "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
                        text_get(&path));
-  if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, out, err);
+  if (!status) status = parse(sources, &(struct included_file){text_get(&path), shipped}, &content, out, err);
   if (!status && (status = check_all_folders(sources, *out, err))) {
     config_close(*out);
     *out = NULL;

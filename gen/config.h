@@ -11,9 +11,14 @@
 #include "base/kernel.h"
 #include "sources.h"
 
+struct config_line { /* of the config, or of a file that it includes */
+  const char *path;
+  int number;
+};
+
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
-  int line;
+  struct config_line line;
   bool listed;                /* only the values listed are allowed; else any of the default's type */
   const struct value *values; /* the first is the default */
   size_t value_count;
@@ -22,24 +27,24 @@ struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64
 
 struct config_tunable { /* tunable "tile" { 16, 32 } */
   const char *name;
-  int line;
+  struct config_line line;
   const struct value *values;
   size_t value_count;
 };
 
 struct config_derived { /* derive "threads" "tile * tile" */
   const char *name;
-  int line;
+  struct config_line line;
   const struct expr *expr;
 };
 
 struct config_restriction { /* where "tile % vec == 0" */
-  int line;
+  struct config_line line;
   const struct expr *expr; /* expr_text gives the text */
 };
 
 struct config_requirement { /* requires "device.compute_capability >= 80" */
-  int line;
+  struct config_line line;
   const struct expr *expr;
 };
 
@@ -73,7 +78,7 @@ struct config_field {
 struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const char *name;
   cugen_argument_kind kind;
-  int line;
+  struct config_line line;
   struct config_word dtype; /* scalars may say "index": index_t */
   const struct expr *shape[KERNEL_MAX_RANK];
   int rank;
@@ -102,7 +107,7 @@ struct formula_element { /* bias[n] */
 
 struct config_formula { /* formula "combine(a, b)" "a + b" */
   const char *name;
-  int line;
+  struct config_line line;
   const char *parameters[FORMULA_MOST];
   size_t parameter_count;
   struct formula_element elements[FORMULA_MOST];
@@ -143,7 +148,7 @@ enum compile_option {
 };
 
 struct config_options { /* options { fast_math = true, maxrregcount = "regs" } */
-  int line;
+  struct config_line line;
   struct config_word values[COMPILE_OPTION_COUNT]; /* neither word nor expr: not set */
   const struct config_spelling *defines;           /* "NAME" or "NAME=value" */
   size_t define_count;
@@ -154,7 +159,7 @@ struct config_compile {                      /* options, include_dirs */
   const char *const *folders;                /* of headers, relative to the config; the implementation's first */
   size_t folder_count;
   size_t own_folders; /* of these, those of its own include_dirs */
-  int folders_line;
+  struct config_line folders_line;
 };
 
 struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n", value = "n // 2" } */
@@ -166,7 +171,7 @@ struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n
 /* grid, block, shared, carveout, overlap, steps, pass, entry of an implementation, or one launch { ... } of several */
 struct config_launch {
   struct config_spelling entry; /* text NULL: the only __global__ function of the expansion */
-  int line;
+  struct config_line line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
   const struct expr *carveout;           /* NULL: -1, the driver decides */
@@ -180,7 +185,7 @@ struct config_launch {
 
 struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
   size_t argument;
-  int line;
+  struct config_line line;
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* NULL: 1 */
@@ -188,9 +193,9 @@ struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
 
 struct config_implementation {
   const char *name;
-  int line;
+  struct config_line line;
   const char *template_name;
-  int template_line;
+  struct config_line template_line;
   const struct config_requirement *requirements;
   size_t requirement_count;
   /* Those shared by all implementations come first, so that slot first_tunable + i is tunables[i]. */
@@ -244,21 +249,21 @@ struct config {
   size_t implementation_count;
   const char *reference;       /* template name; NULL: none (a config error unless reference "none" or verify) */
   const char *reference_entry; /* from "file.cu:kernel"; NULL: the only one */
-  int reference_line;
+  struct config_line reference_line;
   const char *verify, *verify_entry; /* the same of the kernel that judges results; NULL: none */
-  int verify_line;
+  struct config_line verify_line;
   const struct expr *flops, *bytes; /* NULL: not declared */
   const struct expr *products;      /* operands' type; NULL: the work is no products of matrices */
-  int products_line;
+  struct config_line products_line;
   enum objective objective; /* what variants are ranked by */
-  int objective_line;
+  struct config_line objective_line;
   uint32_t facts;                   /* of the device, that expressions outside of the implementations mention */
   int first_problem, first_tunable; /* slots */
   void *arena;
 };
 
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err);
-/* path is for messages and for templates beside it. */
+/* path is for messages and for what stands beside it: templates, files that it includes. */
 int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err);
 void config_close(struct config *config);
 
@@ -337,8 +342,8 @@ void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
 int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
                  const struct value *slots, struct text *out, cugen_error *err);
 /* Appends their macros as `#define` lines. */
-int config_defines(const struct config *config, const struct config_compile *compile, const struct value *slots,
-                   struct text *out, cugen_error *err);
+int config_defines(const struct config_compile *compile, const struct value *slots, struct text *out,
+                   cugen_error *err);
 /* The same of both. */
 void config_compile_reads(const struct config_compile *compile, bool *reads);
 
@@ -352,8 +357,7 @@ int config_tensors(const struct config *config, const struct config_implementati
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
 /* How many launches it makes: 0 to KERNEL_MAX_LAUNCHES. */
-int config_steps(const struct config *config, const struct config_launch *launch, const struct value *slots,
-                 int64_t *out, cugen_error *err);
+int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err);
 /* Into out[0 .. launch->passed_count) what the launch passes; slots also hold its step. What is no parameter is an error with
    the launch's line. */
 int config_pass(const struct config *config, const struct config_launch *launch,

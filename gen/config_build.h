@@ -20,7 +20,7 @@ enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_F
 struct scope_name {
   const char *name;
   enum name_role role;
-  int line;
+  struct config_line line;
   int slot;
   const struct expr *expr;
 };
@@ -43,7 +43,9 @@ struct build {
 /* ---- Errors ---- */
 
 /* "path:line: message", CUGEN_ERROR_CONFIG. */
-int build_fail(struct build *build, int line, const char *format, ...) PRINTF_LIKE(3, 4);
+int build_fail(struct build *build, struct config_line line, const char *format, ...) PRINTF_LIKE(3, 4);
+/* "line 12", or "line 12 of FILE" where that is not the file of `from`. */
+const char *build_line(struct build *build, struct config_line from, struct config_line other);
 /* After an allocation from the arena failed. */
 int build_memory(struct build *build);
 
@@ -57,7 +59,7 @@ struct item {
 
 struct list {
   int table; /* stack index */
-  int line;
+  struct config_line line;
   enum place place;
   struct item *items;
   size_t count;
@@ -65,7 +67,8 @@ struct list {
 
 /* The table at stack index `table`: every element is a complete declaration that may stand in such a place, those that
    may not repeat do not. owner: "kernel \"matmul\"". */
-int read_list(struct build *build, int table, enum place place, const char *owner, int line, struct list *out);
+int read_list(struct build *build, int table, enum place place, const char *owner, struct config_line line,
+              struct list *out);
 size_t list_count(const struct list *list, enum keyword_id id);
 /* The only one, or NULL. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
@@ -74,25 +77,27 @@ void list_push(struct build *build, const struct list *list, const struct item *
 
 /* ---- Values on top of the stack (config_read.c); `what` names them in messages ---- */
 
-int read_string(struct build *build, int line, const char *what, const char **out);
-int read_value(struct build *build, int line, const char *what, struct value *out);
-int read_expr(struct build *build, int line, const char *what, const struct expr **out);
+int read_string(struct build *build, struct config_line line, const char *what, const char **out);
+int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
+int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out);
 /* { expr, expr, ... }, from 1 to most of them. */
-int read_exprs(struct build *build, int line, const char *what, int most, const struct expr **out, int *count);
+int read_exprs(struct build *build, struct config_line line, const char *what, int most, const struct expr **out,
+               int *count);
 /* One of the known words (NULL-terminated), or an expression. */
-int read_word(struct build *build, int line, const char *what, const char *const *known, struct config_word *out);
+int read_word(struct build *build, struct config_line line, const char *what, const char *const *known,
+              struct config_word *out);
 /* Text with ${expression} in it. */
-int read_spelling(struct build *build, int line, const char *what, struct config_spelling *out);
+int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out);
 /* Pushes table[key] of the table at the index; false, nothing pushed: there is none. */
 bool push_field(struct build *build, int table, const char *key);
 /* The first key in strcmp's order that is not among the known ones; NULL: all are. "" stands for one that is no
    string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
 /* "message (nearest 'x')": the name is none of these. */
-int refuse_name(struct build *build, int line, const char *name, const char *const *names, size_t count,
-                const char *format, ...) PRINTF_LIKE(6, 7);
+int refuse_name(struct build *build, struct config_line line, const char *name, const char *const *names,
+                size_t count, const char *format, ...) PRINTF_LIKE(6, 7);
 /* Refuses a table whose keys are not all problems of this kernel; who: "check". */
-int refuse_unknown_problem(struct build *build, int line, int table, const char *who);
+int refuse_unknown_problem(struct build *build, struct config_line line, int table, const char *who);
 
 /* ---- Names (config_scope.c) ---- */
 
@@ -113,7 +118,8 @@ const char *scope_nearest(struct build *build, const char *name);
 /* ---- Parts ---- */
 
 /* config_implementation.c; the lists of shared parts come from the kernel's own list. */
-int read_values(struct build *build, int line, const char *what, const struct value **out, size_t *count);
+int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
+                size_t *count);
 int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out);
 int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
                struct config_restriction *restrictions, size_t *restriction_count);
@@ -136,16 +142,16 @@ int read_struct_fields(struct build *build, struct config_argument *argument, co
 /* After all attributes. */
 int complete_struct(struct build *build, struct config_argument *argument);
 /* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
-int read_kernel_file(struct build *build, int line, const char *what, const char *text, const char **file,
-                     const char **entry);
+int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
+                     const char **file, const char **entry);
 /* config_tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
 /* config_options.c; outer: the kernel's, for an implementation, or NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);
 /* config_pass.c; both of the value at the top. After steps its names are in force. */
-int read_steps(struct build *build, int line, struct config_launch *out);
-int read_pass(struct build *build, int line, struct config_launch *out);
+int read_steps(struct build *build, struct config_line line, struct config_launch *out);
+int read_pass(struct build *build, struct config_line line, struct config_launch *out);
 /* config_formula.c */
 int read_formulas(struct build *build, const struct list *list);
 /* config_policy.c */

@@ -3,7 +3,8 @@
 
 #include "config_build.h"
 
-static int refuse_unlisted(struct build *build, int line, const struct config_problem *problem, struct value value) {
+static int refuse_unlisted(struct build *build, struct config_line line, const struct config_problem *problem,
+                           struct value value) {
   struct text text = {0};
   value_print(value, &text);
   int status = CUGEN_OK;
@@ -14,13 +15,13 @@ static int refuse_unlisted(struct build *build, int line, const struct config_pr
   size_t i = 0;
   while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
   if (!status && problem->listed && i == problem->value_count)
-    status = build_fail(build, line, "check gives problem \"%s\" the value %s, which is not in its list at line %d",
-                        problem->name, text_get(&text), problem->line);
+    status = build_fail(build, line, "check gives problem \"%s\" the value %s, which is not in its list at %s",
+                        problem->name, text_get(&text), build_line(build, line, problem->line));
   text_free(&text);
   return status;
 }
 
-static int read_check_values(struct build *build, int line, int table, struct value *out) {
+static int read_check_values(struct build *build, struct config_line line, int table, struct value *out) {
   const struct config *config = build->config;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, line, "check needs its values in braces: %s", config_keywords[KEYWORD_check].example);

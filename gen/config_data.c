@@ -91,8 +91,8 @@ static bool find_buffer(void *context, const char *name, int *buffer, int *rank,
 static int check_clash(const struct reading *r, const char *what) {
   if (!r->clash.name) return CUGEN_OK;
   return build_fail(r->build, r->argument->line,
-                    "%s: '%s' has a meaning of its own there and is also declared at line %d: rename that one", what,
-                    r->clash.name, r->clash.line);
+                    "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
+                    r->clash.name, build_line(r->build, r->argument->line, r->clash.line));
 }
 
 static int read_expression(struct build *build, struct config_argument *argument, const char *what) {
@@ -105,7 +105,7 @@ static int read_expression(struct build *build, struct config_argument *argument
   struct reading r = {.build = build, .argument = argument};
   struct expr_scope scope = {find_symbol, list_names, &r};
   status = expr_parse_elements(source, &scope, find_buffer, &expr, build->err);
-  if (status) return error_prefix(build->err, "%s:%d: %s", build->config->path, argument->line, what), status;
+  if (status) return error_prefix(build->err, "%s:%d: %s", argument->line.path, argument->line.number, what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   argument->data.values = expr;
   return check_clash(&r, what);

@@ -6,6 +6,8 @@
 #include <lua.h>
 #include <stdbool.h>
 
+#include "config_include.h"
+
 enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
 
 /* What follows a keyword: a value; a name and a value; a name, and a value only where the name needs one. */
@@ -13,6 +15,8 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
 
 /* name, naming, may stand more than once, places, example */
 #define CONFIG_KEYWORDS(X)                                                                                           \
+  X(include, PLAIN, true, PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH,                           \
+    "include \"matmul/tiled.lua\"")                                                                                  \
   X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
   X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
   X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                                    \
@@ -71,9 +75,10 @@ extern const struct keyword config_keywords[KEYWORD_COUNT];
 /* A full userdata; its user values are its name and its value. */
 struct declaration {
   const struct keyword *keyword;
-  int line;
+  struct config_line line;
   bool complete; /* it has its value, or may do without */
   bool valued;   /* it has its value */
+  bool nested;   /* it stands in a list */
   bool attached; /* it stands in a list that belongs to the kernel */
 };
 
@@ -84,6 +89,10 @@ int declarations_open(lua_State *L);
 struct declaration *declarations_at(lua_State *L, int index);
 /* Pushes the list of all declarations in the order of their calls. No memory is needed. */
 void declarations_push(lua_State *L);
+size_t declarations_count(lua_State *L);
+/* Pushes what an include stands for: a declaration whose value is the list of those after the first `before` that stand in no
+   other. */
+void declarations_group(lua_State *L, size_t before);
 /* Push the name (nil: none) or the value of the declaration at the index. No memory is needed. */
 void declarations_push_name(lua_State *L, int index);
 void declarations_push_value(lua_State *L, int index);

@@ -18,14 +18,15 @@ struct evaluation {
 };
 
 static int fail(const struct evaluation *e, const char *what, const char *problem) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of \"%s\" %s", e->config->path, e->argument->line, what,
-                   e->argument->name, problem);
+  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of \"%s\" %s", e->argument->line.path,
+                   e->argument->line.number, what, e->argument->name, problem);
 }
 
 /* After an expression failed. */
 static int prefix(const struct evaluation *e, int status, const char *what) {
   if (status)
-    error_prefix(e->err, "%s:%d: %s of \"%s\"", e->config->path, e->argument->line, what, e->argument->name);
+    error_prefix(e->err, "%s:%d: %s of \"%s\"", e->argument->line.path, e->argument->line.number, what,
+                 e->argument->name);
   return status;
 }
 
@@ -313,13 +314,14 @@ int config_products(const struct config *config, const struct value *slots, cons
   *out = NULL;
   if (!config->products) return CUGEN_OK;
   int status = expr_eval(config->products, slots, &value, err);
-  if (status) return error_prefix(err, "%s:%d: products", config->path, config->products_line), status;
+  if (status)
+    return error_prefix(err, "%s:%d: products", config->products_line.path, config->products_line.number), status;
   *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
   status = error_set(err, CUGEN_ERROR_CONFIG, "%s:%d: products is %s, which is no type: tf32, fp8 or a dtype is one",
-                     config->path, config->products_line, text_get(&text));
+                     config->products_line.path, config->products_line.number, text_get(&text));
   text_free(&text);
   return status;
 }

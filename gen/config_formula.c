@@ -24,7 +24,7 @@ static const char *skip_blanks(const char *at) {
 }
 
 /* A name at *at, which goes behind it and the blanks that follow. */
-static int read_head_name(struct build *build, int line, const char **at, const char **out) {
+static int read_head_name(struct build *build, struct config_line line, const char **at, const char **out) {
   const char *start = *at = skip_blanks(*at);
   *out = "";
   while (isalnum((unsigned char)**at) || **at == '_') ++*at;
@@ -40,8 +40,8 @@ static int read_head_name(struct build *build, int line, const char **at, const 
 static int add_parameter(struct build *build, struct config_formula *formula, const char *name) {
   const struct scope_name *other = scope_find(build, name);
   if (other)
-    return build_fail(build, formula->line, "parameter '%s' of formula \"%s\": the name is taken at line %d", name,
-                      formula->name, other->line);
+    return build_fail(build, formula->line, "parameter '%s' of formula \"%s\": the name is taken at %s", name,
+                      formula->name, build_line(build, formula->line, other->line));
   for (size_t i = 0; i < formula->parameter_count; i++)
     if (strcmp(formula->parameters[i], name) == 0)
       return build_fail(build, formula->line, "formula \"%s\" has the parameter '%s' twice", formula->name, name);
@@ -178,7 +178,8 @@ static int read_text(struct reading *r) {
     return build_fail(build, r->formula->line, "%s is longer than %d characters", r->what, LONGEST_EXPRESSION);
   struct expr_scope scope = {find_symbol, list_names, r};
   status = expr_parse_formula(source, &scope, find_element, &expr, build->err);
-  if (status) return error_prefix(build->err, "%s:%d: %s", build->config->path, r->formula->line, r->what), status;
+  if (status)
+    return error_prefix(build->err, "%s:%d: %s", r->formula->line.path, r->formula->line.number, r->what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   r->formula->expr = expr;
   return CUGEN_OK;
@@ -211,7 +212,8 @@ static int try_values(struct build *build, const struct config_formula *formula,
   }
   text_free(&text);
   if (!status) return CUGEN_OK;
-  return error_prefix(build->err, "%s:%d: formula \"%s\"", build->config->path, formula->line, formula->name), status;
+  return error_prefix(build->err, "%s:%d: formula \"%s\"", formula->line.path, formula->line.number, formula->name),
+         status;
 }
 
 static int try_problems(struct build *build, const struct config_formula *formula, struct value *slots,

@@ -21,7 +21,7 @@ static int compare_values(const void *left, const void *right) {
   return 0;
 }
 
-static int refuse_double(struct build *build, int line, const char *what, struct value value) {
+static int refuse_double(struct build *build, struct config_line line, const char *what, struct value value) {
   struct text text = {0};
   value_print(value, &text);
   int status = build_fail(build, line, "%s has the value %s twice", what, text_get(&text));
@@ -29,7 +29,8 @@ static int refuse_double(struct build *build, int line, const char *what, struct
   return status;
 }
 
-static int check_doubles(struct build *build, int line, const char *what, const struct value *values, size_t count) {
+static int check_doubles(struct build *build, struct config_line line, const char *what, const struct value *values,
+                         size_t count) {
   struct value *sorted = malloc(count * sizeof *sorted);
   if (!sorted) return error_memory(build->err);
   memcpy(sorted, values, count * sizeof *sorted);
@@ -41,7 +42,8 @@ static int check_doubles(struct build *build, int line, const char *what, const 
   return status;
 }
 
-int read_values(struct build *build, int line, const char *what, const struct value **out, size_t *count) {
+int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
+                size_t *count) {
   lua_State *L = build->L;
   if (lua_type(L, -1) != LUA_TTABLE)
     return build_fail(build, line, "%s needs its values in braces: { 16, 32 }", what);
@@ -68,7 +70,7 @@ int read_values(struct build *build, int line, const char *what, const struct va
 
 static int read_tunable(struct build *build, const struct item *item, int slot, struct config_tunable *out) {
   struct text what = {0};
-  int line = item->declaration->line;
+  struct config_line line = item->declaration->line;
   *out = (struct config_tunable){.line = line};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
@@ -100,7 +102,7 @@ int read_tunables(struct build *build, const struct list *list, int first_slot, 
 
 static int read_derived(struct build *build, const struct item *item, struct config_derived *out) {
   struct text what = {0};
-  int line = item->declaration->line;
+  struct config_line line = item->declaration->line;
   out->line = line;
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
@@ -160,7 +162,7 @@ static int read_requirements(struct build *build, const struct list *list, struc
 /* ---- Launches ---- */
 
 /* Reads the part of a launch at the top of the stack. */
-static int read_part(struct build *build, enum keyword_id id, int line, struct config_launch *out) {
+static int read_part(struct build *build, enum keyword_id id, struct config_line line, struct config_launch *out) {
   int count;
   switch (id) {
   case KEYWORD_grid: return read_exprs(build, line, "grid", 3, out->grid, &count);
@@ -226,7 +228,7 @@ static int check_launch(struct build *build, const char *owner, const struct con
 static int read_launch(struct build *build, const struct list *list, const struct item *item,
                        const struct config_implementation *implementation, struct config_launch *out) {
   struct list parts;
-  int line = out->line = item->declaration->line;
+  struct config_line line = out->line = item->declaration->line;
   list_push(build, list, item);
   int status = read_list(build, lua_gettop(build->L), PLACE_LAUNCH, "launch", line, &parts);
   if (!status) status = check_fields(build, &parts);

@@ -89,7 +89,7 @@ static int read_shared(struct build *build, const struct list *list) {
 
 /* ---- Arguments ---- */
 
-static int check_arguments(struct build *build, int line) {
+static int check_arguments(struct build *build, struct config_line line) {
   const struct config *config = build->config;
   for (size_t i = 0; i < config->argument_count; i++) {
     cugen_argument_kind kind = config->arguments[i].kind;
@@ -119,8 +119,8 @@ static int read_arguments(struct build *build, const struct list *list) {
 
 /* ---- reference, verify, flops, bytes ---- */
 
-int read_kernel_file(struct build *build, int line, const char *what, const char *text, const char **file,
-                     const char **entry) {
+int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
+                     const char **file, const char **entry) {
   const char *colon = strrchr(text, ':');
   size_t length = colon ? (size_t)(colon - text) : strlen(text);
   if (length == 0 || (colon && !colon[1]))
@@ -134,7 +134,7 @@ int read_kernel_file(struct build *build, int line, const char *what, const char
 static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
                       const char **entry) {
   const struct keyword *keyword = item->declaration->keyword;
-  const int line = item->declaration->line;
+  struct config_line line = item->declaration->line;
   const char *text;
   list_push(build, list, item);
   int status = read_string(build, line, keyword->name, &text);
@@ -150,7 +150,7 @@ bool config_proves(const struct config *config) {
   return config->reference || config->verify;
 }
 
-static int lacks_proof(struct build *build, int line) {
+static int lacks_proof(struct build *build, struct config_line line) {
   return build_fail(build, line,
                     "kernel \"%s\" has no reference: %s computes what is right, %s judges results that are right in "
                     "many ways; reference \"none\" says that nothing does, and then no result can be proved right",
@@ -189,7 +189,7 @@ static int read_products(struct build *build, const struct list *list) {
   return read_work(build, list, KEYWORD_products, &build->config->products);
 }
 
-static int check_objective(struct build *build, int line, const char *word) {
+static int check_objective(struct build *build, struct config_line line, const char *word) {
   struct config *config = build->config;
   int kind = 0;
   while (kind < OBJECTIVES && strcmp(word, objective_names[kind]) != 0) kind++;
@@ -223,8 +223,8 @@ static int check_same_name(struct build *build, const struct config_implementati
   const struct config *config = build->config;
   for (const struct config_implementation *old = config->implementations; old < new; old++)
     if (strcmp(old->name, new->name) == 0)
-      return build_fail(build, new->line, "the name '%s' is taken by the implementation at line %d", new->name,
-                        old->line);
+      return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s", new->name,
+                        build_line(build, new->line, old->line));
   return CUGEN_OK;
 }
 
@@ -249,7 +249,7 @@ static int read_implementations(struct build *build, const struct list *list) {
 
 /* ---- The kernel ---- */
 
-static int read_body(struct build *build, int table, int line) {
+static int read_body(struct build *build, int table, struct config_line line) {
   struct list list;
   struct text owner = {0};
   text_addf(&owner, "kernel \"%s\"", build->config->name);
@@ -273,7 +273,7 @@ static int read_body(struct build *build, int table, int line) {
 }
 
 /* Kernel names stand in file names, on command lines and in the cache. */
-static int read_kernel_name(struct build *build, const char *name, int line) {
+static int read_kernel_name(struct build *build, const char *name, struct config_line line) {
   for (const char *c = name; *c; c++)
     if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) || c - name >= 64)
       return build_fail(build, line,
@@ -327,13 +327,14 @@ static int find_kernel(struct build *build, int all) {
       continue;
     }
     if (found)
-      return build_fail(build, declaration->line,
-                        "a second kernel: one file describes one, and the first is at line %d", found->line);
+      return build_fail(build, declaration->line, "a second kernel: one file describes one, and the first is at %s",
+                        build_line(build, declaration->line, found->line));
     found = declaration;
     lua_replace(L, -2);
   }
   if (found) return CUGEN_OK;
-  return build_fail(build, 1, "no kernel is declared: %s", config_keywords[KEYWORD_kernel].example);
+  return build_fail(build, (struct config_line){build->config->path, 1}, "no kernel is declared: %s",
+                    config_keywords[KEYWORD_kernel].example);
 }
 
 int read_kernel(struct build *build) {
@@ -342,7 +343,8 @@ int read_kernel(struct build *build) {
   declarations_push(L);
   int all = lua_gettop(L), status = find_kernel(build, all);
   if (!status) {
-    int kernel = lua_gettop(L), line = declarations_at(L, kernel)->line;
+    const int kernel = lua_gettop(L);
+    const struct config_line line = declarations_at(L, kernel)->line;
     attach(build, 4); /* kernel, implementation, launch, grid */
     status = check_attached(build, all);
     declarations_push_name(L, kernel);

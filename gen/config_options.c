@@ -43,7 +43,8 @@ static const char *const *list_words(struct build *build, const struct option *o
   return words;
 }
 
-static int read_option(struct build *build, int line, const struct option *option, struct config_word *out) {
+static int read_option(struct build *build, struct config_line line, const struct option *option,
+                       struct config_word *out) {
   struct text what = {0};
   int status;
   text_addf(&what, "option %s", option->name);
@@ -67,7 +68,7 @@ static int list_length(struct build *build, int most) {
 }
 
 /* "NAME" or "NAME=value": a name that the config has not, and one line. */
-static int check_define(struct build *build, int line, const char *text) {
+static int check_define(struct build *build, struct config_line line, const char *text) {
   size_t length = strcspn(text, "=");
   char *name = arena_string(build->arena, text, length);
   if (!name) return build_memory(build);
@@ -75,11 +76,11 @@ static int check_define(struct build *build, int line, const char *text) {
     return build_fail(build, line, "define '%.80s' is no \"NAME\" or \"NAME=value\" on one line", text);
   const struct scope_name *known = scope_find(build, name);
   if (!known) return CUGEN_OK;
-  return build_fail(build, line, "define '%s': the name is taken at line %d, which templates know without it", name,
-                    known->line);
+  return build_fail(build, line, "define '%s': the name is taken at %s, which templates know without it", name,
+                    build_line(build, line, known->line));
 }
 
-static int read_defines(struct build *build, int line, struct config_options *out) {
+static int read_defines(struct build *build, struct config_line line, struct config_options *out) {
   int length = list_length(build, MOST_ITEMS);
   if (length < 0)
     return build_fail(build, line, "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\" }",
@@ -97,7 +98,8 @@ static int read_defines(struct build *build, int line, struct config_options *ou
   return status;
 }
 
-static int refuse_option(struct build *build, int line, const char *odd, const char *const *names, size_t count) {
+static int refuse_option(struct build *build, struct config_line line, const char *odd, const char *const *names,
+                         size_t count) {
   struct text all = {0};
   const char *nearest = text_nearest(odd, names, count);
   for (size_t i = 0; i < count; i++) text_addf(&all, "%s%s", i ? ", " : "", names[i]);
@@ -140,7 +142,7 @@ static int read_options(struct build *build, const struct list *list, const stru
   return status;
 }
 
-static int read_folder(struct build *build, int line, const char **out) {
+static int read_folder(struct build *build, struct config_line line, const char **out) {
   int status = read_string(build, line, "include_dirs", out);
   if (status || sources_inside(*out)) return status;
   return build_fail(build, line, "include_dirs names '%.80s': a folder is named relative to the config, without '..'",
@@ -154,7 +156,8 @@ static int read_folders(struct build *build, const struct list *list, const stru
   const char **folders = arena_array(build->arena, MOST_ITEMS + more, sizeof *folders);
   if (!folders) return build_memory(build);
   out->folders = folders;
-  int status = CUGEN_OK, line = item ? item->declaration->line : 0;
+  const struct config_line line = item ? item->declaration->line : list->line;
+  int status = CUGEN_OK;
   if (item) {
     list_push(build, list, item);
     int length = list_length(build, MOST_ITEMS);
@@ -188,14 +191,14 @@ int read_compile(struct build *build, const struct list *list, const struct conf
 struct evaluation {
   const struct config *config;
   const struct option *option;
-  int line;
+  struct config_line line;
   const struct value *slots;
   struct text *out;
   cugen_error *err;
 };
 
 static int fail(const struct evaluation *e, const char *value, const char *rule) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: option %s is %s: it must be %s", e->config->path, e->line,
+  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: option %s is %s: it must be %s", e->line.path, e->line.number,
                    e->option->name, value, rule);
 }
 
@@ -271,36 +274,36 @@ int config_flags(const struct config *config, const struct config_compile *compi
     int status = options[i].kind == OPTION_WORD     ? add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : add_number(&e, word->expr);
-    if (status && err && strncmp(err->message, config->path, strlen(config->path)) != 0)
-      error_prefix(err, "%s:%d: option %s", config->path, set->line, options[i].name);
+    if (status && err && strncmp(err->message, set->line.path, strlen(set->line.path)) != 0)
+      error_prefix(err, "%s:%d: option %s", set->line.path, set->line.number, options[i].name);
     if (status) return status;
   }
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int add_define(const struct config *config, int line, const struct config_spelling *define,
-                      const struct value *slots, struct text *out, cugen_error *err) {
+static int add_define(struct config_line line, const struct config_spelling *define, const struct value *slots,
+                      struct text *out, cugen_error *err) {
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
   if (status) {
-    error_prefix(err, "%s:%d: define", config->path, line);
+    error_prefix(err, "%s:%d: define", line.path, line.number);
   } else {
     const char *value = strchr(text_get(&text), '=');
     const int length = (int)strcspn(text_get(&text), "=");
-    source_add_line(out, line, config->path);
+    source_add_line(out, line.number, line.path);
     text_addf(out, "#define %.*s %s\n", length, text_get(&text), value ? value + 1 : "1");
   }
   text_free(&text);
   return status;
 }
 
-int config_defines(const struct config *config, const struct config_compile *compile, const struct value *slots,
-                   struct text *out, cugen_error *err) {
+int config_defines(const struct config_compile *compile, const struct value *slots, struct text *out,
+                   cugen_error *err) {
   const struct config_options *both[] = {compile->shared, compile->own};
   int status = CUGEN_OK;
   for (int i = 0; i < 2 && !status; i++)
     for (size_t d = 0; both[i] && d < both[i]->define_count && !status; d++)
-      status = add_define(config, both[i]->line, &both[i]->defines[d], slots, out, err);
+      status = add_define(both[i]->line, &both[i]->defines[d], slots, out, err);
   return status;
 }
 

@@ -10,7 +10,7 @@
 /* ---- Reading ---- */
 
 /* The launch's other expressions see the step and how many there are. */
-int read_steps(struct build *build, int line, struct config_launch *out) {
+int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
   int status = read_expr(build, line, "steps", &out->steps);
   if (!status) status = scope_add(build, &(struct scope_name){"step", ROLE_LAUNCH, line, out->step_slot, NULL});
   return status ? status : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL});
@@ -22,7 +22,7 @@ static bool find_argument(const struct config *config, const char *name, size_t 
   return false;
 }
 
-static int no_argument(struct build *build, int line, const char *name) {
+static int no_argument(struct build *build, struct config_line line, const char *name) {
   const struct config *config = build->config;
   const char *names[KERNEL_MAX_ARGUMENTS];
   for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
@@ -34,7 +34,7 @@ static int no_argument(struct build *build, int line, const char *name) {
 }
 
 /* The value at the top: an argument's name, or an expression that gives one. */
-static int read_passed_name(struct build *build, int line, struct config_parameter *out) {
+static int read_passed_name(struct build *build, struct config_line line, struct config_parameter *out) {
   const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
   if (!name)
     return build_fail(build, line, "pass is a list of arguments in braces: %s",
@@ -45,7 +45,7 @@ static int read_passed_name(struct build *build, int line, struct config_paramet
 }
 
 /* { "n", value = "n // 2" } */
-static int read_passed_value(struct build *build, int line, struct config_parameter *out) {
+static int read_passed_value(struct build *build, struct config_line line, struct config_parameter *out) {
   static const char *const known[] = {"value", ""};
   lua_State *L = build->L;
   int table = lua_gettop(L);
@@ -62,7 +62,7 @@ static int read_passed_value(struct build *build, int line, struct config_parame
   return status;
 }
 
-int read_pass(struct build *build, int line, struct config_launch *out) {
+int read_pass(struct build *build, struct config_line line, struct config_launch *out) {
   lua_State *L = build->L;
   int table = lua_gettop(L);
   size_t length = lua_type(L, table) == LUA_TTABLE ? lua_rawlen(L, table) : 0, keys = 0;
@@ -86,14 +86,13 @@ int read_pass(struct build *build, int line, struct config_launch *out) {
 
 /* ---- Evaluating ---- */
 
-int config_steps(const struct config *config, const struct config_launch *launch, const struct value *slots,
-                 int64_t *out, cugen_error *err) {
+int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err) {
   *out = 1;
   int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
-  if (status) return error_prefix(err, "%s:%d: steps", config->path, launch->line), status;
+  if (status) return error_prefix(err, "%s:%d: steps", launch->line.path, launch->line.number), status;
   if (*out >= 0 && *out <= KERNEL_MAX_LAUNCHES) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CONFIG, "%s:%d: steps is %" PRId64 " (from \"%s\"): it must be 0 to %d",
-                   config->path, launch->line, *out, expr_text(launch->steps), KERNEL_MAX_LAUNCHES);
+                   launch->line.path, launch->line.number, *out, expr_text(launch->steps), KERNEL_MAX_LAUNCHES);
 }
 
 /* One parameter under evaluation. */
@@ -109,7 +108,7 @@ struct passing {
 static int pass_fail(const struct passing *p, const char *format, const char *name) {
   size_t number = (size_t)(p->parameter - p->launch->passed) + 1;
   error_set(p->err, CUGEN_ERROR_CONFIG, format, name);
-  return error_prefix(p->err, "%s:%d: pass, parameter %zu", p->config->path, p->launch->line, number),
+  return error_prefix(p->err, "%s:%d: pass, parameter %zu", p->launch->line.path, p->launch->line.number, number),
          CUGEN_ERROR_CONFIG;
 }
 
@@ -118,7 +117,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   *out = p->parameter->argument;
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
-  if (status) return error_prefix(p->err, "%s:%d: pass", p->config->path, p->launch->line), status;
+  if (status) return error_prefix(p->err, "%s:%d: pass", p->launch->line.path, p->launch->line.number), status;
   if (name.type == VALUE_STRING && find_argument(p->config, name.string, out)) return CUGEN_OK;
   struct text text = {0};
   value_print(name, &text);
@@ -141,7 +140,8 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
 
 static int passed_value(const struct passing *p, const struct kernel_argument *argument, struct value *out) {
   int status = expr_eval(p->parameter->value, p->slots, out, p->err);
-  if (status) return error_prefix(p->err, "%s:%d: value in pass", p->config->path, p->launch->line), status;
+  if (status)
+    return error_prefix(p->err, "%s:%d: value in pass", p->launch->line.path, p->launch->line.number), status;
   if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
   if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
   return pass_fail(p, "the value of '%s' is no number", argument->name);

@@ -16,7 +16,7 @@ static const char *const examples[KINDS] = {
 
 /* ---- nearest { distance = 1 } ---- */
 
-static int read_nearest(struct build *build, int line, int table) {
+static int read_nearest(struct build *build, struct config_line line, int table) {
   static const char *const known[] = {"distance"};
   struct value value;
   const char *odd = unknown_key(build, table, known, 1);
@@ -37,8 +37,8 @@ static int read_nearest(struct build *build, int line, int table) {
 
 /* ---- buckets { M = { 64, 256 } } ---- */
 
-static int check_bound(struct build *build, int line, const struct config_problem *problem, struct value value,
-                       int64_t before) {
+static int check_bound(struct build *build, struct config_line line, const struct config_problem *problem,
+                       struct value value, int64_t before) {
   struct text text = {0};
   value_print(value, &text);
   const char *bound = text_get(&text);
@@ -52,14 +52,14 @@ static int check_bound(struct build *build, int line, const struct config_proble
     status = build_fail(build, line, "policy gives problem \"%s\" the bound %s after %lld: bounds rise",
                         problem->name, bound, (long long)before);
   else if (problem->listed && i == problem->value_count)
-    status = build_fail(build, line, "policy gives problem \"%s\" the bound %s, which is not in its list at line %d",
-                        problem->name, bound, problem->line);
+    status = build_fail(build, line, "policy gives problem \"%s\" the bound %s, which is not in its list at %s",
+                        problem->name, bound, build_line(build, line, problem->line));
   text_free(&text);
   return status;
 }
 
 /* The list at the top of the stack. */
-static int read_bounds(struct build *build, int line, const struct config_problem *problem,
+static int read_bounds(struct build *build, struct config_line line, const struct config_problem *problem,
                        struct policy_bucket *out) {
   const struct value *values;
   struct text what = {0};
@@ -76,7 +76,7 @@ static int read_bounds(struct build *build, int line, const struct config_proble
   return status;
 }
 
-static int read_bucket(struct build *build, int line, size_t index) {
+static int read_bucket(struct build *build, struct config_line line, size_t index) {
   const struct config_problem *problem = &build->config->problems[index];
   struct config_policy *policy = &build->config->policy;
   if (problem->values[0].type != VALUE_INT)
@@ -87,7 +87,7 @@ static int read_bucket(struct build *build, int line, size_t index) {
   return read_bounds(build, line, problem, bucket);
 }
 
-static int read_buckets(struct build *build, int line, int table) {
+static int read_buckets(struct build *build, struct config_line line, int table) {
   const struct config *config = build->config;
   struct config_policy *policy = &build->config->policy;
   int status = refuse_unknown_problem(build, line, table, "policy");
@@ -106,12 +106,12 @@ static int read_buckets(struct build *build, int line, int table) {
 
 /* ---- All three ---- */
 
-static int unknown_kind(struct build *build, int line, const char *name) {
+static int unknown_kind(struct build *build, struct config_line line, const char *name) {
   return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s", name, kinds[0],
                      kinds[1], kinds[2]);
 }
 
-static int read_policy_value(struct build *build, int line, enum policy_kind kind) {
+static int read_policy_value(struct build *build, struct config_line line, enum policy_kind kind) {
   int table = lua_gettop(build->L);
   build->config->policy.kind = kind;
   if (kind == POLICY_EXACT && lua_isnil(build->L, table)) return CUGEN_OK;
@@ -124,7 +124,8 @@ static int read_policy_value(struct build *build, int line, enum policy_kind kin
 int read_policy(struct build *build, const struct list *list) {
   const struct item *item = list_find(list, KEYWORD_policy);
   if (!item) return CUGEN_OK;
-  int line = item->declaration->line, kind = 0;
+  const struct config_line line = item->declaration->line;
+  int kind = 0;
   while (kind < KINDS && strcmp(item->name, kinds[kind]) != 0) kind++;
   if (kind == KINDS) return unknown_kind(build, line, item->name);
   list_push(build, list, item);

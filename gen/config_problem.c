@@ -36,7 +36,7 @@ struct setting {
 
 static int refuse(const struct setting *setting, const char *expected) {
   return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole, expected,
-                   setting->config->path, setting->problem->line);
+                   setting->problem->line.path, setting->problem->line.number);
 }
 
 static int parse_integer(const struct setting *setting, struct value *out) {
@@ -127,7 +127,7 @@ static int set_value(const struct setting *setting, struct problem *out) {
 
 static int unknown_problem(const struct config *config, const char *whole, const char *name, cugen_error *err) {
   const char *nearest = NULL;
-  int line = 0;
+  struct config_line line = {config->path, 0};
   const char **names = malloc((config->problem_count + 1) * sizeof *names);
   if (!names) return error_memory(err);
   for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
@@ -135,7 +135,7 @@ static int unknown_problem(const struct config *config, const char *whole, const
   for (size_t i = 0; i < config->problem_count && nearest; i++)
     if (names[i] == nearest) line = config->problems[i].line;
   error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole, config->name, name);
-  if (nearest) error_append(err, " (nearest '%s', %s:%d)", nearest, config->path, line);
+  if (nearest) error_append(err, " (nearest '%s', %s:%d)", nearest, line.path, line.number);
   for (size_t i = 0; i < config->problem_count && !nearest; i++)
     error_append(err, "%s%s", i ? ", " : "; it has ", names[i]);
   free(names);

@@ -8,17 +8,26 @@
 
 /* ---- Errors ---- */
 
-int build_fail(struct build *build, int line, const char *format, ...) {
+int build_fail(struct build *build, struct config_line line, const char *format, ...) {
   struct text text = {0};
   va_list args;
   va_start(args, format);
-  text_addf(&text, "%s:%d: ", build->config->path, line);
+  text_addf(&text, "%s:%d: ", line.path, line.number);
   text_vaddf(&text, format, args);
   va_end(args);
   int status =
       text.failed ? error_memory(build->err) : error_set(build->err, CUGEN_ERROR_CONFIG, "%s", text_get(&text));
   text_free(&text);
   return status;
+}
+
+const char *build_line(struct build *build, struct config_line from, struct config_line other) {
+  struct text text = {0};
+  text_addf(&text, "line %d", other.number);
+  if (strcmp(from.path, other.path) != 0) text_addf(&text, " of %s", other.path);
+  const char *copy = text.failed ? NULL : arena_string(build->arena, text_get(&text), text.length);
+  text_free(&text);
+  return copy ? copy : "another line";
 }
 
 int build_memory(struct build *build) {
@@ -47,7 +56,7 @@ static const char *home_of(const struct keyword *keyword) {
 }
 
 /* Keys are 1 to the count: no name = value, no holes. In a launch, fields are another way to write it. */
-static int check_keys(struct build *build, int table, const char *owner, int line, enum place place) {
+static int check_keys(struct build *build, int table, const char *owner, struct config_line line, enum place place) {
   size_t length = lua_rawlen(build->L, table), positional = 0;
   const char *odd = NULL;
   for (lua_pushnil(build->L); lua_next(build->L, table); lua_pop(build->L, 1)) {
@@ -81,8 +90,8 @@ static int check_item(struct build *build, const struct list *list, const char *
     return build_fail(build, declaration->line, "%s has a name but no value: %s", keyword->name, keyword->example);
   for (size_t i = 0; !keyword->repeats && i < list->count; i++)
     if (list->items[i].declaration->keyword == keyword)
-      return build_fail(build, declaration->line, "%s stands here twice: it is at line %d already", keyword->name,
-                        list->items[i].declaration->line);
+      return build_fail(build, declaration->line, "%s stands here twice: it is at %s already", keyword->name,
+                        build_line(build, declaration->line, list->items[i].declaration->line));
   return CUGEN_OK;
 }
 
@@ -93,7 +102,8 @@ static const char *name_of(lua_State *L, int index) {
   return name;
 }
 
-int read_list(struct build *build, int table, enum place place, const char *owner, int line, struct list *out) {
+int read_list(struct build *build, int table, enum place place, const char *owner, struct config_line line,
+              struct list *out) {
   lua_State *L = build->L;
   if (lua_type(L, table) != LUA_TTABLE)
     return build_fail(build, line, "%s needs a list of declarations in braces, not a %s", owner, type_name(L, table));
@@ -154,8 +164,8 @@ const char *unknown_key(struct build *build, int table, const char *const *known
   return first;
 }
 
-int refuse_name(struct build *build, int line, const char *name, const char *const *names, size_t count,
-                const char *format, ...) {
+int refuse_name(struct build *build, struct config_line line, const char *name, const char *const *names,
+                size_t count, const char *format, ...) {
   const char *nearest = text_nearest(name, names, count);
   struct text message = {0};
   va_list values;
@@ -168,7 +178,7 @@ int refuse_name(struct build *build, int line, const char *name, const char *con
   return status;
 }
 
-int refuse_unknown_problem(struct build *build, int line, int table, const char *who) {
+int refuse_unknown_problem(struct build *build, struct config_line line, int table, const char *who) {
   const struct config *config = build->config;
   const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
   if (!names) return build_memory(build);
@@ -188,7 +198,7 @@ static const char *plain_string(lua_State *L) {
   return strlen(string) == lua_rawlen(L, -1) ? string : NULL;
 }
 
-int read_string(struct build *build, int line, const char *what, const char **out) {
+int read_string(struct build *build, struct config_line line, const char *what, const char **out) {
   const char *string = plain_string(build->L);
   if (!string || !*string)
     return build_fail(build, line, "%s must be a string in quotes, not %s", what,
@@ -197,7 +207,7 @@ int read_string(struct build *build, int line, const char *what, const char **ou
   return *out ? CUGEN_OK : build_memory(build);
 }
 
-static int read_word_value(struct build *build, int line, const char *what, struct value *out) {
+static int read_word_value(struct build *build, struct config_line line, const char *what, struct value *out) {
   const char *string = plain_string(build->L);
   const char *refused = string ? names_refused_word(string) : "it has a NUL byte in it";
   if (refused)
@@ -206,7 +216,7 @@ static int read_word_value(struct build *build, int line, const char *what, stru
   return out->string ? CUGEN_OK : build_memory(build);
 }
 
-int read_value(struct build *build, int line, const char *what, struct value *out) {
+int read_value(struct build *build, struct config_line line, const char *what, struct value *out) {
   lua_State *L = build->L;
   switch (lua_type(L, -1)) {
   case LUA_TBOOLEAN: *out = value_bool(lua_toboolean(L, -1)); return CUGEN_OK;
@@ -238,11 +248,12 @@ static bool expression_text(lua_State *L, struct text *out) {
   }
 }
 
-static int parse_expr(struct build *build, int line, const char *what, const char *source, const struct expr **out) {
+static int parse_expr(struct build *build, struct config_line line, const char *what, const char *source,
+                      const struct expr **out) {
   struct expr *expr;
   int status = scope_parse(build, source, &expr);
   if (status) {
-    error_prefix(build->err, "%s:%d: %s", build->config->path, line, what);
+    error_prefix(build->err, "%s:%d: %s", line.path, line.number, what);
     return status;
   }
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
@@ -250,7 +261,7 @@ static int parse_expr(struct build *build, int line, const char *what, const cha
   return CUGEN_OK;
 }
 
-int read_expr(struct build *build, int line, const char *what, const struct expr **out) {
+int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out) {
   struct text source = {0};
   int status;
   if (!expression_text(build->L, &source))
@@ -268,7 +279,8 @@ int read_expr(struct build *build, int line, const char *what, const struct expr
   return status;
 }
 
-int read_exprs(struct build *build, int line, const char *what, int most, const struct expr **out, int *count) {
+int read_exprs(struct build *build, struct config_line line, const char *what, int most, const struct expr **out,
+               int *count) {
   lua_State *L = build->L;
   int table = lua_gettop(L), length = lua_type(L, table) == LUA_TTABLE ? (int)lua_rawlen(L, table) : 0, keys = 0;
   if (length)
@@ -295,7 +307,8 @@ static size_t count_words(const char *const *words) {
 }
 
 /* A single name that means nothing: more likely a misspelt word than an expression. */
-static int unknown_word(struct build *build, int line, const char *what, const char *word, const char *const *known) {
+static int unknown_word(struct build *build, struct config_line line, const char *what, const char *word,
+                        const char *const *known) {
   struct text list = {0};
   for (size_t i = 0; known[i]; i++) text_addf(&list, "%s%s", i ? ", " : "", known[i]);
   const char *nearest = text_nearest(word, known, count_words(known));
@@ -307,7 +320,8 @@ static int unknown_word(struct build *build, int line, const char *what, const c
   return status;
 }
 
-int read_word(struct build *build, int line, const char *what, const char *const *known, struct config_word *out) {
+int read_word(struct build *build, struct config_line line, const char *what, const char *const *known,
+              struct config_word *out) {
   const char *word = plain_string(build->L);
   if (!word) return build_fail(build, line, "%s must be a string in quotes, not %s", what, type_name(build->L, -1));
   for (size_t i = 0; known[i]; i++) {

@@ -42,8 +42,8 @@ static int check_repeats(struct build *build, const struct scope_name *name) {
   for (size_t i = 0; i < build->name_count; i++) {
     const struct scope_name *old = &build->names[i];
     if (strcmp(old->name, name->name) == 0 && !may_share(name, old))
-      return build_fail(build, name->line, "the name '%s' is taken by the %s at line %d", name->name,
-                        role_names[old->role], old->line);
+      return build_fail(build, name->line, "the name '%s' is taken by the %s at %s", name->name,
+                        role_names[old->role], build_line(build, name->line, old->line));
   }
   return CUGEN_OK;
 }
@@ -90,9 +90,8 @@ static int check_generated(struct build *build, const struct scope_name *name) {
     const struct config_argument *argument = &build->config->arguments[i];
     size_t length = strlen(argument->name);
     if (strncmp(name->name, argument->name, length) == 0 && is_generated_suffix(name->name + length))
-      return build_fail(build, name->line,
-                        "the name '%s' is taken: templates get it from the argument '%s' at line %d", name->name,
-                        argument->name, argument->line);
+      return build_fail(build, name->line, "the name '%s' is taken: templates get it from the argument '%s' at %s",
+                        name->name, argument->name, build_line(build, name->line, argument->line));
   }
   return CUGEN_OK;
 }

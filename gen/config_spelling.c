@@ -10,20 +10,20 @@ static const char *next_part(const char *at, const char **close) {
   return open;
 }
 
-static int read_part(struct build *build, int line, const char *what, const char *open, const char *close,
-                     const struct expr **out) {
+static int read_part(struct build *build, struct config_line line, const char *what, const char *open,
+                     const char *close, const struct expr **out) {
   if (!close) return build_fail(build, line, "%s: `${` without its `}`", what);
   const char *source = arena_string(build->arena, open + 2, (size_t)(close - open) - 2);
   struct expr *expr;
   if (!source) return build_memory(build);
   int status = scope_parse(build, source, &expr);
-  if (status) return error_prefix(build->err, "%s:%d: %s", build->config->path, line, what), status;
+  if (status) return error_prefix(build->err, "%s:%d: %s", line.path, line.number, what), status;
   if (!arena_keep(build->arena, expr)) return build_memory(build);
   *out = expr;
   return CUGEN_OK;
 }
 
-int read_spelling(struct build *build, int line, const char *what, struct config_spelling *out) {
+int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out) {
   const char *close;
   size_t count = 0;
   *out = (struct config_spelling){0};

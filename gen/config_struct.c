@@ -30,7 +30,7 @@ static int read_field_name(struct build *build, const struct config_argument *ar
   return status;
 }
 
-static int read_field_type(struct build *build, int line, const char *what, const struct dtype **out) {
+static int read_field_type(struct build *build, struct config_line line, const char *what, const struct dtype **out) {
   const char *name = NULL;
   int table = lua_gettop(build->L);
   if (!push_field(build, table, "dtype"))
@@ -44,7 +44,8 @@ static int read_field_type(struct build *build, int line, const char *what, cons
 }
 
 /* Without a value, it is the problem or shared tunable of the field's name. */
-static int read_field_value(struct build *build, int line, const char *what, struct config_field *field) {
+static int read_field_value(struct build *build, struct config_line line, const char *what,
+                            struct config_field *field) {
   int table = lua_gettop(build->L);
   if (push_field(build, table, "value")) {
     int status = read_expr(build, line, what, &field->value);
@@ -60,7 +61,7 @@ static int read_field_value(struct build *build, int line, const char *what, str
   return CUGEN_OK;
 }
 
-static int check_field(struct build *build, int line, const char *what) {
+static int check_field(struct build *build, struct config_line line, const char *what) {
   static const char *const known[] = {"dtype", "value"};
   lua_State *L = build->L;
   int table = lua_gettop(L);

@@ -26,11 +26,12 @@ static int check_argument(struct build *build, const struct config_implementatio
                       argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
   for (const struct config_tensor *other = implementation->tensors; other < tensor; other++)
     if (other->argument == tensor->argument)
-      return build_fail(build, tensor->line, "tensor \"%s\" stands at line %d already", argument->name, other->line);
+      return build_fail(build, tensor->line, "tensor \"%s\" stands at %s already", argument->name,
+                        build_line(build, tensor->line, other->line));
   return CUGEN_OK;
 }
 
-static int read_optional(struct build *build, int table, const char *name, int line, const char *what,
+static int read_optional(struct build *build, int table, const char *name, struct config_line line, const char *what,
                          const struct expr **out) {
   if (!push_field(build, table, name)) return CUGEN_OK;
   int status = read_expr(build, line, what, out);
@@ -101,14 +102,15 @@ struct tensor_evaluation {
 };
 
 static int fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: tensor \"%s\": %s %lld: it must be %s", e->config->path,
-                   e->tensor->line, e->argument->name, what, (long long)value, rule);
+  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: tensor \"%s\": %s %lld: it must be %s", e->tensor->line.path,
+                   e->tensor->line.number, e->argument->name, what, (long long)value, rule);
 }
 
 static int evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
                     int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
-  if (status) error_prefix(e->err, "%s:%d: tensor \"%s\"", e->config->path, e->tensor->line, e->argument->name);
+  if (status)
+    error_prefix(e->err, "%s:%d: tensor \"%s\"", e->tensor->line.path, e->tensor->line.number, e->argument->name);
   return status;
 }
 
@@ -174,8 +176,8 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
     return error_set(e->err, CUGEN_ERROR_CONFIG,
-                     "%s:%d: tensor \"%s\": its access is %s, and a tensor map needs global", e->config->path,
-                     e->tensor->line, e->argument->name, access_kind_names[e->argument->access]);
+                     "%s:%d: tensor \"%s\": its access is %s, and a tensor map needs global", e->tensor->line.path,
+                     e->tensor->line.number, e->argument->name, access_kind_names[e->argument->access]);
   e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }

@@ -4,7 +4,8 @@
 
 #include "config_build.h"
 
-static int refuse_unknown(struct build *build, int line, int table, const struct config_implementation *owner) {
+static int refuse_unknown(struct build *build, struct config_line line, int table,
+                          const struct config_implementation *owner) {
   const char **names = arena_array(build->arena, owner->tunable_count + 1, sizeof *names);
   if (!names) return build_memory(build);
   for (size_t i = 0; i < owner->tunable_count; i++) names[i] = owner->tunables[i].name;
@@ -15,7 +16,8 @@ static int refuse_unknown(struct build *build, int line, int table, const struct
 }
 
 /* The value at the top of the stack, as " BM=128". */
-static int add_setting(struct build *build, int line, const struct config_tunable *tunable, struct text *out) {
+static int add_setting(struct build *build, struct config_line line, const struct config_tunable *tunable,
+                       struct text *out) {
   struct value value;
   size_t i = 0;
   int status = read_value(build, line, "try", &value);
@@ -24,12 +26,13 @@ static int add_setting(struct build *build, int line, const struct config_tunabl
   text_addf(out, " %s=", tunable->name);
   value_print(value, out);
   if (i < tunable->value_count) return CUGEN_OK;
-  return build_fail(build, line, "try has%s, which is not in the list of tunable \"%s\" at line %d",
-                    strrchr(text_get(out), ' '), tunable->name, tunable->line);
+  return build_fail(build, line, "try has%s, which is not in the list of tunable \"%s\" at %s",
+                    strrchr(text_get(out), ' '), tunable->name, build_line(build, line, tunable->line));
 }
 
 /* The table at the top of the stack, as "tiled BM=128 BN=64". */
-static int read_try(struct build *build, int line, const struct config_implementation *owner, struct text *out) {
+static int read_try(struct build *build, struct config_line line, const struct config_implementation *owner,
+                    struct text *out) {
   int table = lua_gettop(build->L), status = CUGEN_OK;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, line, "try needs its values in braces: %s", config_keywords[KEYWORD_try].example);

@@ -9,7 +9,7 @@
 enum { REFERENCE_THREADS = 256 };
 
 int expansion_launch_error(const struct expansion *x, const struct config_launch *launch, const char *what) {
-  return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s", x->config->path, launch->line, what);
+  return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s", launch->line.path, launch->line.number, what);
 }
 
 static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
@@ -35,7 +35,7 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   if (kernel->templated)
     return error_set(x->err, CUGEN_ERROR_CONFIG,
                      "%s:%d: '%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
-                     x->config->path, launch->line, (int)kernel->length, kernel->at, x->template_name,
+                     launch->line.path, launch->line.number, (int)kernel->length, kernel->at, x->template_name,
                      x->reference ? "\"file.cu:" : "entry \"", (int)kernel->length, kernel->at);
   text_add_n(out, kernel->at, kernel->length);
   return CUGEN_OK;
@@ -64,10 +64,11 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
                               const struct dimension_limit *limit, uint32_t *out) {
   int64_t value = 1;
   int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: %s", x->config->path, launch->line, limit->name), status;
+  if (status) return error_prefix(x->err, "%s:%d: %s", launch->line.path, launch->line.number, limit->name), status;
   if (value < 1 || value > limit->most)
     return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64,
-                     x->config->path, launch->line, limit->name, value, expr ? expr_text(expr) : "", limit->most);
+                     launch->line.path, launch->line.number, limit->name, value, expr ? expr_text(expr) : "",
+                     limit->most);
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
@@ -83,17 +84,18 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   if (most > 0 && threads > most)
     return error_set(x->err, CUGEN_ERROR_CONFIG,
                      "%s:%d: a block of %" PRId64 " threads (%u x %u x %u): the device takes at most %" PRId64,
-                     x->config->path, launch->line, threads, out->block[0], out->block[1], out->block[2], most);
+                     launch->line.path, launch->line.number, threads, out->block[0], out->block[1], out->block[2],
+                     most);
   return CUGEN_OK;
 }
 
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
   int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: shared", x->config->path, launch->line), status;
+  if (status) return error_prefix(x->err, "%s:%d: shared", launch->line.path, launch->line.number), status;
   if (*out < 0 || *out > INT32_MAX)
     return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1",
-                     x->config->path, launch->line, *out);
+                     launch->line.path, launch->line.number, *out);
   return CUGEN_OK;
 }
 
@@ -106,7 +108,7 @@ static int check_carveouts(const struct expansion *x, const struct config_launch
     if (strcmp(entry, text_get(&x->out->strings) + (uintptr_t)out->entry) != 0) continue;
     if (first[i].has_carveout != out->has_carveout || first[i].carveout != out->carveout)
       return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: launches of kernel '%s' have different carveouts",
-                       x->config->path, launch->line, entry);
+                       launch->line.path, launch->line.number, entry);
   }
   return CUGEN_OK;
 }
@@ -114,11 +116,11 @@ static int check_carveouts(const struct expansion *x, const struct config_launch
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int64_t percent = -1;
   int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: carveout", x->config->path, launch->line), status;
+  if (status) return error_prefix(x->err, "%s:%d: carveout", launch->line.path, launch->line.number), status;
   if (percent < -1 || percent > 100)
     return error_set(x->err, CUGEN_ERROR_CONFIG,
                      "%s:%d: carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
-                     x->config->path, launch->line, percent);
+                     launch->line.path, launch->line.number, percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
   return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
@@ -127,7 +129,7 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
 /* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: overlap", x->config->path, launch->line), status;
+  if (status) return error_prefix(x->err, "%s:%d: overlap", launch->line.path, launch->line.number), status;
   if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait")) return CUGEN_OK;
   return expansion_launch_error(x, launch,
                                 "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
@@ -192,7 +194,7 @@ static int evaluate_pass(struct expansion *x, const struct config_launch *launch
 static int evaluate_step(struct expansion *x, size_t at, size_t step) {
   const struct config_launch *launch = &x->variant->implementation->launches[at];
   struct kernel_launch *out = &x->out->launches[x->out->launch_count];
-  out->line = launch->line;
+  out->line = launch->line.number;
   x->slots[launch->step_slot] = value_int((int64_t)step);
   x->slots[launch->steps_slot] = value_int((int64_t)x->steps[at]);
   int status = evaluate_launch(x, launch, &x->entries[at], out);

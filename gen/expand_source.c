@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool same_line(struct config_line a, struct config_line b) {
+  return a.number == b.number && strcmp(a.path, b.path) == 0;
+}
+
 /* Derived names that every implementation has, in the same place: those of all implementations. Only as far as
    nothing but shared tunables is needed. */
 static size_t shared_derived(const struct expansion *x) {
@@ -14,7 +18,8 @@ static size_t shared_derived(const struct expansion *x) {
   for (size_t i = 1; i < config->implementation_count; i++) {
     const struct config_implementation *other = &config->implementations[i];
     size_t same = 0;
-    while (same < count && same < other->derived_count && other->derived[same].line == first->derived[same].line &&
+    while (same < count && same < other->derived_count &&
+           same_line(other->derived[same].line, first->derived[same].line) &&
            strcmp(other->derived[same].name, first->derived[same].name) == 0)
       same++;
     count = same;
@@ -78,7 +83,7 @@ int expansion_evaluate_options(struct expansion *x) {
   struct text flags = {0}, *defines = &x->expander->defines;
   text_restart(defines);
   int status = config_flags(x->config, compile_of(x), x->reference, x->slots, &flags, x->err);
-  if (!status) status = config_defines(x->config, compile_of(x), x->slots, defines, x->err);
+  if (!status) status = config_defines(compile_of(x), x->slots, defines, x->err);
   if (!status && !flags.length) text_add(&flags, "");
   if (!status && !(x->out->options = text_take(&flags))) status = error_memory(x->err);
   text_free(&flags);
@@ -93,17 +98,17 @@ int expansion_spell_entries(struct expansion *x) {
     const struct config_launch *launch = &launches[x->entry_count];
     if (!launch->entry.text) continue;
     int status = config_spell(&launch->entry, x->slots, &x->entries[x->entry_count], x->err);
-    if (status) return error_prefix(x->err, "%s:%d: entry", x->config->path, launch->line), status;
+    if (status) return error_prefix(x->err, "%s:%d: entry", launch->line.path, launch->line.number), status;
   }
   return CUGEN_OK;
 }
 
 static int put_together(struct expansion *x) {
   struct assembly_entry entries[KERNEL_MAX_ENTRIES];
-  const int line = x->template_line;
-  for (size_t i = 0; i < x->entry_count; i++)
-    entries[i] = (struct assembly_entry){text_get(&x->entries[i]), x->config->path,
-                                         x->reference ? line : x->variant->implementation->launches[i].line};
+  for (size_t i = 0; i < x->entry_count; i++) {
+    const struct config_line line = x->reference ? x->template_line : x->variant->implementation->launches[i].line;
+    entries[i] = (struct assembly_entry){text_get(&x->entries[i]), line.path, line.number};
+  }
   const struct assembly assembly = {.names = &x->names,
                                     .body = &x->expander->body,
                                     .defines = text_get(&x->expander->defines),
@@ -117,7 +122,8 @@ int expansion_write_source(struct expansion *x) {
   struct expander *expander = x->expander;
   struct render_request request = {.template_name = x->template_name,
                                    .from = x->config->path,
-                                   .from_line = x->template_line,
+                                   .named_in = x->template_line.path,
+                                   .named_at = x->template_line.number,
                                    .names = &x->names,
                                    .parameters = text_get(&expander->parameters)};
   const struct headers_request headers = {x->config->path, compile_of(x), &expander->rendered};

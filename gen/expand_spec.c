@@ -11,7 +11,7 @@ static int too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
     return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: the steps come to %zu launches: at most %d are possible",
-                     x->config->path, first->line, launches, KERNEL_MAX_LAUNCHES);
+                     first->line.path, first->line.number, launches, KERNEL_MAX_LAUNCHES);
   return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
 }
 
@@ -23,7 +23,7 @@ static int count_launches(struct expansion *x, size_t *launches, size_t *paramet
   for (size_t i = 0; i < implementation->launch_count; i++) {
     const struct config_launch *launch = &implementation->launches[i];
     int64_t steps;
-    int status = config_steps(x->config, launch, x->slots, &steps, x->err);
+    int status = config_steps(launch, x->slots, &steps, x->err);
     if (status) return status;
     x->steps[i] = (size_t)steps;
     *launches += (size_t)steps;
@@ -223,9 +223,9 @@ static int check_work(const struct expansion *x) {
   struct text text = {0};
   variant_print(x->variant, &text);
   const char *word = objective_names[config->objective];
-  int status = error_set(x->err, CUGEN_ERROR_CONFIG,
-                         "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
-                         config->path, config->objective_line, word, text_get(&text), work, word);
+  int status = error_set(
+      x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
+      config->objective_line.path, config->objective_line.number, word, text_get(&text), work, word);
   text_free(&text);
   return status;
 }

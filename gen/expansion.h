@@ -59,7 +59,7 @@ struct expansion {
   bool parameters_used;              /* ${params} */
   size_t steps[KERNEL_MAX_ENTRIES];  /* of each launch of the config */
   const char *template_name, *entry; /* entry: of a reference */
-  int template_line;
+  struct config_line template_line;
   struct names names;
   struct text entries[KERNEL_MAX_ENTRIES]; /* one a launch of the config, "" for the only kernel */
   size_t entry_count;

@@ -146,8 +146,8 @@ void names_close(struct names *names) {
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
 static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
-  error_prefix(err, "%s:%d: derived name '%s'", names->in.config->path, names->in.derived[name->index].line,
-               name->text);
+  error_prefix(err, "%s:%d: derived name '%s'", names->in.derived[name->index].line.path,
+               names->in.derived[name->index].line.number, name->text);
   return status;
 }
 
@@ -420,7 +420,7 @@ static int define_distance(const struct names *names, const struct name *name, i
   int64_t constant = 1;
   int status = CUGEN_OK;
   if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
-  if (status) error_prefix(err, "%s:%d: %s", names->in.config->path, declared->line, name->text);
+  if (status) error_prefix(err, "%s:%d: %s", declared->line.path, declared->line.number, name->text);
   if (!status && factors.failed) status = error_memory(err);
   if (!status && factors.length && constant != 1)
     text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant, text_get(&factors));

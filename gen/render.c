@@ -414,7 +414,7 @@ static int call_formula(lua_State *L) {
   note_slots(names, formula);
   if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count, arguments,
                     &renderer->formula, &renderer->error)) {
-    error_prefix(&renderer->error, "%s:%d: formula \"%s\"", names->in.config->path, formula->line, formula->name);
+    error_prefix(&renderer->error, "%s:%d: formula \"%s\"", formula->line.path, formula->line.number, formula->name);
     return give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);
@@ -608,7 +608,7 @@ static int render_protected(lua_State *L) {
 
 static int load_main(struct renderer *renderer, const struct render_request *request, cugen_error *err) {
   int status = load(renderer, request->from, request->template_name, &renderer->current, err);
-  return status && not_found(err) ? place_error(err, request->from, request->from_line) : status;
+  return status && not_found(err) ? place_error(err, request->named_in, request->named_at) : status;
 }
 
 int render(struct renderer *renderer, const struct render_request *request, struct text *body, bool *parameters_used,

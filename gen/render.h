@@ -14,7 +14,8 @@ void renderer_close(struct renderer *renderer);
 
 struct render_request {
   const char *template_name, *from; /* as in sources_template */
-  int from_line;                    /* of `from`, for the error when there is no such template */
+  const char *named_in;             /* the file and line that name the template, for the error when there is none */
+  int named_at;
   const struct names *names;
   const char *parameters; /* what ${params} stands for */
 };

@@ -17,7 +17,7 @@ struct search {
   struct text looked;             /* "a.lua, b/a.lua" */
   const struct file_roots *roots; /* NULL: anywhere, since it is the user who names the file */
   size_t most;                    /* bytes */
-  bool found;
+  bool found, shipped;
   int status;
   cugen_error *err;
 };
@@ -80,6 +80,7 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   if (file) {
     text_add_n(search->content, file->data, file->length);
     found(search, file->path);
+    search->shipped = true;
   }
   text_free(&path);
 }
@@ -140,6 +141,12 @@ static int config_missing(const struct search *search, const char *name, const c
 
 int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                    cugen_error *err) {
+  bool shipped;
+  return sources_find_config(sources, name, path, content, &shipped, err);
+}
+
+int sources_find_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
+                        bool *shipped, cugen_error *err) {
   struct text full = {0};
   text_addf(&full, "%s.lua", name);
   if (full.failed) return error_memory(err);
@@ -155,6 +162,7 @@ int sources_config(const struct sources *sources, const char *name, struct text 
     try_shipped(&search, "configs", full_name);
   int status = search_end(&search);
   if (!status && !search.found) status = config_missing(&search, name, full_name);
+  *shipped = search.shipped;
   text_free(&search.looked);
   text_free(&full);
   return status;
@@ -270,6 +278,59 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   int status = search_end(search);
   if (!status && !search->found) status = template_missing(search, what, name);
   text_free(&search->looked);
+  return status;
+}
+
+/* ---- Files that a config includes ---- */
+
+static const char *nearest_include(const char *name) {
+  enum { MOST = 256 };
+  const char *names[MOST];
+  size_t count = 0, folder = strlen("configs/");
+  for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
+    if (strncmp(file->path, "configs/", folder) == 0 && strchr(file->path + folder, '/'))
+      names[count++] = file->path + folder;
+  return text_nearest(name, names, count);
+}
+
+static void try_include(struct search *search, const struct include_wanted *wanted) {
+  struct text folder = {0};
+  path_folder(wanted->from, &folder);
+  if (folder.failed) search->status = error_memory(search->err);
+  if (!wanted->shipped) {
+    if (!sources_holds(search->files, wanted->from)) try_memory(search, NULL, wanted->name);
+    try_beside(search, wanted->name, wanted->from);
+  }
+  try_shipped(search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
+  text_free(&folder);
+}
+
+static int include_missing(const struct search *search, const char *name) {
+  const char *nearest = nearest_include(name);
+  error_set(search->err, CUGEN_ERROR_MISSING, "no file '%s': looked for %s", name, text_get(&search->looked));
+  if (nearest) error_append(search->err, " (nearest '%s')", nearest);
+  return CUGEN_ERROR_MISSING;
+}
+
+int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
+                    struct text *content, bool *shipped, cugen_error *err) {
+  if (!sources_inside(wanted->name))
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "'%s' is outside: a file is named relative to the one that includes it, without '..' or a "
+                     "hidden name",
+                     wanted->name);
+  struct text folder = {0};
+  path_folder(wanted->config, &folder);
+  const struct file_roots roots = {{text_get(&folder), NULL}};
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .roots = &roots, .most = SIZE_CONFIG, .err = err};
+  if (folder.failed) search.status = error_memory(err);
+  try_include(&search, wanted);
+  int status = search_end(&search);
+  if (!status && !search.found) status = include_missing(&search, wanted->name);
+  *shipped = search.shipped;
+  text_free(&search.looked);
+  text_free(&folder);
   return status;
 }
 

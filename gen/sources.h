@@ -42,6 +42,21 @@ extern const struct embedded_file embedded_files[]; /* ends with path == NULL */
 int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                    cugen_error *err);
 
+/* The same; *shipped: it is one of those that ship. */
+int sources_find_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
+                        bool *shipped, cugen_error *err);
+
+/* A file that a config includes. The name is relative, without ".." and hidden parts: beside `from`, the file that includes it,
+   and in the config's tree; of what ships, what ships alone. Where an application holds such a file in memory, that comes
+   first; where there is none, that of the shipped configs is taken. */
+struct include_wanted {
+  const char *name, *from;
+  const char *config; /* path */
+  bool shipped;       /* `from` ships */
+};
+int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
+                    struct text *content, bool *shipped, cugen_error *err);
+
 /* A description of a GPU: "a100" or "A100" is a100.lua in device_dir, else a shipped one ("devices/a100.lua"); a name with a '/'
    or that ends in .lua is a file. */
 int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *found,

@@ -19,11 +19,11 @@ static int check_requirements(const struct config *config, const struct config_i
     if (count > 0 && mentioned[count - 1] >= config->first_tunable)
       return error_set(err, CUGEN_ERROR_CONFIG,
                        "%s:%d: requires \"%s\" mentions a tunable: what one variant needs is written with where",
-                       config->path, requirement->line, expr_text(requirement->expr));
+                       requirement->line.path, requirement->line.number, expr_text(requirement->expr));
     bool met;
     int status = expr_eval_bool(requirement->expr, slots, &met, err);
     if (status) {
-      error_prefix(err, "%s:%d: requires", config->path, requirement->line);
+      error_prefix(err, "%s:%d: requires", requirement->line.path, requirement->line.number);
       return status;
     }
     if (!met) *unmet = requirement;
@@ -204,22 +204,21 @@ void variant_print(const struct variant *variant, struct text *out) {
 
 /* ---- Why it is empty ---- */
 
-void space_rule_print(const struct space *space, const struct space_rule *rule, struct text *out) {
+void space_rule_print(const struct space_rule *rule, struct text *out) {
   switch (rule->kind) {
   case CUGEN_RESTRICTION_WHERE:
-    text_addf(out, "%s:%d: where \"%s\"", space->config->path, rule->line, rule->text);
+    text_addf(out, "%s:%d: where \"%s\"", rule->line.path, rule->line.number, rule->text);
     break;
-  case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", space->config->path, rule->line, rule->text); break;
+  case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", rule->line.path, rule->line.number, rule->text); break;
   case CUGEN_RESTRICTION_FILTER: text_addf(out, "%s \"%s\"", rule->option, rule->text); break;
   }
 }
 
-static void explain_implementation(const struct space *space, const struct space_implementation *one,
-                                   struct text *out) {
+static void explain_implementation(const struct space_implementation *one, struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
     text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet", implementation->name,
-              space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+              one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
     return;
   }
   text_addf(out, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
@@ -227,7 +226,7 @@ static void explain_implementation(const struct space *space, const struct space
   for (size_t i = 0; i < one->rule_count; i++) {
     if (!one->rules[i].removed) continue;
     text_add(out, "\n    ");
-    space_rule_print(space, &one->rules[i], out);
+    space_rule_print(&one->rules[i], out);
     text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
   }
 }
@@ -239,7 +238,7 @@ static bool list_filters(const struct space *space, struct text *out) {
     for (size_t r = 0; r < one->rule_count; r++) {
       struct text printed = {0};
       if (one->rules[r].kind != CUGEN_RESTRICTION_FILTER || !one->rules[r].removed) continue;
-      space_rule_print(space, &one->rules[r], &printed);
+      space_rule_print(&one->rules[r], &printed);
       if (!strstr(text_get(out), text_get(&printed)))
         text_addf(out, "%s%s", out->length ? " and " : "", text_get(&printed));
       text_free(&printed);
@@ -252,7 +251,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   struct text filters = {0}, why = {0};
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
-  for (size_t i = 0; i < space->count; i++) explain_implementation(space, &space->implementations[i], &why);
+  for (size_t i = 0; i < space->count; i++) explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
   text_free(&filters);
   text_free(&why);

@@ -11,9 +11,9 @@ struct space;
 /* What removes combinations: a where of the config, a limit of the device, or what the user asked for. */
 struct space_rule {
   cugen_restriction_kind kind;
-  const char *text;   /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
-  const char *option; /* of a filter: "--where" */
-  int line;           /* in the config; 0: a filter */
+  const char *text;        /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
+  const char *option;      /* of a filter: "--where" */
+  struct config_line line; /* in the config; a filter has none */
   uint64_t removed;
 };
 
@@ -51,7 +51,7 @@ const struct space_implementation *space_implementations(const struct space *spa
 /* Sets err to CUGEN_ERROR_EMPTY with the restriction (file:line, text) that emptied each implementation. */
 int space_explain_empty(const struct space *space, cugen_error *err);
 /* Where the rule is from, and what it says: `t.lua:5: where "tile % vec == 0"`. */
-void space_rule_print(const struct space *space, const struct space_rule *rule, struct text *out);
+void space_rule_print(const struct space_rule *rule, struct text *out);
 
 /* Whether a list "wgmma,naive*" means the implementation. */
 bool space_list_means(const char *list, const char *name);

@@ -272,7 +272,7 @@ int space_filter_check(const struct config *config, const struct space_filter *f
 /* ---- The rules ---- */
 
 static struct space_rule make_rule(const char *option, const char *text) {
-  return (struct space_rule){CUGEN_RESTRICTION_FILTER, strdup(text), option, 0, 0};
+  return (struct space_rule){CUGEN_RESTRICTION_FILTER, strdup(text), option, {NULL, 0}, 0};
 }
 
 static int add_where(struct domain *domain, const char *text, cugen_error *err) {

@@ -249,7 +249,7 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
   for (size_t i = 0; i < domain->rule_count; i++) {
     if (!removed[i]) continue;
     text_add(&text, culprits > 1 ? "\n  " : " ");
-    space_rule_print(search->space, &domain->listed[i], &text);
+    space_rule_print(&domain->listed[i], &text);
     if (culprits > 1) text_addf(&text, " (%llu combinations)", (unsigned long long)removed[i]);
   }
   error_append(search->err, "%s", text_get(&text));
@@ -262,7 +262,7 @@ static int explain_missing(const struct search *search) {
   if (one->unmet)
     return error_set(search->err, CUGEN_ERROR_USAGE,
                      "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
-                     search->space->config->path, one->unmet->line, expr_text(one->unmet->expr));
+                     one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
   const struct domain *domain = &search->space->domains[search->index];
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!removed) return error_memory(search->err);

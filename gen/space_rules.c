@@ -85,8 +85,8 @@ static int add_restriction(struct domain *domain, const struct config_restrictio
   return rule_bind(domain, rule, restriction->expr, err);
 }
 
-static int add_limit(struct domain *domain, int line, const struct launch_limit *limit, struct text *what,
-                     cugen_error *err) {
+static int add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
+                     struct text *what, cugen_error *err) {
   struct rule *rule;
   struct space_rule listed = {CUGEN_RESTRICTION_LIMIT, text_take(what), NULL, line, 0};
   int status = domain_add_rule(domain, listed, &rule, err);

@@ -18,7 +18,7 @@ static int open_strides(struct domain *domain, cugen_error *err) {
     if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
       return error_set(err, CUGEN_ERROR_CONFIG,
                        "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
-                       domain->config->path, implementation->line, implementation->name);
+                       implementation->line.path, implementation->line.number, implementation->name);
   }
   return CUGEN_OK;
 }
@@ -158,7 +158,7 @@ static int explain(const struct walk *walk, const struct rule *rule) {
   if (listed->kind == CUGEN_RESTRICTION_FILTER)
     error_prefix(walk->err, "%s", listed->option);
   else
-    error_prefix(walk->err, "%s:%d: where", domain->config->path, listed->line);
+    error_prefix(walk->err, "%s:%d: where", listed->line.path, listed->line.number);
   error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
   text_free(&values);
   int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;
@@ -181,7 +181,7 @@ static int too_long(const struct walk *walk) {
                    "%s:%d: the space of \"%s\" is too large to walk: more than %" PRIu64
                    " steps. Declare first the tunables "
                    "that restrictions mention, and add restrictions of few tunables",
-                   walk->domain->config->path, implementation->line, implementation->name, most_steps(walk));
+                   implementation->line.path, implementation->line.number, implementation->name, most_steps(walk));
 }
 
 /* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is

@@ -185,8 +185,8 @@ static int finish_build(struct bench *bench, struct build *build, const struct t
 static void name_generator(const struct config *config, size_t i, struct text *out) {
   const struct config_argument *argument = &config->arguments[i];
   const char *entry = argument->data.generator;
-  text_addf(out, "%s:%d: the generator %s%s%s of '%s'", config->path, argument->line, argument->data.file,
-            entry ? ":" : "", entry ? entry : "", argument->name);
+  text_addf(out, "%s:%d: the generator %s%s%s of '%s'", argument->line.path, argument->line.number,
+            argument->data.file, entry ? ":" : "", entry ? entry : "", argument->name);
 }
 
 static int make_generator(struct bench *bench, struct bench_data *data, size_t argument, const struct situation *in,
@@ -230,8 +230,8 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
                               samples.flat ? samples.count : 0, &data->reference, err);
   samples_free(&samples);
   if (!status) status = builds_request(bench->builds, &data->reference, &data->build, err);
-  text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->path, t->config->reference_line,
-            t->config->reference);
+  text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
+            t->config->reference_line.number, t->config->reference);
   if (!status) status = finish_build(bench, data->build, &data->reference_name, err);
   if (status) return status;
   data->request.reference_name = text_get(&data->reference_name);
@@ -246,7 +246,8 @@ static int make_verify(struct bench *bench, struct bench_data *data, const struc
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
   if (!status) status = builds_request(bench->builds, &data->verify, &data->verify_build, err);
-  text_addf(&name, "%s:%d: the verify kernel %s", t->config->path, t->config->verify_line, t->config->verify);
+  text_addf(&name, "%s:%d: the verify kernel %s", t->config->verify_line.path, t->config->verify_line.number,
+            t->config->verify);
   if (!status) status = finish_build(bench, data->verify_build, &name, err);
   text_free(&name);
   if (status) return status;

@@ -8,21 +8,20 @@ bool tuner_wants(const struct tuner *t, const struct space_implementation *one) 
 }
 
 /* The rule that removed most is the one to look at first. */
-static int explain_one(const struct tune_target *target, const struct space_implementation *one, cugen_error *err) {
-  const struct config *config = target->config;
+static int explain_one(const struct space_implementation *one, cugen_error *err) {
   const struct config_implementation *impl = one->implementation;
   const struct space_rule *most = one->rules;
   if (one->unmet)
     return error_set(err, CUGEN_ERROR_EMPTY,
-                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet", config->path,
-                     one->unmet->line, impl->name, expr_text(one->unmet->expr));
+                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet",
+                     one->unmet->line.path, one->unmet->line.number, impl->name, expr_text(one->unmet->expr));
   for (size_t i = 1; i < one->rule_count; i++)
     if (one->rules[i].removed > most->removed) most = &one->rules[i];
   if (!one->rule_count || !most->removed)
-    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", config->path, impl->line,
-                     impl->name);
+    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", impl->line.path,
+                     impl->line.number, impl->name);
   struct text rule = {0};
-  space_rule_print(target->space, most, &rule);
+  space_rule_print(most, &rule);
   error_set(err, CUGEN_ERROR_EMPTY,
             "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations", impl->name,
             text_get(&rule), (unsigned long long)most->removed, (unsigned long long)one->cartesian);
@@ -35,7 +34,7 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   const struct space_implementation *all = space_implementations(t->target->space, &count);
   const char *only = t->options->implementation;
   for (size_t i = 0; i < count && only; i++)
-    if (tuner_wants(t, &all[i])) return explain_one(t->target, &all[i], err);
+    if (tuner_wants(t, &all[i])) return explain_one(&all[i], err);
   return space_explain_empty(t->target->space, err);
 }
 

@@ -56,7 +56,7 @@ static void reads_the_design_example(void **state) {
   assert_string_equal(c->path, "c.lua");
   assert_int_equal(c->problem_count, 3);
   assert_string_equal(c->problems[1].name, "cols");
-  assert_int_equal(c->problems[1].line, 3);
+  assert_int_equal(c->problems[1].line.number, 3);
   assert_false(c->problems[1].listed);
   assert_true(c->problems[2].listed);
   assert_int_equal(c->problems[2].value_count, 3);
@@ -67,29 +67,29 @@ static void reads_the_design_example(void **state) {
   assert_int_equal(c->first_tunable, DEVICE_FACT_COUNT + 3);
   assert_int_equal(c->argument_count, 2);
   assert_int_equal(c->arguments[1].kind, CUGEN_ARGUMENT_OUTPUT);
-  assert_int_equal(c->arguments[1].line, 8);
+  assert_int_equal(c->arguments[1].line.number, 8);
   assert_null(c->arguments[0].dtype.word);
   assert_non_null(c->arguments[1].tolerance);
   assert_string_equal(c->reference, "naive_f64.cu");
   assert_string_equal(c->reference_entry, "transpose");
-  assert_int_equal(c->reference_line, 10);
+  assert_int_equal(c->reference_line.number, 10);
   assert_null(c->flops);
   assert_int_equal(c->objective, OBJECTIVE_TIME);
   assert_string_equal(expr_text(c->bytes), "2 * rows * cols * sizeof(dtype)");
   const struct config_implementation *tiled = &c->implementations[1];
   assert_int_equal(c->implementation_count, 2);
-  assert_int_equal(tiled->line, 21);
+  assert_int_equal(tiled->line.number, 21);
   assert_string_equal(tiled->template_name, "transpose_tiled.cu");
-  assert_int_equal(tiled->template_line, 22);
+  assert_int_equal(tiled->template_line.number, 22);
   assert_int_equal(tiled->tunable_count, 4);
-  assert_int_equal(tiled->tunables[3].line, 26);
+  assert_int_equal(tiled->tunables[3].line.number, 26);
   assert_string_equal(tiled->tunables[3].values[1].string, "pad");
   assert_int_equal(tiled->derived_count, 2);
-  assert_int_equal(tiled->derived[1].line, 28);
+  assert_int_equal(tiled->derived[1].line.number, 28);
   assert_int_equal(tiled->restriction_count, 2);
-  assert_int_equal(tiled->restrictions[0].line, 29);
+  assert_int_equal(tiled->restrictions[0].line.number, 29);
   assert_int_equal(tiled->launch_count, 1);
-  assert_int_equal(tiled->launches[0].line, 31);
+  assert_int_equal(tiled->launches[0].line.number, 31);
   assert_non_null(tiled->launches[0].grid[1]);
   assert_null(tiled->launches[0].grid[2]);
   assert_null(tiled->launches[0].entry.text);
@@ -145,11 +145,11 @@ static void several_launches(void **state) {
   const struct config_implementation *i = &c->implementations[0];
   assert_int_equal(i->launch_count, 2);
   assert_string_equal(i->launches[0].entry.text, "one");
-  assert_int_equal(i->launches[0].line, 3);
+  assert_int_equal(i->launches[0].line.number, 3);
   assert_non_null(i->launches[0].grid[2]);
   assert_non_null(i->launches[0].shared);
   assert_string_equal(i->launches[1].entry.text, "two<32>");
-  assert_int_equal(i->launches[1].line, 4);
+  assert_int_equal(i->launches[1].line.number, 4);
   assert_null(i->launches[1].shared);
   config_close(c);
 }
@@ -188,7 +188,7 @@ static void lua_helps(void **state) {
   assert_int_equal(c->implementations[1].tunables[0].value_count, 4);
   assert_int_equal(c->implementations[1].tunables[0].values[3].integer, 64);
   assert_null(c->reference);
-  assert_int_equal(c->reference_line, 7);
+  assert_int_equal(c->reference_line.number, 7);
   config_close(c);
   config_close(
       parse("\xef\xbb\xbfkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"

@@ -74,7 +74,7 @@ static void add_implementation(struct made *made, const char *name) {
   struct implementation *part = &made->parts[made->config.implementation_count];
   made->implementations[made->config.implementation_count++] = (struct config_implementation){
       .name = name,
-      .line = ++made->line,
+      .line = {"t.lua", ++made->line},
       .tunables = part->tunables,
       .restrictions = part->restrictions,
       .requirements = part->requirements,
@@ -86,8 +86,10 @@ static void add_values(struct made *made, const char *name, const struct value *
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   assert_true(last->tunable_count < MOST && count <= MOST_VALUES);
   memcpy(part->values[last->tunable_count], values, count * sizeof *values);
-  part->tunables[last->tunable_count] = (struct config_tunable){
-      .name = name, .line = ++made->line, .values = part->values[last->tunable_count], .value_count = count};
+  part->tunables[last->tunable_count] = (struct config_tunable){.name = name,
+                                                                .line = {"t.lua", ++made->line},
+                                                                .values = part->values[last->tunable_count],
+                                                                .value_count = count};
   last->tunable_count++;
 }
 
@@ -110,14 +112,14 @@ static void add_rule(struct made *made, const char *source) {
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   size_t index = last_of(made)->restriction_count++;
   assert_true(index < MOST);
-  part->restrictions[index] = (struct config_restriction){++made->line, parse(made, source)};
+  part->restrictions[index] = (struct config_restriction){{"t.lua", ++made->line}, parse(made, source)};
 }
 
 static void add_requirement(struct made *made, const char *source) {
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   size_t index = last_of(made)->requirement_count++;
   assert_true(index < MOST);
-  part->requirements[index] = (struct config_requirement){++made->line, parse(made, source)};
+  part->requirements[index] = (struct config_requirement){{"t.lua", ++made->line}, parse(made, source)};
 }
 
 static void made_free(struct made *made) {

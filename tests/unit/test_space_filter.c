@@ -52,7 +52,7 @@ static void expect_rules(const struct fixture *f, const char *want) {
     for (size_t r = 0; r < all[i].rule_count; r++) {
       sum += all[i].rules[r].removed;
       if (!all[i].rules[r].removed) continue;
-      space_rule_print(f->space, &all[i].rules[r], &got);
+      space_rule_print(&all[i].rules[r], &got);
       text_addf(&got, " %d\n", (int)all[i].rules[r].removed);
     }
     assert_int_equal(sum, all[i].cartesian);

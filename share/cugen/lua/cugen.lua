@@ -17,6 +17,7 @@
 ---What stands in the braces of a launch.
 ---@class cugen.in_launch
 
+---@class cugen.include: cugen.in_file, cugen.in_kernel, cugen.in_implementation, cugen.in_launch
 ---@class cugen.kernel: cugen.in_file
 ---@class cugen.problem: cugen.in_kernel
 ---@class cugen.check: cugen.in_kernel, cugen.in_implementation
@@ -261,6 +262,15 @@
 ---@field entry? string the `__global__` function, where the source has several
 
 -- ---- In the file ----
+
+---The declarations of another file, in this place. The file is named relative to this one; its declarations stand one after the other,
+---without commas between them.
+---```lua
+---include "matmul/tiled.lua"
+---```
+---@param file string
+---@return cugen.include
+function include(file) end
 
 ---The one declaration of the file: a kernel and all that belongs to it.
 ---```lua
