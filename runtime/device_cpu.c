@@ -12,13 +12,12 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "cpu/arrays.h"
 #include "cpu/compile.h"
+#include "cpu/detector/arrays.h"
+#include "cpu/detector/watch.h"
 #include "cpu/fibers.h"
 #include "cpu/guard.h"
 #include "cpu/object.h"
-#include "cpu/waits.h"
-#include "cpu/watch.h"
 #include "device.h"
 #include "texture.h"
 
@@ -41,8 +40,8 @@ struct cpu_device {
 struct loaded {
   void *library;
   bool watched;
-  struct watch_image image; /* of a watched one */
-  int file;                 /* that library was loaded from */
+  struct observed_image image; /* of a watched one */
+  int file;                    /* that library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry *entries[KERNEL_MAX_ENTRIES];
@@ -383,7 +382,7 @@ static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_
     return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
   *hooks = watch_hooks();
   loaded->watched = true;
-  loaded->image = (struct watch_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
+  loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   return CUGEN_OK;
 }
 
@@ -521,7 +520,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                      (long long)device->description.facts.max_threads_per_block);
   const unsigned *cluster = entry->cluster ? entry->cluster : (const unsigned[3]){1, 1, 1};
   int status = check_shared(launch->shared_bytes, err);
-  if (!status) status = reserve_shared(d, entry->cluster ? WAIT_CLUSTER : 1, err);
+  if (!status) status = reserve_shared(d, entry->cluster ? FIBERS_BLOCKS : 1, err);
   if (status) return status;
   const struct fiber_launch fibers = {.entry = entry->run,
                                       .parameters = parameters,
@@ -534,13 +533,13 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .static_bytes = entry->of->static_bytes,
                                       .dynamic_shared = d->shared,
                                       .stop = d->stop,
-                                      .watch = entry->of->watched ? d->watch : NULL,
+                                      .observer = entry->of->watched ? watch_observer(d->watch) : NULL,
                                       .image = &entry->of->image,
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
                                       .dynamic_room = DYNAMIC_SHARED,
                                       .overlap = launch->overlap};
   begin_running(d);
-  return fibers.watch ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
+  return fibers.observer ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
 }
 
 static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,

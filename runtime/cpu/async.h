@@ -1,9 +1,9 @@
-/* What the asynchronous operations of a launch share; see async.c (barriers), copies.c (the copy engine) and
-   warpgroup.c (products). */
+/* What the asynchronous operations of a launch share: shared_address.c (addresses), mbarrier.c, barriers.c (of some warps, of a
+   cluster), copies.c (the copy engine) and warpgroup.c (products), and above them async.c. */
 #ifndef RUNTIME_CPU_ASYNC_H
 #define RUNTIME_CPU_ASYNC_H
 
-#include "waits.h"
+#include "wait_queues.h"
 
 enum {
   ASYNC_PLACE_BITS = 18, /* of a place in dynamic shared memory; static shared memory lies above */
@@ -11,30 +11,29 @@ enum {
   ASYNC_MOST_MBARRIERS = 128,
   ASYNC_NAMED = 16,
   ASYNC_WARPGROUP = 128,
-  ASYNC_WARPGROUPS = WAIT_SLOTS / ASYNC_WARPGROUP
+  ASYNC_WARPGROUPS = FIBERS_SLOTS / ASYNC_WARPGROUP
 };
 
 struct mbarrier {
   unsigned address, arrivals; /* how many complete a phase */
   unsigned pending, phase;
   int64_t bytes; /* that are expected and have not come, or the other way around */
-  unsigned
-      row; /* what is known at it, watch.h: of those who have come to this phase; the next one: of the last phase */
+  unsigned sync; /* for the observer: of those who have come to this phase; the next one: of the last phase */
   unsigned slot; /* who initialised it, */
   bool fenced;   /* and said so to all who may use it */
-  struct gate gate;
+  struct wait_queue queue;
 };
 
 struct named_barrier {
   unsigned threads, arrived;
-  unsigned last; /* thread that completed it, of watch.h's time; 0: nobody has */
+  unsigned last; /* thread that completed it, in that epoch; 0: nobody has */
   uint32_t completed;
-  struct gate gate;
+  struct wait_queue queue;
 };
 
 struct remote_use { /* of a block's shared memory by another block of the cluster: the last one */
   unsigned slot;
-  uint32_t time; /* of watch.h; 0: none */
+  uint32_t epoch; /* of the observer; 0: none */
   const void *site;
 };
 
@@ -42,37 +41,73 @@ struct copies;
 struct warpgroup;
 
 struct async {
-  struct mbarrier mbarriers[WAIT_CLUSTER][ASYNC_MOST_MBARRIERS];
-  unsigned mbarrier_count[WAIT_CLUSTER];
-  struct named_barrier named[WAIT_CLUSTER][ASYNC_NAMED];
+  struct mbarrier mbarriers[FIBERS_BLOCKS][ASYNC_MOST_MBARRIERS];
+  unsigned mbarrier_count[FIBERS_BLOCKS];
+  struct named_barrier named[FIBERS_BLOCKS][ASYNC_NAMED];
   unsigned cluster_arrived, cluster_phase;
-  unsigned cluster_phase_of[WAIT_SLOTS]; /* + 1, that the thread arrived for; 0: it has not */
-  struct gate cluster_gate;
-  struct remote_use remote[WAIT_CLUSTER][WAIT_CLUSTER]; /* of that block's memory by this one */
+  unsigned cluster_phase_of[FIBERS_SLOTS]; /* + 1, that the thread arrived for; 0: it has not */
+  struct wait_queue cluster_queue;
+  struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS]; /* of that block's memory by this one */
   struct copies *copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
   bool used; /* in this cluster */
 };
 
+int async_open(struct async **out, cugen_error *err);
+void async_close(struct async *async);
+/* Before a cluster's threads begin, and when all have ended. */
+void async_begin(struct async *async);
+void async_end(struct async *async);
+/* One copy that is on its way arrives. False: there is none. */
+bool async_step(struct async *async);
+/* A thread has ended, which others may wait for. */
+void async_ended(struct async *async);
+extern const struct cpu_async async_hooks;
+
+/* ---- shared_address.c ---- */
+
 /* Without the block, which goes to *rank: the own one if it names none. */
 unsigned async_place(unsigned address, unsigned *rank);
 /* That many bytes of shared memory; traps where there are not so many. */
 char *async_shared(unsigned place, unsigned rank, size_t bytes);
-
-/* Where it lies, for watch.h: of static shared memory in the place that the running block has it in. */
+/* Where it lies, for the observer: of static shared memory in the place that the running block has it in. */
 void *async_raw(unsigned place, unsigned rank);
-
+/* The current thread uses shared memory of the block of that rank, which is to outlive that. */
+void async_remember_remote(unsigned rank, const void *site);
+/* All blocks have ended: whether each did so after the others' uses of its memory. */
+void async_check_remote(const struct async *async);
 /* A barrier or copy is used wrongly: a finding of a watched kernel; async_trap ends the launch. */
 void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 
-/* What a thread asked the copy engine for has come to a barrier. time: of watch.h */
+/* Hooks, as in abi.h; so in all that follow. */
+unsigned async_address(const void *at);
+void *async_pointer(unsigned address);
+unsigned async_map(unsigned address, unsigned rank);
+
+/* ---- mbarrier.c ---- */
+
+/* What a thread asked the copy engine for has come to a barrier. */
 struct arrival {
   unsigned rank, barrier, bytes, slot;
-  uint32_t time;
+  uint32_t epoch; /* when it began */
   const void *site;
 };
-void async_complete(struct async *async, const struct arrival *arrival);
+void mbarrier_complete(struct async *async, const struct arrival *arrival);
+/* The current thread makes those known that it has initialised. */
+void mbarrier_fence(struct async *async);
+
+void mbarrier_init(unsigned address, unsigned arrivals);
+void mbarrier_arrive(unsigned address, unsigned expected_bytes);
+void mbarrier_wait(unsigned address, unsigned parity);
+
+/* ---- barriers.c ---- */
+
+/* Lets all go on when every thread of the cluster that has not ended has come to its barrier. */
+void barriers_try_cluster(struct async *async);
+
+void barriers_named(unsigned number, unsigned threads, int wait);
+void barriers_cluster(int what);
 
 /* ---- copies.c ---- */
 

@@ -15,9 +15,9 @@ struct copy {
   char *global;   /* of a bulk copy */
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
-  unsigned barrier, blocks;     /* of a load: in which blocks of the cluster it arrives */
-  unsigned slot, group;         /* of a store: of that thread's */
-  uint32_t times[WAIT_CLUSTER]; /* of a load, in each block: when it began, for watch.h */
+  unsigned barrier, blocks;       /* of a load: in which blocks of the cluster it arrives */
+  unsigned slot, group;           /* of a store: of that thread's */
+  uint32_t epochs[FIBERS_BLOCKS]; /* of a load, in each block: when it began, for the observer */
   const void *site;
 };
 
@@ -28,7 +28,7 @@ struct list {
 
 struct copies {
   struct list loads, stores;
-  unsigned groups[WAIT_SLOTS]; /* that a thread has committed */
+  unsigned groups[FIBERS_SLOTS]; /* that a thread has committed */
 };
 
 int copies_open(struct copies **out, cugen_error *err) {
@@ -64,24 +64,23 @@ static struct copy *add(struct list *list) {
 /* ---- What a watched kernel's copies touch ---- */
 
 static void use_global(const struct copy *copy) {
-  if (fibers_launch()->watch) watch_launch_used(fibers_launch()->watch, copy->slot, copy->site);
+  observe_launch_used(fibers_observer(), copy->slot, copy->site);
 }
 
 static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned kind) {
-  const struct watch_touch touch = {.at = async_raw(copy->shared, rank),
-                                    .bytes = copy->bytes,
-                                    .kind = kind | WATCH_PROXY,
-                                    .thread = copy->slot,
-                                    .rank = rank,
-                                    .site = copy->site};
-  struct watch *watch = fibers_launch()->watch;
-  return watch ? watch_touch(watch, &touch) : 0;
+  const struct observed_access touch = {.at = async_raw(copy->shared, rank),
+                                        .bytes = copy->bytes,
+                                        .kind = kind | OBSERVED_PROXY,
+                                        .thread = copy->slot,
+                                        .rank = rank,
+                                        .site = copy->site};
+  return observe_access(fibers_observer(), &touch);
 }
 
 static void touch_global(const struct copy *copy, const char *at, size_t bytes, unsigned kind) {
-  const struct watch_touch touch = {
-      .at = at, .bytes = bytes, .kind = kind | WATCH_PROXY, .thread = copy->slot, .site = copy->site};
-  if (fibers_launch()->watch && bytes) watch_touch(fibers_launch()->watch, &touch);
+  const struct observed_access touch = {
+      .at = at, .bytes = bytes, .kind = kind | OBSERVED_PROXY, .thread = copy->slot, .site = copy->site};
+  if (bytes) observe_access(fibers_observer(), &touch);
 }
 
 /* ---- Boxes of a tensor ---- */
@@ -163,18 +162,19 @@ static unsigned line_count(const struct copy *copy) {
 
 static void begin_load(struct copy *load) {
   struct async *async = fibers_async();
-  const struct crowd *crowd = fibers_crowd();
+  const struct current *current = fibers_current();
   unsigned rank;
   async->used = true;
   load->shared = async_place(load->shared, &load->rank);
   load->barrier = async_place(load->barrier, &rank);
   if (!load->blocks) load->blocks = 1u << load->rank;
-  if (load->blocks >> crowd->blocks) async_trap(load->site, "a multicast to blocks that the cluster does not have");
+  if (load->blocks >> current->blocks) async_trap(load->site, "a multicast to blocks that the cluster does not have");
   if (load->shared % CHUNK) async_trap(load->site, "a bulk copy to a place that is no multiple of 16 bytes");
-  load->slot = crowd->slot;
+  load->slot = current->slot;
   use_global(load);
-  for (rank = 0; rank < WAIT_CLUSTER; rank++)
-    if (load->blocks >> rank & 1) load->times[rank] = touch_shared(load, rank, CPU_WRITE | CPU_ASYNC | WATCH_ENGINE);
+  for (rank = 0; rank < FIBERS_BLOCKS; rank++)
+    if (load->blocks >> rank & 1)
+      load->epochs[rank] = touch_shared(load, rank, CPU_WRITE | CPU_ASYNC | OBSERVED_ENGINE);
   *add(&async->copies->loads) = *load;
 }
 
@@ -211,18 +211,17 @@ static void land(const struct copy *load, unsigned rank) {
                                   .barrier = load->barrier,
                                   .bytes = load->bytes,
                                   .slot = load->slot,
-                                  .time = load->times[rank],
+                                  .epoch = load->epochs[rank],
                                   .site = load->site};
-  struct watch *watch = fibers_launch()->watch;
-  if (watch) watch_landed(watch, async_raw(load->shared, rank), load->bytes, load->times[rank]);
-  async_complete(fibers_async(), &arrival);
+  observe_copy_landed(fibers_observer(), async_raw(load->shared, rank), load->bytes, load->epochs[rank]);
+  mbarrier_complete(fibers_async(), &arrival);
 }
 
 bool copies_step(struct copies *copies) {
   struct list *loads = &copies->loads;
   if (loads->first == loads->count) return false;
   const struct copy load = loads->copies[loads->first++];
-  for (unsigned rank = 0; rank < WAIT_CLUSTER; rank++)
+  for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++)
     if (load.blocks >> rank & 1) land(&load, rank);
   return true;
 }
@@ -233,7 +232,7 @@ static void begin_store(struct copy *store) {
   struct async *async = fibers_async();
   async->used = true;
   store->shared = async_place(store->shared, &store->rank);
-  store->slot = fibers_crowd()->slot;
+  store->slot = fibers_current()->slot;
   store->group = async->copies->groups[store->slot];
   use_global(store);
   touch_shared(store, store->rank, CPU_ASYNC);
@@ -259,7 +258,7 @@ void copies_bulk_store(void *to, unsigned from, unsigned bytes) {
 }
 
 void copies_commit(void) {
-  fibers_async()->copies->groups[fibers_crowd()->slot]++;
+  fibers_async()->copies->groups[fibers_current()->slot]++;
 }
 
 static void finish_store(const struct copy *store) {
@@ -274,7 +273,7 @@ static void finish_store(const struct copy *store) {
 void copies_wait(unsigned newest) {
   struct copies *copies = fibers_async()->copies;
   struct list *stores = &copies->stores;
-  const unsigned slot = fibers_crowd()->slot;
+  const unsigned slot = fibers_current()->slot;
   size_t kept = stores->first;
   for (size_t i = stores->first; i < stores->count; i++) {
     const struct copy *store = &stores->copies[i];

@@ -10,7 +10,14 @@
 
 #include "abi.h"
 #include "base/error.h"
-#include "watch.h"
+#include "observer.h"
+
+enum {
+  FIBERS_LANES = 32,     /* of a warp */
+  FIBERS_THREADS = 1024, /* of a block: CUDA C++ Programming Guide, technical specifications per compute capability */
+  FIBERS_BLOCKS = 8,     /* of a cluster: its portable size */
+  FIBERS_SLOTS = FIBERS_THREADS * FIBERS_BLOCKS
+};
 
 struct fibers; /* stacks, kept between launches */
 
@@ -36,8 +43,8 @@ struct fiber_launch {
      on. */
   const atomic_bool *stop;
   /* NULL, or told of what happens; the kernel is a watched one, image is where it lies. */
-  struct watch *watch;
-  const struct watch_image *image;
+  struct observer *observer;
+  const struct observed_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
   bool overlap;                       /* on a GPU it may begin before the launch in front of it has ended */
 };
@@ -56,7 +63,7 @@ void fibers_where(char *out, size_t size);
    are; NULL: none. */
 void fibers_on_fault(void (*fault)(const char *text));
 /* The time of a watched kernel is up. True: it goes on to its next access, which is a place that the source has, whereas a
-   program counter may be anywhere; there the report is told where the threads stand, and the launch ends. False: it was
+   program counter may be anywhere; there the report is told where the threads are, and the launch ends. False: it was
    given that time already, or none runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
 /* The same at site (a return address, as in all that follow), of a kernel that comes to no access. Empty when none runs, else
@@ -64,8 +71,12 @@ bool fibers_time_is_up(void);
 const char *fibers_hang(const void *site);
 /* A watched kernel has left all memory, or ended itself: the report is told. Async-signal-safe. */
 void fibers_stray(const void *site, const void *address, bool write);
-void fibers_misplaced(const void *site);
+void fibers_misaligned(const void *site);
 void fibers_ended(const void *site, const char *what);
+/* Both end the launch: with "trap: what in block ... thread ...", which an observer has found; when the time is up, and then the
+   report is told where the threads are. */
+_Noreturn void fibers_give_up(const char *what);
+_Noreturn void fibers_end_hang(const void *site);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);
 

@@ -240,7 +240,7 @@ static bool wants_place(const uint8_t *at) {
 
 /* What the processor refuses for the place it is at, not for who may touch it. x86 says the same of an address that can be
    nobody's: the instruction tells. */
-static bool is_misplaced(const siginfo_t *info, const void *context) {
+static bool is_misaligned(const siginfo_t *info, const void *context) {
   if (info->si_signo == SIGBUS) return info->si_code == BUS_ADRALN;
 #if defined(__x86_64__)
   return info->si_code == SI_KERNEL && !info->si_addr && wants_place(program_counter(context));
@@ -254,9 +254,9 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   const char *address = info->si_addr;
   size_t distance;
   const struct span *buffer = nearest(address, &distance);
-  if (is_misplaced(info, context)) {
+  if (is_misaligned(info, context)) {
     add(line, "trap: misaligned access");
-    fibers_misplaced(site(context));
+    fibers_misaligned(site(context));
   } else if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
     fibers_ended(site(context), "stack overflow");

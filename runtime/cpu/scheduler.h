@@ -1,16 +1,15 @@
-/* What the parts of the scheduler share: the threads of a block or a cluster of them, and who can go on. fibers.c runs them,
-   meet.c has barriers and warp operations, standing.c says where they stand when something went wrong. */
+/* What the parts of the scheduler share: the threads of a block or a cluster of them, and who can go on. From the bottom up:
+   fault.c ends a launch, positions.c says where threads are when something went wrong, scheduler.c chooses who goes next,
+   collectives.c has barriers and warp operations, and fibers.c runs threads, blocks and grids. Two things that scheduler.c needs
+   lie above it, and are pointers here: what runs on a fresh fiber, and one step of the copies that go on by themselves. */
 #ifndef RUNTIME_CPU_SCHEDULER_H
 #define RUNTIME_CPU_SCHEDULER_H
 
 #include "context.h"
-#include "waits.h"
+#include "wait_queues.h"
 
 enum {
-  FIBERS_THREADS = WAIT_BLOCK_THREADS,
-  FIBERS_BLOCKS = WAIT_CLUSTER,
-  FIBERS_SLOTS = WAIT_SLOTS,
-  FIBERS_WARPS = FIBERS_SLOTS / WAIT_WARP,
+  FIBERS_WARPS = FIBERS_SLOTS / FIBERS_LANES,
   FIBERS_READY_BITS = 64,
   FIBERS_STACK_BYTES = 128 * 1024,
   FIBERS_FAULT_BYTES = 512,
@@ -33,7 +32,7 @@ struct parked {
   void (*combine)(void **slots, unsigned mask);
   void *mine;
   int barrier;   /* its number in the source, or 0 */
-  unsigned next; /* at the same gate: slot + 1 */
+  unsigned next; /* in the same queue: slot + 1 */
   describe_wait *describe;
   const void *object;
 };
@@ -56,7 +55,9 @@ struct block {
 struct fibers {
   char *stacks; /* FIBERS_SLOTS times a guard page and a stack */
   size_t guard, stride;
-  unsigned usable; /* stacks that may be written */
+  unsigned usable;                   /* stacks that may be written */
+  void (*thread_main)(void);         /* runs on a fresh fiber */
+  bool (*step)(struct async *async); /* one copy that is on its way arrives; false: there is none */
   struct fiber fibers[FIBERS_SLOTS];
   struct fiber *idle[FIBERS_SLOTS]; /* without a thread; the last one is taken first */
   unsigned idle_count;
@@ -72,7 +73,7 @@ struct fibers {
   size_t kept_bytes;
 
   /* One block, or a cluster of them. */
-  struct crowd crowd;
+  struct current current;
   unsigned unstarted, slots, live; /* slots: of all blocks */
   struct block blocks[FIBERS_BLOCKS];
   struct cpu_dim3 cluster;                                /* blocks of a cluster */
@@ -86,7 +87,7 @@ struct fibers {
 extern _Thread_local struct fibers *fibers_running __attribute__((visibility("hidden")));
 
 static inline bool fibers_is_live(const struct fibers *all, unsigned slot) {
-  return all->warps[slot / WAIT_WARP].live >> slot % WAIT_WARP & 1;
+  return all->warps[slot / FIBERS_LANES].live >> slot % FIBERS_LANES & 1;
 }
 
 static inline void fibers_mark_ready(struct fibers *all, unsigned warp, unsigned lanes) {
@@ -95,37 +96,81 @@ static inline void fibers_mark_ready(struct fibers *all, unsigned warp, unsigned
 }
 
 static inline void fibers_unmark_ready(struct fibers *all, unsigned slot) {
-  const unsigned warp = slot / WAIT_WARP;
-  all->warps[warp].ready &= ~(1u << slot % WAIT_WARP);
+  const unsigned warp = slot / FIBERS_LANES;
+  all->warps[warp].ready &= ~(1u << slot % FIBERS_LANES);
   if (!all->warps[warp].ready)
     all->ready_warps[warp / FIBERS_READY_BITS] &= ~(UINT64_C(1) << warp % FIBERS_READY_BITS);
 }
 
 static inline bool fibers_any_ready(const struct fibers *all) {
-  if (all->crowd.blocks == 1) return all->ready_warps[0];
+  if (all->current.blocks == 1) return all->ready_warps[0];
   uint64_t any = 0;
   for (unsigned i = 0; i < FIBERS_WARPS / FIBERS_READY_BITS; ++i) any |= all->ready_warps[i];
   return any;
 }
 
-/* The current thread waits; comes back when it was made ready. */
-void fibers_park(struct fibers *all);
+/* ---- fault.c ---- */
+
 /* Ends the launch, or the process. */
 _Noreturn void fibers_fault(const char *text);
 
-/* ---- meet.c ---- */
+static inline void fibers_switch_to(struct fibers *all, struct context *to) {
+  struct context *from = all->active;
+  all->active = to;
+  all->left = from;
+  context_switch(from, to);
+  context_arrive(all->left, from);
+}
 
-int meet_barrier(int kind, int predicate);
-void meet_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
-unsigned meet_active_mask(void);
-/* All live threads of the block have come to its barrier. */
-void meet_release(struct fibers *all, unsigned rank);
-/* Performs the operation at which a thread waits, when all that it names have come. */
-bool meet_try_warp(struct fibers *all, unsigned thread);
-
-/* ---- standing.c ---- */
+/* ---- positions.c ---- */
 
 /* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
-_Noreturn void standing_deadlock(const struct fibers *all);
+_Noreturn void positions_deadlock(const struct fibers *all);
+
+/* ---- scheduler.c ---- */
+
+/* The current thread waits; comes back when it was made ready. */
+void fibers_park(struct fibers *all);
+/* The lowest thread that can go on becomes the current one; on its fiber. Precondition: a thread is ready. */
+struct fiber *fibers_resume_ready(struct fibers *all);
+/* A stack for a thread. There are as many as threads in the largest block so far. */
+struct fiber *fibers_take_idle(struct fibers *all);
+/* Nobody can go on: as late as that copies arrive which go on by themselves, one after the other. */
+void fibers_await_copies(struct fibers *all);
+void fibers_stop_if_asked(const struct fibers *all);
+/* Control goes to another block of the cluster. */
+void fibers_enter_block(struct fibers *all, unsigned rank);
+
+static inline void fibers_set_current(struct fibers *all, unsigned slot) {
+  struct cpu_builtins *builtins = all->launch->builtins;
+  unsigned thread = slot;
+  if (all->current.blocks > 1) {
+    const unsigned rank = slot / all->current.padded;
+    if (rank != all->current.rank) fibers_enter_block(all, rank);
+    thread -= rank * all->current.padded;
+  }
+  builtins->thread = all->positions[thread];
+  builtins->linear = thread;
+  all->current.slot = slot;
+}
+
+/* The lowest thread that has not begun becomes the current one. */
+static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
+  const unsigned slot = all->unstarted++;
+  if (all->unstarted % all->current.padded == all->current.threads)
+    all->unstarted += all->current.padded - all->current.threads;
+  all->parked[slot].fiber = on;
+  fibers_set_current(all, slot);
+}
+
+/* ---- collectives.c ---- */
+
+int collective_barrier(int kind, int predicate);
+void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+unsigned collective_active_mask(void);
+/* All live threads of the block have come to its barrier. */
+void collective_release(struct fibers *all, unsigned rank);
+/* Performs the operation at which a thread waits, when all that it names have come. */
+bool collective_try_warp(struct fibers *all, unsigned thread);
 
 #endif

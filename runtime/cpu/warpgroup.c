@@ -1,4 +1,4 @@
-/* Products of a warpgroup, four warps (wgmma). They go on by themselves: sums stay here, and the registers hold none,
+/* Products of a warpgroup, four warps (wgmma). They go on by themselves: accumulators stay here, and the registers hold none,
    until the thread has waited for them. Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix
    Multiply-Accumulate Instructions". */
 #include <math.h>
@@ -12,18 +12,18 @@ enum {
   ROWS = 64,
   MOST_N = 256,
   K_BYTES = 32, /* how far along k an instruction reaches */
-  MOST_SUMS = 16,
+  MOST_ACCUMULATORS = 16,
   WIDTH = 4
 };
 
 struct product {
   unsigned long long x, y;
   int number, n, flags;
-  unsigned sum, group; /* which of the sums */
+  unsigned accumulator, group; /* which of the accumulators */
   const void *site;
 };
 
-/* A thread's sums that are not in its registers. */
+/* A thread's accumulators that are not in its registers. */
 struct held {
   char *registers; /* NULL: none */
   int n;
@@ -32,10 +32,10 @@ struct held {
 
 struct member {
   unsigned issued, committed; /* products, groups */
-  struct held held[MOST_SUMS];
+  struct held held[MOST_ACCUMULATORS];
 };
 
-union sums {
+union accumulators {
   float real[ROWS][MOST_N];
   int32_t whole[ROWS][MOST_N];
 };
@@ -54,15 +54,15 @@ struct warpgroup {
   struct product *products; /* those from `done` on; number done is the first */
   unsigned done, count, room;
   unsigned rank;
-  union sums *sums[MOST_SUMS];
-  unsigned leader;  /* its first thread's slot: products are this one's */
-  uint32_t time;    /* of the last product that is done, for watch.h */
-  struct gate gate; /* threads that wait for products that not all threads have committed */
+  union accumulators *accumulators[MOST_ACCUMULATORS];
+  unsigned leader;         /* its first thread's slot: products are this one's */
+  uint32_t epoch;          /* of the last product that is done, for the observer */
+  struct wait_queue queue; /* threads that wait for products that not all threads have committed */
 };
 
 void warpgroup_close(struct warpgroup *w) {
   if (!w) return;
-  for (int i = 0; i < MOST_SUMS; i++) free(w->sums[i]);
+  for (int i = 0; i < MOST_ACCUMULATORS; i++) free(w->accumulators[i]);
   free(w->products);
   free(w);
 }
@@ -70,25 +70,25 @@ void warpgroup_close(struct warpgroup *w) {
 void warpgroup_begin(struct warpgroup *w) {
   memset(w->members, 0, sizeof w->members);
   w->done = w->count = 0;
-  w->gate = (struct gate){0};
+  w->queue = (struct wait_queue){0};
 }
 
 static struct warpgroup *own_warpgroup(void) {
   struct async *async = fibers_async();
-  const struct crowd *crowd = fibers_crowd();
-  const unsigned within = crowd->slot % crowd->padded / THREADS;
-  if ((within + 1) * THREADS > crowd->threads) fibers_trap("wgmma in a warpgroup that is not whole");
-  struct warpgroup **w = &async->warpgroups[crowd->rank * (WAIT_BLOCK_THREADS / THREADS) + within];
+  const struct current *current = fibers_current();
+  const unsigned within = current->slot % current->padded / THREADS;
+  if ((within + 1) * THREADS > current->threads) fibers_trap("wgmma in a warpgroup that is not whole");
+  struct warpgroup **w = &async->warpgroups[current->rank * (FIBERS_THREADS / THREADS) + within];
   if (!*w) *w = calloc(1, sizeof **w);
   if (!*w) fibers_trap("no memory for a warpgroup's products");
   async->used = true;
-  (*w)->rank = crowd->rank;
-  (*w)->leader = crowd->rank * crowd->padded + within * THREADS;
+  (*w)->rank = current->rank;
+  (*w)->leader = current->rank * current->padded + within * THREADS;
   return *w;
 }
 
 static struct member *own_member(struct warpgroup *w) {
-  return &w->members[fibers_crowd()->slot % fibers_crowd()->padded % THREADS];
+  return &w->members[fibers_current()->slot % fibers_current()->padded % THREADS];
 }
 
 /* ---- Numbers ---- */
@@ -178,28 +178,28 @@ static const unsigned char *element_at(const struct operand *o, unsigned line, u
 
 /* ---- What a watched kernel's products touch: pieces of 16 bytes ---- */
 
-static struct watch_touch touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
-                                   const void *site) {
-  return (struct watch_touch){.at = async_raw(place_of(o, line, k), o->rank),
-                              .bytes = 16,
-                              .kind = WATCH_PROXY,
-                              .thread = slot,
-                              .rank = o->rank,
-                              .site = site};
+static struct observed_access touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
+                                       const void *site) {
+  return (struct observed_access){.at = async_raw(place_of(o, line, k), o->rank),
+                                  .bytes = 16,
+                                  .kind = OBSERVED_PROXY,
+                                  .thread = slot,
+                                  .rank = o->rank,
+                                  .site = site};
 }
 
 /* begins: the product reads from now on, until it is done. */
 static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site, bool begins) {
   const int piece = 16 / o->element, line_step = o->across ? piece : 1, k_step = o->across ? 1 : piece;
-  uint32_t time = 0;
+  uint32_t epoch = 0;
   for (int k = 0; k < K_BYTES / o->element; k += k_step) {
     for (int line = 0; line < lines; line += line_step) {
-      struct watch_touch touch = touch_of(o, (unsigned)line, (unsigned)k, slot, site);
+      struct observed_access touch = touch_of(o, (unsigned)line, (unsigned)k, slot, site);
       if (begins) touch.kind |= CPU_ASYNC;
-      time = watch_touch(fibers_launch()->watch, &touch);
+      epoch = observe_access(fibers_observer(), &touch);
     }
   }
-  return time;
+  return epoch;
 }
 
 struct pair {
@@ -213,24 +213,24 @@ static struct pair operands_of(const struct warpgroup *w, const struct product *
 
 static void touch_operands(struct warpgroup *w, const struct product *p, bool begins) {
   const struct pair pair = operands_of(w, p);
-  if (!fibers_launch()->watch) return;
+  if (!fibers_observer()) return;
   touch_operand(&pair.x, ROWS, w->leader, p->site, begins);
-  w->time = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
+  w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
 /* Every thread is to have waited for the operands, each on its own; the first piece of them stands for all. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
-  const struct watch_touch x = touch_of(&pair.x, 0, 0, fibers_crowd()->slot, p->site);
-  const struct watch_touch y = touch_of(&pair.y, 0, 0, fibers_crowd()->slot, p->site);
-  watch_follows(fibers_launch()->watch, &x);
-  watch_follows(fibers_launch()->watch, &y);
+  const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
+  const struct observed_access y = touch_of(&pair.y, 0, 0, fibers_current()->slot, p->site);
+  observe_use(fibers_observer(), &x);
+  observe_use(fibers_observer(), &y);
 }
 
 /* ---- Multiplying ---- */
 
-static void multiply_row(float *sums, const float *x, const struct operands *all, int n, int depth) {
-  vector *to = (vector *)(void *)sums;
+static void multiply_row(float *accumulators, const float *x, const struct operands *all, int n, int depth) {
+  vector *to = (vector *)(void *)accumulators;
   for (int k = 0; k < depth; k++) {
     const vector factor = {x[k], x[k], x[k], x[k]};
     for (int column = 0; column < n / WIDTH; column++) to[column] += factor * all->y[k][column];
@@ -238,7 +238,7 @@ static void multiply_row(float *sums, const float *x, const struct operands *all
 }
 
 static void multiply_reals(const struct product *p, const struct operand *x, const struct operand *y,
-                           struct operands *all, union sums *sums) {
+                           struct operands *all, union accumulators *accumulators) {
   const int depth = K_BYTES / x->element;
   for (int k = 0; k < depth; k++) {
     float *row = (float *)(void *)all->y[k];
@@ -247,7 +247,7 @@ static void multiply_reals(const struct product *p, const struct operand *x, con
     for (int column = 0; column < p->n; column++)
       row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
   }
-  for (int line = 0; line < ROWS; line++) multiply_row(sums->real[line], all->x[line], all, p->n, depth);
+  for (int line = 0; line < ROWS; line++) multiply_row(accumulators->real[line], all->x[line], all, p->n, depth);
 }
 
 static int whole_at(const struct operand *o, int number, int line, int k) {
@@ -256,65 +256,66 @@ static int whole_at(const struct operand *o, int number, int line, int k) {
 }
 
 static void multiply_wholes(const struct product *p, const struct operand *x, const struct operand *y,
-                            union sums *sums) {
+                            union accumulators *accumulators) {
   for (int k = 0; k < K_BYTES; k++) {
     int row[MOST_N];
     for (int column = 0; column < p->n; column++) row[column] = whole_at(y, p->number, column, k);
     for (int line = 0; line < ROWS; line++) {
       const int factor = whole_at(x, p->number, line, k);
-      for (int column = 0; column < p->n; column++) sums->whole[line][column] += factor * row[column];
+      for (int column = 0; column < p->n; column++) accumulators->whole[line][column] += factor * row[column];
     }
   }
 }
 
 static void run(struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
-  union sums *sums = w->sums[p->sum];
+  union accumulators *accumulators = w->accumulators[p->accumulator];
   touch_operands(w, p, false);
-  if (!(p->flags & CPU_WGMMA_ADD)) memset(sums, 0, sizeof *sums);
+  if (!(p->flags & CPU_WGMMA_ADD)) memset(accumulators, 0, sizeof *accumulators);
   if (p->number == CPU_S8 || p->number == CPU_U8)
-    multiply_wholes(p, &pair.x, &pair.y, sums);
+    multiply_wholes(p, &pair.x, &pair.y, accumulators);
   else
-    multiply_reals(p, &pair.x, &pair.y, &w->operands, sums);
+    multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
 }
 
-/* ---- Registers: sum 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
+/* ---- Registers: accumulator 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
 
-static void exchange(union sums *sums, unsigned thread, const struct held *held, bool to_registers) {
+static void exchange(union accumulators *accumulators, unsigned thread, const struct held *held, bool to_registers) {
   const unsigned row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
   for (int q = 0; q < held->n / 8; q++) {
     for (unsigned h = 0; h < 2; h++) {
-      int32_t *here = &sums->whole[row + 8 * h][8 * q + (int)column];
+      int32_t *here = &accumulators->whole[row + 8 * h][8 * q + (int)column];
       char *there = held->registers + (4 * q + 2 * (int)h) * (int)sizeof *here;
       memcpy(to_registers ? there : (char *)here, to_registers ? (char *)here : there, 2 * sizeof *here);
     }
   }
 }
 
-/* Which sums these registers are: the thread's own numbering, the same in all threads. Registers that are not held yet
+/* Which accumulators these registers are: the thread's own numbering, the same in all threads. Registers that are not held yet
    give theirs up. */
 static unsigned hold(struct warpgroup *w, struct member *self, char *registers, int n) {
   const unsigned thread = (unsigned)(self - w->members);
-  unsigned free_one = MOST_SUMS;
-  for (unsigned i = MOST_SUMS; i-- > 0;) {
+  unsigned free_one = MOST_ACCUMULATORS;
+  for (unsigned i = MOST_ACCUMULATORS; i-- > 0;) {
     if (self->held[i].registers == registers) return i;
     if (!self->held[i].registers) free_one = i;
   }
-  if (free_one == MOST_SUMS) fibers_trap("more sums of wgmma on their way than the cpu device follows");
-  if (!w->sums[free_one] && posix_memalign((void **)&w->sums[free_one], sizeof(vector), sizeof(union sums)))
+  if (free_one == MOST_ACCUMULATORS) fibers_trap("more sums of wgmma on their way than the cpu device follows");
+  if (!w->accumulators[free_one] &&
+      posix_memalign((void **)&w->accumulators[free_one], sizeof(vector), sizeof(union accumulators)))
     fibers_trap("no memory for a warpgroup's sums");
   self->held[free_one] = (struct held){.registers = registers, .n = n};
-  exchange(w->sums[free_one], thread, &self->held[free_one], false);
+  exchange(w->accumulators[free_one], thread, &self->held[free_one], false);
   memset(registers, 0xff, (size_t)n / 2 * sizeof(float)); /* NaN, or -1 */
   return free_one;
 }
 
 static void give_back(struct warpgroup *w, struct member *self) {
-  for (unsigned i = 0; i < MOST_SUMS; i++) {
+  for (unsigned i = 0; i < MOST_ACCUMULATORS; i++) {
     struct held *held = &self->held[i];
     if (!held->registers || held->product >= w->done) continue;
-    exchange(w->sums[i], (unsigned)(self - w->members), held, true);
-    if (fibers_launch()->watch) watch_give_back(fibers_launch()->watch, fibers_crowd()->slot, held->registers);
+    exchange(w->accumulators[i], (unsigned)(self - w->members), held, true);
+    observe_accumulators_release(fibers_observer(), fibers_current()->slot, held->registers);
     held->registers = NULL;
   }
 }
@@ -332,28 +333,32 @@ static struct product *add_product(struct warpgroup *w) {
   return &w->products[w->count++];
 }
 
-static void watch_product(struct warpgroup *w, const struct member *self, const struct product *p, const void *sums) {
-  watch_hold(fibers_launch()->watch, fibers_crowd()->slot, sums, (size_t)p->n / 2 * sizeof(float), p->site);
+static void observe_product(struct warpgroup *w, const struct member *self, const struct product *p,
+                            const void *accumulators) {
+  observe_accumulators_hold(fibers_observer(), fibers_current()->slot, accumulators, (size_t)p->n / 2 * sizeof(float),
+                            p->site);
   if (self == w->members)
     touch_operands(w, p, true);
   else
     follow_operands(w, p);
 }
 
-void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags) {
+void warpgroup_multiply(int number, int n, void *accumulators, unsigned long long x, unsigned long long y,
+                        int flags) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
-  const unsigned index = self->issued++, sum = hold(w, self, sums, n);
-  self->held[sum].product = index;
+  const unsigned index = self->issued++, accumulator = hold(w, self, accumulators, n);
+  self->held[accumulator].product = index;
   struct product wanted = {
-      .x = x, .y = y, .number = number, .n = n, .flags = flags, .sum = sum, .group = self->committed};
+      .x = x, .y = y, .number = number, .n = n, .flags = flags, .accumulator = accumulator, .group = self->committed};
   wanted.site = __builtin_return_address(0);
   if (index == w->done + w->count) *add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
-  if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->sum != sum || p->group != wanted.group)
+  if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->accumulator != accumulator ||
+      p->group != wanted.group)
     async_trap(wanted.site, "threads of a warpgroup come to different products, or with different operands");
-  if (fibers_launch()->watch) watch_product(w, self, p, sums);
+  if (fibers_observer()) observe_product(w, self, p, accumulators);
 }
 
 /* Products before this one are in groups that all threads have committed. */
@@ -370,7 +375,7 @@ void warpgroup_commit(void) {
   const unsigned own = ++own_member(w)->committed;
   for (int i = 0; i < THREADS; i++)
     if (w->members[i].committed < own) return;
-  fibers_open_gate(&w->gate);
+  fibers_wake_all(&w->queue);
 }
 
 static void describe(const void *object, char *out, size_t size) {
@@ -394,12 +399,12 @@ void warpgroup_wait(unsigned newest) {
   struct member *self = own_member(w);
   unsigned end = w->done;
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
-  while (end > w->done && committed(w) < end) fibers_pause(&w->gate, __builtin_return_address(0), describe, w);
+  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, __builtin_return_address(0), describe, w);
   finish(w, end);
-  if (fibers_launch()->watch) watch_follow(fibers_launch()->watch, fibers_crowd()->slot, w->leader, w->time);
+  observe_follow(fibers_observer(), fibers_current()->slot, w->leader, w->epoch);
   give_back(w, self);
 }
 
 void warpgroup_fence(void) {
-  if (fibers_launch()->watch) watch_registers_fence(fibers_launch()->watch, fibers_crowd()->slot);
+  observe_accumulators_fence(fibers_observer(), fibers_current()->slot);
 }

@@ -1,20 +1,20 @@
-/* Where an address lies: in static or dynamic shared memory, in a buffer; see watch_state.h. */
+/* Memory regions: an address lies in static or dynamic shared memory, in a buffer, or is not watched; see state.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch_state.h"
+#include "state.h"
 
 enum { ZONE = 1 << 20 /* around a buffer, where nothing else lies: see guard.h */ };
 
 /* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
-  const bool engine = a->kind & WATCH_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
+  const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
   const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first stands for all */
   if (!a->watch->counting || !first || a->kind & CPU_ATOMIC || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
-    traffic_note(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
+    traffic_access(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
   }
 }
 
@@ -62,7 +62,7 @@ static void access_static(struct access *a) {
     return;
   }
   a->region = shared;
-  cells_visit(a);
+  shadow_visit(a);
   count(a, array->name);
 }
 
@@ -71,7 +71,7 @@ static void access_dynamic(struct access *a) {
   struct region *dynamic = &w->dynamic[(a->at - w->launch.dynamic) / w->launch.dynamic_room];
   a->region = dynamic;
   if (a->at + a->bytes <= dynamic->end) {
-    cells_visit(a);
+    shadow_visit(a);
     count(a, dynamic->name);
     return;
   }
@@ -96,13 +96,13 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
 /* Blocks run in turn from here on. */
 static void entangle(struct watch *w) {
   w->entangled = true;
-  if (w->share) share_drop(w->share);
+  if (w->speculation) speculation_drop(w->speculation);
 }
 
 /* A launch that overlaps with the one in front may touch what that one does once it has waited for its end. */
 static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
   if (!w->launch.overlap || w->launch_waited[thread]) return;
-  if (w->last_waited.time && order_before(&w->order, &w->last_waited, thread)) return;
+  if (w->last_waited.epoch && happens_before(&w->hb, &w->last_waited, thread)) return;
   struct watch_finding *f = finding_new(w, WATCH_FENCE, site, 0, thread);
   if (f)
     finding_text(
@@ -110,12 +110,12 @@ static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
            "has ended (overlap)");
 }
 
-void watch_launch_waited(struct watch *w, unsigned thread) {
+void regions_launch_waited(struct watch *w, unsigned thread) {
   w->launch_waited[thread] = true;
-  w->last_waited = (struct moment){.time = w->order.time, .thread = thread};
+  w->last_waited = (struct event){.epoch = w->hb.epoch, .thread = thread};
 }
 
-void watch_launch_used(struct watch *w, unsigned thread, const void *site) {
+void regions_launch_used(struct watch *w, unsigned thread, const void *site) {
   need_launch(w, thread, finding_site(w, site));
 }
 
@@ -125,19 +125,19 @@ static void access_global(struct access *a) {
   if (a->kind & CPU_ATOMIC || (!region && a->kind & CPU_WRITE)) entangle(w);
   if (!region) return;
   a->region = region;
-  if (!(a->kind & WATCH_PROXY)) need_launch(w, a->thread, a->site);
+  if (!(a->kind & OBSERVED_PROXY)) need_launch(w, a->thread, a->site);
   if (a->at < region->start || a->at + a->bytes > region->end) {
     finding_add(a, WATCH_BOUNDS, NULL);
     return;
   }
   if (!region->read_only)
-    cells_visit(a);
+    shadow_visit(a);
   else if (a->kind & CPU_WRITE)
     finding_add(a, WATCH_INPUT, NULL);
   count(a, region->name);
 }
 
-void place_visit(struct access *a) {
+void regions_visit(struct access *a) {
   struct watch *w = a->watch;
   const struct region *shared = &w->shared[0];
   if (a->at - shared->start < shared->end - shared->start)
@@ -149,7 +149,7 @@ void place_visit(struct access *a) {
 }
 
 /* NULL: it is not watched, such as what a thread has of its own. */
-const struct region *place_region(struct watch *w, uintptr_t at) {
+const struct region *regions_find(struct watch *w, uintptr_t at) {
   const struct region *shared = &w->shared[0];
   if (at - shared->start < shared->end - shared->start) return shared;
   if (at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
@@ -157,7 +157,7 @@ const struct region *place_region(struct watch *w, uintptr_t at) {
   return find_region(w, at);
 }
 
-struct cell *place_cell(struct watch *w, uintptr_t at) {
+struct cell *regions_cell(struct watch *w, uintptr_t at) {
   const struct region *r = &w->shared[w->launch.builtins->cluster_rank];
   if (at - r->start >= r->end - r->start) {
     const size_t rank = (at - w->launch.dynamic) / w->launch.dynamic_room;
@@ -170,10 +170,10 @@ struct cell *place_cell(struct watch *w, uintptr_t at) {
 
 /* ---- Buffers, an image ---- */
 
-int place_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
-  for (size_t i = 0; i < w->region_count; i++) cells_drop(&w->regions[i]);
+int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+  for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
   w->region_count = w->recent = 0;
-  w->image = (struct watch_image){NULL, 0, 0}; /* another may come to lie in its place */
+  w->image = (struct observed_image){NULL, 0, 0}; /* another may come to lie in its place */
   for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
     struct region *r = &w->regions[w->region_count++];
     const uintptr_t start = (uintptr_t)buffers[i].start;
@@ -185,7 +185,7 @@ int place_buffers(struct watch *w, const struct watch_buffer *buffers, size_t co
                          .read_only = buffers[i].read_only,
                          .unwritten = buffers[i].unwritten};
     memcpy(r->name, buffers[i].name, strnlen(buffers[i].name, WATCH_NAME - 1));
-    int status = cells_make(r, err);
+    int status = shadow_make(r, err);
     if (status) return status;
   }
   return CUGEN_OK;
@@ -206,16 +206,16 @@ static int make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
   for (int i = 0; i < WATCH_BLOCKS && !status; i++) {
     w->shared[i] = (struct region){.start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
-    status = cells_make(&w->shared[i], err);
+    status = shadow_make(&w->shared[i], err);
   }
   return status;
 }
 
-int place_image(struct watch *w, const struct watch_image *image, cugen_error *err) {
+int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
   if (w->image.bytes == image->bytes && w->image.base == image->base) return CUGEN_OK;
   free(w->arrays);
   free(w->array_of);
-  for (int i = 0; i < WATCH_BLOCKS; i++) cells_drop(&w->shared[i]);
+  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->shared[i]);
   w->array_of = NULL;
   w->arrays = NULL;
   w->image = *image;
@@ -230,9 +230,9 @@ int place_image(struct watch *w, const struct watch_image *image, cugen_error *e
   return CUGEN_OK;
 }
 
-int place_dynamic(struct watch *w, cugen_error *err) {
+int regions_dynamic(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
-  for (int i = 0; i < WATCH_BLOCKS; i++) cells_drop(&w->dynamic[i]);
+  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
   for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
     const uintptr_t start = w->launch.dynamic + i * w->launch.dynamic_room;
     w->dynamic[i] = (struct region){.start = start,
@@ -240,7 +240,7 @@ int place_dynamic(struct watch *w, cugen_error *err) {
                                     .shared = true,
                                     .unwritten = true,
                                     .name = "dynamic shared memory"};
-    status = cells_make(&w->dynamic[i], err);
+    status = shadow_make(&w->dynamic[i], err);
   }
   return status;
 }

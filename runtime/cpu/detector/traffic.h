@@ -1,8 +1,8 @@
 /* Counts what the accesses of a warp ask of the banks of shared memory and of the sectors of global memory. The lanes run
    one after the other here: what belongs together is found by place in the program, and by how often the lane has come
    there since its warp last met. */
-#ifndef RUNTIME_CPU_TRAFFIC_H
-#define RUNTIME_CPU_TRAFFIC_H
+#ifndef RUNTIME_CPU_DETECTOR_TRAFFIC_H
+#define RUNTIME_CPU_DETECTOR_TRAFFIC_H
 
 #include "base/error.h"
 #include "runtime/watch.h"
@@ -15,10 +15,12 @@ void traffic_close(struct traffic *traffic);
 /* Begins a launch, whose figures go into *out. */
 void traffic_begin(struct traffic *traffic, struct launch_counters *out);
 /* An access of `thread`. array: its name, the same pointer each time. kind: of enum cpu_access. */
-void traffic_note(struct traffic *traffic, unsigned thread, uint32_t site, const char *array, bool shared,
-                  uintptr_t at, unsigned bytes, unsigned kind);
+void traffic_access(struct traffic *traffic, unsigned thread, uint32_t site, const char *array, bool shared,
+                    uintptr_t at, unsigned bytes, unsigned kind);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
+/* The same of all warps of a block of so many threads. */
+void traffic_all_met(struct traffic *traffic, unsigned threads);
 /* From here on the figures, beginning with none, go there, which is a copy of where they went. */
 void traffic_move(struct traffic *traffic, struct launch_counters *to);
 /* Adds what another process has counted. */

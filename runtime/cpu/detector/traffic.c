@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi.h"
+#include "runtime/cpu/abi.h"
 
 enum {
   WARP = 32,
@@ -191,8 +191,8 @@ static struct instance *instance_at(struct trail *trail, unsigned pass) {
   return &trail->instances[pass];
 }
 
-void traffic_note(struct traffic *t, unsigned thread, uint32_t site, const char *array, bool shared, uintptr_t at,
-                  unsigned bytes, unsigned kind) {
+void traffic_access(struct traffic *t, unsigned thread, uint32_t site, const char *array, bool shared, uintptr_t at,
+                    unsigned bytes, unsigned kind) {
   const unsigned warp = thread / WARP, lane = thread % WARP;
   struct site *s = find_site(t, site, array, shared, bytes, kind);
   if (!s) {
@@ -297,6 +297,10 @@ void traffic_met(struct traffic *t, unsigned warp) {
     trail->used = 0;
   }
   t->used_count[warp] = 0;
+}
+
+void traffic_all_met(struct traffic *t, unsigned threads) {
+  for (unsigned warp = 0; warp * WARP < threads; warp++) traffic_met(t, warp);
 }
 
 void traffic_move(struct traffic *t, struct launch_counters *to) {

@@ -1,7 +1,7 @@
 /* The arrays of shared memory in a watched image, from its symbol table: the static variables of functions, each behind
    a gap (shim/language.h). */
-#ifndef RUNTIME_CPU_ARRAYS_H
-#define RUNTIME_CPU_ARRAYS_H
+#ifndef RUNTIME_CPU_DETECTOR_ARRAYS_H
+#define RUNTIME_CPU_DETECTOR_ARRAYS_H
 
 #include "base/error.h"
 #include "runtime/watch.h"

@@ -1,7 +1,7 @@
-/* Saying what was found, where, and by whom; see watch_state.h. */
+/* Saying what was found, where, and by whom; see state.h. */
 #include <string.h>
 
-#include "watch_state.h"
+#include "state.h"
 
 uint64_t finding_site(const struct watch *w, const void *site) {
   return site ? (uintptr_t)site - w->launch.image->base : 0;
@@ -30,7 +30,7 @@ struct watch_finding *finding_new(struct watch *w, enum watch_kind kind, uint64_
     f->count++;
     return NULL;
   }
-  if (w->share && kind != WATCH_HANG) share_drop(w->share); /* one process finds it again */
+  if (w->speculation && kind != WATCH_HANG) speculation_drop(w->speculation); /* one process finds it again */
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;
     return NULL;
@@ -63,7 +63,7 @@ void finding_where(struct watch *w, const struct region *region, uintptr_t at, s
   f->element = region->element;
 }
 
-void finding_add(const struct access *a, enum watch_kind kind, const struct touch *other) {
+void finding_add(const struct access *a, enum watch_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
   struct watch_finding *f = finding_new(w, kind, a->site, other ? other->site : 0, a->thread);
   if (!f) return;
@@ -71,7 +71,30 @@ void finding_add(const struct access *a, enum watch_kind kind, const struct touc
   f->size = (int)a->bytes;
   finding_where(w, a->region, a->at, f);
   if (!other) return;
-  const struct begun *begun = order_begun(&w->order, other->time, NULL);
+  const struct begun *begun = hb_begun(&w->hb, other->epoch, NULL);
   finding_place(w, &f->other, other->site, begun ? begun->block : w->block, other->thread);
   f->other.write = other->kind & CPU_WRITE;
+}
+
+void finding_report(struct watch *w, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
+                    unsigned other_thread, const char *text) {
+  const uint64_t other = finding_site(w, other_site);
+  struct watch_finding *f = finding_new(w, kind, finding_site(w, site), other, thread);
+  if (!f) return;
+  if (other) finding_place(w, &f->other, other, w->block, other_thread);
+  finding_text(f, text);
+}
+
+void finding_stray(struct watch *w, const void *site, const void *address, bool write) {
+  const uint64_t place = finding_site(w, finding_position(w, site));
+  struct watch_finding *f = finding_new(w, WATCH_BOUNDS, place, 0, w->launch.builtins->linear);
+  if (!f) return;
+  f->here.write = write;
+  f->offset = (int64_t)(uintptr_t)address;
+}
+
+const void *finding_position(const struct watch *w, const void *site) {
+  const uintptr_t base = w->launch.image->base;
+  const bool inside = (uintptr_t)site - base < w->launch.image->length;
+  return inside ? site : (const void *)(base + w->last_site);
 }

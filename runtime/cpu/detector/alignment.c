@@ -1,8 +1,8 @@
-/* Places that are no multiple of what the access needs; see watch_state.h. */
+/* Places that are no multiple of what the access needs; see state.h. */
 #include <stdio.h>
 
-#include "waits.h"
-#include "watch_state.h"
+#include "runtime/cpu/fibers.h"
+#include "state.h"
 
 /* Of one access of the type's own width. A compiler that calls one of 16 bytes knows of a multiple of 8 (gcc, tsan.cc,
    instrument_expr). Copies that go on by themselves need 16, or their width. */
@@ -15,7 +15,7 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
 
 /* False: the place is not watched. */
 static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
-  const struct region *region = place_region(a->watch, a->at);
+  const struct region *region = regions_find(a->watch, a->at);
   struct watch_finding *f = region ? finding_new(a->watch, WATCH_ALIGN, a->site, 0, a->thread) : NULL;
   if (!f) return region;
   f->here.write = a->kind & CPU_WRITE;
@@ -27,16 +27,16 @@ static bool add_misaligned(const struct access *a, unsigned multiple, const char
 }
 
 /* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
-void align_refuse(const struct access *a, unsigned multiple, const char *type) {
+void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
   if (add_misaligned(a, multiple, type)) fibers_give_up("misaligned access");
 }
 
-void align_check(const struct access *a, bool noted) {
+void alignment_check(const struct access *a, bool noted) {
   const unsigned multiple = needed_multiple(a, noted);
-  if (a->at % multiple) align_refuse(a, multiple, "");
+  if (a->at % multiple) alignment_refuse(a, multiple, "");
 }
 
-void watch_misplaced(struct watch *w, const void *site) {
+void alignment_fault(struct watch *w, const void *site) {
   enum { WIDE = 16 };
   const struct access last = {.watch = w,
                               .at = w->last_at,
@@ -45,5 +45,5 @@ void watch_misplaced(struct watch *w, const void *site) {
                               .thread = watch_thread(w),
                               .site = w->last_site};
   if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
-  watch_event(w, WATCH_TRAP, watch_standing(w, site), last.thread, NULL, 0, "misaligned access");
+  finding_report(w, WATCH_TRAP, finding_position(w, site), last.thread, NULL, 0, "misaligned access");
 }

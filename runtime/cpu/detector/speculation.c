@@ -1,5 +1,5 @@
-/* Processes of a launch; see share.h. */
-#include "share.h"
+/* Processes of a launch, their claims to memory; see speculation.h. */
+#include "speculation.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/seccomp.h"
-#include "guard.h"
+#include "runtime/cpu/guard.h"
 
 enum {
   MOST_PROCESSES = 64,
@@ -36,12 +36,12 @@ struct common {
 };
 
 struct area {
-  struct share_memory memory;
+  struct speculation_memory memory;
   void *before;         /* a copy */
   atomic_uchar *claims; /* one a byte */
 };
 
-struct share {
+struct speculation {
   struct common *common;
   struct area areas[WATCH_MOST_BUFFERS];
   size_t area_count;
@@ -61,7 +61,7 @@ static void *map_shared(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-void share_close(struct share *s) {
+void speculation_close(struct speculation *s) {
   if (!s) return;
   for (size_t i = 0; i < s->area_count; i++) {
     free(s->areas[i].before);
@@ -71,7 +71,7 @@ void share_close(struct share *s) {
   free(s);
 }
 
-static bool keep_area(struct share *s, const struct share_memory *memory) {
+static bool keep_area(struct speculation *s, const struct speculation_memory *memory) {
   struct area *area = &s->areas[s->area_count++];
   *area = (struct area){.memory = *memory};
   if (!memory->bytes) return true;
@@ -82,23 +82,23 @@ static bool keep_area(struct share *s, const struct share_memory *memory) {
   return true;
 }
 
-static size_t all_bytes(const struct share_memory *memory, size_t count) {
+static size_t all_bytes(const struct speculation_memory *memory, size_t count) {
   size_t sum = 0;
   for (size_t i = 0; i < count; i++) sum += memory[i].bytes;
   return sum;
 }
 
 /* NULL: there is no room for it. */
-static struct share *open_share(const struct share_memory *memory, size_t count, int processes) {
+static struct speculation *open_speculation(const struct speculation_memory *memory, size_t count, int processes) {
   if (count > WATCH_MOST_BUFFERS || all_bytes(memory, count) > MOST_BYTES) return NULL;
-  struct share *s = calloc(1, sizeof *s);
+  struct speculation *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->processes = processes < MOST_PROCESSES ? processes : MOST_PROCESSES;
   s->common = map_shared(common_bytes(s->processes));
   bool kept = s->common != NULL;
   for (size_t i = 0; i < count && kept; i++) kept = keep_area(s, &memory[i]);
   if (kept) return s;
-  share_close(s);
+  speculation_close(s);
   return NULL;
 }
 
@@ -106,7 +106,7 @@ static struct share *open_share(const struct share_memory *memory, size_t count,
 
 /* It dies with its parent, has what is left of its parent's time, and its faults are nobody's business: they come again when
    the parent does the same. */
-static void become_process(struct share *s, int number, pid_t parent, const struct itimerval *left) {
+static void become_process(struct speculation *s, int number, pid_t parent, const struct itimerval *left) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   s->self = (uint8_t)(number + 1);
@@ -114,7 +114,7 @@ static void become_process(struct share *s, int number, pid_t parent, const stru
   setitimer(ITIMER_REAL, left, NULL);
 }
 
-static bool is_child(struct share *s, pid_t *pids, const struct itimerval *left, uint64_t key) {
+static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval *left, uint64_t key) {
   const pid_t parent = getpid();
   for (int i = 0; i < s->processes; i++) {
     pids[i] = seccomp_fork(key);
@@ -133,7 +133,7 @@ static bool has_hung(const struct watch_report *report) {
   return false;
 }
 
-static enum share_outcome wait_for_all(struct share *s, const pid_t *pids) {
+static enum speculation_outcome wait_for_all(struct speculation *s, const pid_t *pids) {
   bool all_done = true, hung = false;
   for (int i = 0; i < s->processes; i++) {
     int status;
@@ -142,54 +142,54 @@ static enum share_outcome wait_for_all(struct share *s, const pid_t *pids) {
     all_done &= s->common->slots[i].done;
     hung |= has_hung(&s->common->slots[i].report);
   }
-  if (atomic_load(&s->common->dropped)) return SHARE_NONE;
-  return all_done ? SHARE_DONE : hung ? SHARE_HANG : SHARE_NONE;
+  if (atomic_load(&s->common->dropped)) return SPECULATION_NONE;
+  return all_done ? SPECULATION_DONE : hung ? SPECULATION_HANG : SPECULATION_NONE;
 }
 
-static void restore(const struct share *s) {
+static void restore(const struct speculation *s) {
   for (size_t i = 0; i < s->area_count; i++)
     if (s->areas[i].before) memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
 }
 
-enum share_outcome share_run(const struct share_memory *memory, size_t count, int processes,
-                             const struct share_range *range, struct share **share) {
+enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count, int processes,
+                                         const struct speculation_range *range, struct speculation **speculation) {
   static const struct itimerval never;
   struct itimerval left;
   pid_t pids[MOST_PROCESSES];
-  struct share *s = *share = open_share(memory, count, processes);
-  if (!s) return SHARE_NONE;
+  struct speculation *s = *speculation = open_speculation(memory, count, processes);
+  if (!s) return SPECULATION_NONE;
   s->end = range->end;
   s->step = range->step;
   atomic_store(&s->common->next, range->first);
   setitimer(ITIMER_REAL, &never, &left);
-  if (is_child(s, pids, &left, range->fork)) return SHARE_CHILD;
-  const enum share_outcome outcome = wait_for_all(s, pids);
+  if (is_child(s, pids, &left, range->fork)) return SPECULATION_CHILD;
+  const enum speculation_outcome outcome = wait_for_all(s, pids);
   setitimer(ITIMER_REAL, &left, NULL);
-  if (outcome != SHARE_NONE) return outcome;
+  if (outcome != SPECULATION_NONE) return outcome;
   restore(s);
-  share_close(s);
-  *share = NULL;
-  return SHARE_NONE;
+  speculation_close(s);
+  *speculation = NULL;
+  return SPECULATION_NONE;
 }
 
 /* ---- In a process ---- */
 
-struct watch_report *share_report(struct share *s) {
+struct watch_report *speculation_report(struct speculation *s) {
   return &s->common->slots[s->self - 1].report;
 }
 
-void share_drop(struct share *s) {
+void speculation_drop(struct speculation *s) {
   atomic_store(&s->common->dropped, true);
   _exit(1);
 }
 
-void share_end(struct share *s) {
+void speculation_end(struct speculation *s) {
   s->common->slots[s->self - 1].done = true;
   _exit(0);
 }
 
-uint64_t share_next(struct share *s) {
-  if (atomic_load(&s->common->dropped)) share_drop(s);
+uint64_t speculation_next(struct speculation *s) {
+  if (atomic_load(&s->common->dropped)) speculation_drop(s);
   const uint64_t next = atomic_fetch_add(&s->common->next, s->step);
   return next < s->end ? next : s->end;
 }
@@ -210,17 +210,17 @@ static bool claim(atomic_uchar *at, uint8_t self, bool write) {
   }
 }
 
-void share_claim(struct share *s, size_t i, size_t offset, size_t bytes, bool write) {
+void speculation_claim(struct speculation *s, size_t i, size_t offset, size_t bytes, bool write) {
   for (size_t b = offset; b < offset + bytes; b++)
-    if (!claim(&s->areas[i].claims[b], s->self, write)) share_drop(s);
+    if (!claim(&s->areas[i].claims[b], s->self, write)) speculation_drop(s);
 }
 
 /* ---- In the parent ---- */
 
-const struct watch_report *share_result(const struct share *s, size_t i) {
+const struct watch_report *speculation_result(const struct speculation *s, size_t i) {
   return i < (size_t)s->processes ? &s->common->slots[i].report : NULL;
 }
 
-bool share_written(const struct share *s, size_t i, size_t offset) {
+bool speculation_written(const struct speculation *s, size_t i, size_t offset) {
   return s->areas[i].claims && atomic_load_explicit(&s->areas[i].claims[offset], memory_order_relaxed) & WRITTEN;
 }

@@ -1,0 +1,84 @@
+/* Barriers of some of a block's warps, by number, and of a cluster. PTX ISA, "Parallel Synchronization and Communication
+   Instructions: bar, barrier.cluster". */
+#include <stdio.h>
+
+#include "async.h"
+
+static void describe_named(const void *object, char *out, size_t size) {
+  const struct named_barrier *barrier = object;
+  snprintf(out, size, "at a barrier of %u threads, to which %u have come", barrier->threads, barrier->arrived);
+}
+
+enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
+_Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS, "syncs of all barriers");
+
+/* Who comes knows that the round before is over, or might have been taken for one of its threads. */
+static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
+  const struct observer *observer = fibers_observer();
+  if (!observer || !barrier->completed || observer->ops->knows(observer, slot, barrier->last, barrier->completed))
+    return;
+  async_misuse(
+      WATCH_ASYNC, site, slot,
+      "comes to a named barrier that nothing orders behind its last round: it may be counted in that one, for "
+      "another thread");
+}
+
+static void complete_round(struct named_barrier *barrier, unsigned slot) {
+  const struct observer *observer = fibers_observer();
+  barrier->arrived = 0;
+  barrier->last = slot;
+  if (observer) barrier->completed = observer->ops->now(observer) - 1; /* the release has just counted on */
+  fibers_wake_all(&barrier->queue);
+}
+
+void barriers_named(unsigned number, unsigned threads, int wait) {
+  const void *site = __builtin_return_address(0);
+  struct observer *observer = fibers_observer();
+  const unsigned slot = fibers_current()->slot, sync = NAMED_SYNCS + fibers_current()->rank * ASYNC_NAMED + number;
+  if (number >= ASYNC_NAMED || !threads || threads % FIBERS_LANES)
+    async_trap(site, "a barrier has a number below 16, and whole warps come to it");
+  struct named_barrier *barrier = &fibers_async()->named[fibers_current()->rank][number];
+  fibers_async()->used = true;
+  if (barrier->arrived && barrier->threads != threads)
+    async_trap(site, "threads at one barrier say that it has different numbers of threads");
+  barrier->threads = threads;
+  check_round(barrier, slot, site);
+  observe_release(observer, slot, sync);
+  if (++barrier->arrived == threads) {
+    complete_round(barrier, slot);
+  } else if (wait) {
+    fibers_wait(&barrier->queue, site, describe_named, barrier);
+  }
+  if (wait) observe_acquire(observer, slot, sync);
+}
+
+static void describe_cluster(const void *object, char *out, size_t size) {
+  const struct async *async = object;
+  snprintf(out, size, "at the cluster's barrier, to which %u of %u live threads have come", async->cluster_arrived,
+           fibers_live_all());
+}
+
+void barriers_try_cluster(struct async *async) {
+  if (!async->cluster_arrived || async->cluster_arrived < fibers_live_all()) return;
+  async->cluster_arrived = 0;
+  async->cluster_phase++;
+  observe_cluster_barrier(fibers_observer());
+  fibers_wake_all(&async->cluster_queue);
+}
+
+void barriers_cluster(int what) {
+  const void *site = __builtin_return_address(0);
+  struct async *async = fibers_async();
+  unsigned *own = &async->cluster_phase_of[fibers_current()->slot];
+  async->used = true;
+  if (what & CPU_CLUSTER_ARRIVE) {
+    if (*own) async_trap(site, "a thread arrives at the cluster's barrier twice and does not wait");
+    *own = async->cluster_phase + 1;
+    async->cluster_arrived++;
+    barriers_try_cluster(async);
+  }
+  if (!(what & CPU_CLUSTER_WAIT)) return;
+  if (!*own) async_trap(site, "a thread waits at the cluster's barrier and has not arrived");
+  while (async->cluster_phase < *own) fibers_wait(&async->cluster_queue, site, describe_cluster, async);
+  *own = 0;
+}

@@ -1,0 +1,132 @@
+/* Barriers of a block and operations of a warp; see scheduler.h. */
+#include "fault_text.h"
+#include "scheduler.h"
+
+/* Tells the observer of threads at another place than the first, and of those that will never come. */
+static void observe_arrivals(const struct fibers *all, unsigned rank) {
+  struct observer *observer = all->launch->observer;
+  const struct block *block = &all->blocks[rank];
+  const unsigned begin = rank * all->current.padded, end = begin + all->current.threads;
+  unsigned first = FIBERS_SLOTS;
+  for (unsigned thread = begin; thread < end; ++thread) {
+    if (!fibers_is_live(all, thread)) continue;
+    if (first == FIBERS_SLOTS) first = thread;
+    const struct parked *other = &all->parked[thread], *here = &all->parked[first];
+    const char *apart = other->barrier == here->barrier ? "" : "another barrier";
+    if (other->site != here->site)
+      observe_finding(observer, WATCH_DIVERGED, here->site, first, other->site, thread, apart);
+  }
+  if (block->live < all->current.threads && first < FIBERS_SLOTS) {
+    char text[WATCH_TEXT];
+    struct fault_text line = {text, text + sizeof text - 1};
+    fault_text_count(&line, all->current.threads - block->live, " of the block's ", all->current.threads);
+    fault_text_add(&line, " threads have ended and never come to this barrier");
+    observe_misuse(observer, WATCH_EXITED, all->parked[first].site, first, text);
+  }
+  observer->ops->barrier(observer, rank);
+}
+
+void collective_release(struct fibers *all, unsigned rank) {
+  struct block *block = &all->blocks[rank];
+  if (all->launch->observer) observe_arrivals(all, rank);
+  block->released = block->arrived;
+  block->released_agreed = block->agreed;
+  block->arrived = block->agreed = 0;
+  const unsigned first = rank * all->current.padded / FIBERS_LANES, warps = all->current.padded / FIBERS_LANES;
+  for (unsigned warp = first; warp < first + warps; ++warp) fibers_mark_ready(all, warp, all->warps[warp].live);
+}
+
+/* Safe to ask after a wait: the next barrier is passed only when every live thread has come to it. */
+static int barrier_result(const struct block *block, int kind) {
+  switch (kind) {
+  case CPU_BARRIER_COUNT: return (int)block->released_agreed;
+  case CPU_BARRIER_AND: return block->released_agreed == block->released;
+  case CPU_BARRIER_OR: return block->released_agreed != 0;
+  default: return 0;
+  }
+}
+
+int collective_barrier(int kind, int predicate) {
+  struct fibers *all = fibers_running;
+  struct block *block = &all->blocks[all->current.rank];
+  struct parked *self = &all->parked[all->current.slot];
+  self->site = __builtin_return_address(0);
+  self->barrier = kind / CPU_BARRIER_KINDS;
+  block->agreed += predicate != 0;
+  if (++block->arrived == block->live) {
+    collective_release(all, all->current.rank);
+    fibers_unmark_ready(all, all->current.slot);
+  } else {
+    fibers_park(all);
+  }
+  return barrier_result(block, kind % CPU_BARRIER_KINDS);
+}
+
+/* Whether every lane of the set waits at this very operation; collects their arguments. */
+static bool gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
+  for (; set; set &= set - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(set);
+    if (lanes[lane].mask != operation->mask || lanes[lane].combine != operation->combine) return false;
+    slots[lane] = lanes[lane].mine;
+  }
+  return true;
+}
+
+/* The mask of the operation at which a thread waits names lanes that are not there. */
+static void observe_mask(const struct fibers *all, unsigned thread) {
+  const struct parked *operation = &all->parked[thread];
+  const unsigned absent = operation->mask & ~all->warps[thread / FIBERS_LANES].live;
+  char text[WATCH_TEXT];
+  struct fault_text line = {text, text + sizeof text - 1};
+  fault_text_add(&line, "mask ");
+  fault_text_lanes(&line, operation->mask);
+  fault_text_add(&line, " names lanes ");
+  fault_text_lanes(&line, absent);
+  fault_text_add(&line, ", which have ended or are not in the block");
+  observe_misuse(all->launch->observer, WATCH_MASK, operation->site, thread, text);
+}
+
+static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
+  static const char what[] = "a warp operation whose mask does not name the calling lane";
+  observe_misuse(all->launch->observer, WATCH_MASK, all->parked[thread].site, thread, what);
+  fibers_give_up(what);
+}
+
+/* Performs the operation at which a thread waits, when all that it names have come. Lanes that have ended without coming are no
+   harm to a __syncwarp(). */
+bool collective_try_warp(struct fibers *all, unsigned thread) {
+  const struct parked *operation = &all->parked[thread];
+  struct warp *warp = &all->warps[thread / FIBERS_LANES];
+  const unsigned wanted = operation->mask & warp->live;
+  if (wanted & ~warp->waiting) return false;
+  void *slots[FIBERS_LANES] = {NULL};
+  if (!gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation, slots)) return false;
+  operation->combine(slots, wanted);
+  if (all->launch->observer && operation->mine && wanted != operation->mask) observe_mask(all, thread);
+  observe_warp(all->launch->observer, thread / FIBERS_LANES, wanted, wanted == warp->live, !operation->mine);
+  warp->waiting &= ~wanted;
+  fibers_mark_ready(all, thread / FIBERS_LANES, wanted);
+  return true;
+}
+
+void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+  struct fibers *all = fibers_running;
+  const unsigned thread = all->current.slot, lane = 1u << thread % FIBERS_LANES;
+  struct parked *self = &all->parked[thread];
+  self->site = __builtin_return_address(0);
+  self->mask = mask;
+  if (!(mask & lane)) refuse_mask(all, thread);
+  if (all->launch->observer && mine && mask & ~all->warps[thread / FIBERS_LANES].live) observe_mask(all, thread);
+  self->combine = combine;
+  self->mine = mine;
+  all->warps[thread / FIBERS_LANES].waiting |= lane;
+  if (collective_try_warp(all, thread)) {
+    fibers_unmark_ready(all, thread);
+  } else {
+    fibers_park(all);
+  }
+}
+
+unsigned collective_active_mask(void) {
+  return fibers_running->warps[fibers_running->current.slot / FIBERS_LANES].live;
+}

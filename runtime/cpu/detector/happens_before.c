@@ -1,0 +1,159 @@
+/* Epochs and vector clocks of a launch; see happens_before.h. */
+#include "happens_before.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void hb_close(struct happens_before *hb) {
+  vector_clocks_drop(&hb->clocks);
+  free(hb->begun);
+  hb->begun = NULL;
+}
+
+/* ---- The launch, its blocks ---- */
+
+void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
+  vector_clocks_drop(&hb->clocks); /* of another number of threads */
+  hb->blocks = blocks;
+  hb->padded = padded;
+  hb->launch_epoch = ++hb->epoch;
+  hb->begun_count = 0;
+  memset(hb->warp_epoch, 0, sizeof hb->warp_epoch);
+  memset(hb->pairs, 0, sizeof hb->pairs);
+  memset(hb->pairs_used, 0, sizeof hb->pairs_used);
+}
+
+/* Without memory a finding names an earlier block for a later one. */
+static void keep_begun(struct happens_before *hb, uint64_t block) {
+  if (hb->begun_count == hb->begun_room) {
+    const size_t room = hb->begun_room ? 2 * hb->begun_room : 256;
+    struct begun *grown = realloc(hb->begun, room * sizeof *grown);
+    if (!grown) return;
+    hb->begun = grown;
+    hb->begun_room = room;
+  }
+  hb->begun[hb->begun_count++] = (struct begun){hb->epoch, block};
+}
+
+void hb_block(struct happens_before *hb, uint64_t block) {
+  hb->block_epoch = hb->cluster_epoch = ++hb->epoch;
+  for (int i = 0; i < HB_BLOCKS; i++) hb->barrier_epoch[i] = hb->epoch;
+  vector_clocks_clear(&hb->clocks);
+  keep_begun(hb, block);
+}
+
+const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until) {
+  size_t low = 0, high = hb->begun_count;
+  if (!high) return NULL;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if (hb->begun[middle].epoch <= epoch)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (until) *until = high < hb->begun_count ? hb->begun[high].epoch : UINT32_MAX;
+  return &hb->begun[low];
+}
+
+/* ---- Rows ---- */
+
+static size_t block_row(const struct happens_before *hb, unsigned rank) {
+  return (size_t)hb->blocks * hb->padded + rank;
+}
+
+static size_t sync_row(const struct happens_before *hb, unsigned sync) {
+  return block_row(hb, hb->blocks) + sync;
+}
+
+/* Rows are made when a launch first needs them: what was before is ordered by barriers of whole blocks. */
+static bool need_clocks(struct happens_before *hb) {
+  const size_t threads = (size_t)hb->blocks * hb->padded;
+  return hb->clocks.words || vector_clocks_make(&hb->clocks, threads, threads + hb->blocks + HB_SYNCS);
+}
+
+bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread) {
+  const size_t whose = then->engine ? hb->clocks.row_words - 1 : then->thread;
+  const uint32_t *own = vector_clocks_row(&hb->clocks, thread);
+  const uint32_t *all = vector_clocks_row(&hb->clocks, block_row(hb, thread / hb->padded));
+  return then->epoch <= own[whose] || then->epoch <= all[whose];
+}
+
+void hb_release(struct happens_before *hb, unsigned thread, unsigned sync) {
+  if (!need_clocks(hb)) return;
+  vector_clocks_row(&hb->clocks, thread)[thread] = hb->epoch++;
+  vector_clocks_join(&hb->clocks, sync_row(hb, sync), thread);
+  vector_clocks_join(&hb->clocks, sync_row(hb, sync), block_row(hb, thread / hb->padded));
+}
+
+void hb_acquire(struct happens_before *hb, unsigned thread, unsigned sync) {
+  if (need_clocks(hb)) vector_clocks_join(&hb->clocks, thread, sync_row(hb, sync));
+}
+
+void hb_pass(struct happens_before *hb, unsigned to, unsigned from) {
+  if (need_clocks(hb)) vector_clocks_join(&hb->clocks, sync_row(hb, to), sync_row(hb, from));
+}
+
+void hb_follow(struct happens_before *hb, unsigned thread, unsigned other, uint32_t epoch) {
+  if (!need_clocks(hb)) return;
+  uint32_t *own = vector_clocks_row(&hb->clocks, thread);
+  if (epoch > own[other]) own[other] = epoch;
+}
+
+void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch) {
+  if (!need_clocks(hb)) return;
+  uint32_t *words = vector_clocks_row(&hb->clocks, sync_row(hb, sync));
+  if (epoch > words[hb->clocks.row_words - 1]) words[hb->clocks.row_words - 1] = epoch;
+}
+
+/* ---- Barriers ---- */
+
+/* What its threads know of others the whole block knows; in a block of its own, of the copy engine. */
+static void join_block(struct happens_before *hb, unsigned rank) {
+  const unsigned first = rank * hb->padded;
+  const size_t row = block_row(hb, rank), engine = hb->clocks.row_words - 1;
+  uint32_t *all = hb->clocks.words ? vector_clocks_row(&hb->clocks, row) : NULL;
+  for (unsigned thread = first; all && thread < first + hb->padded; thread++) {
+    if (hb->blocks > 1) vector_clocks_join(&hb->clocks, row, thread);
+    const uint32_t known = vector_clocks_row(&hb->clocks, thread)[engine];
+    if (known > all[engine]) all[engine] = known;
+  }
+}
+
+void hb_barrier(struct happens_before *hb, unsigned rank) {
+  hb->barrier_epoch[rank] = ++hb->epoch;
+  join_block(hb, rank);
+}
+
+void hb_cluster(struct happens_before *hb) {
+  hb->cluster_epoch = ++hb->epoch;
+  for (unsigned rank = 0; rank < hb->blocks; rank++) join_block(hb, rank);
+  for (unsigned rank = 1; rank < hb->blocks && hb->clocks.words; rank++)
+    vector_clocks_join(&hb->clocks, block_row(hb, 0), block_row(hb, rank));
+  for (unsigned rank = 1; rank < hb->blocks && hb->clocks.words; rank++)
+    vector_clocks_join(&hb->clocks, block_row(hb, rank), block_row(hb, 0));
+}
+
+static void join_lanes(struct happens_before *hb, unsigned warp, unsigned lanes) {
+  const unsigned first = warp * HB_WARP + (unsigned)__builtin_ctz(lanes);
+  for (unsigned left = lanes; left; left &= left - 1) {
+    const unsigned thread = warp * HB_WARP + (unsigned)__builtin_ctz(left);
+    vector_clocks_row(&hb->clocks, thread)[thread] = hb->epoch - 1;
+    vector_clocks_join(&hb->clocks, first, thread);
+  }
+  for (unsigned left = lanes; left; left &= left - 1)
+    vector_clocks_join(&hb->clocks, warp * HB_WARP + (unsigned)__builtin_ctz(left), first);
+}
+
+void hb_lanes(struct happens_before *hb, unsigned warp, unsigned lanes, bool all) {
+  hb->epoch++;
+  if (hb->clocks.words) join_lanes(hb, warp, lanes);
+  if (all) {
+    hb->warp_epoch[warp] = hb->epoch;
+    return;
+  }
+  hb->pairs_used[warp] = true;
+  for (unsigned left = lanes; left; left &= left - 1)
+    for (unsigned others = lanes; others; others &= others - 1)
+      hb->pairs[warp][__builtin_ctz(left)][__builtin_ctz(others)] = hb->epoch;
+}

@@ -1,0 +1,281 @@
+/* Fences, and what threads release and acquire at flags; see release_acquire.h. All is kept as it happened; what follows from
+   it is searched for when two accesses are ordered by nothing else. */
+#include "release_acquire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MOST_EVENTS = 1 << 22, /* of a launch; from there on all counts as ordered */
+  MOST_STEPS = 1 << 14   /* of one search, likewise */
+};
+
+/* What a fence has behind it: what its thread did before, and what that comes after. */
+struct fence {
+  uint32_t epoch, barrier, cluster, warp; /* epoch 0: there was none */
+};
+
+/* A release at a word: what is behind the fences. */
+struct release {
+  struct fence device, block;
+  uint32_t epoch, swept;                 /* swept: until then each thread of the block has fenced what it wrote */
+  uint32_t chain;                        /* those that atomic operations have added to one another */
+  uint32_t acquired_first, acquired_end; /* acquires of its block until then */
+  uint32_t thread;
+  bool vague; /* other orders than those of barriers were in use */
+};
+
+/* Somebody has found it there: an acquire, once a fence follows. */
+struct acquire {
+  uint32_t epoch, device, block; /* the thread's next fence, if there was one */
+  uint32_t release, thread;
+  uint32_t unfenced; /* the thread's acquire before without a fence behind it, + 1 */
+};
+
+struct synchronizer { /* of a block's threads */
+  struct fence device, block;
+  uint32_t written;            /* when it last wrote to global memory */
+  uint32_t acquired, unfenced; /* its last acquire, and the last without a fence of the device, + 1 */
+};
+
+struct events {
+  void *all;
+  size_t size;
+  uint32_t count, room;
+};
+
+struct release_acquire {
+  struct happens_before *hb;
+  struct events releases, acquires;
+  uint32_t base;  /* of the launch's first release: words of earlier launches have lower numbers */
+  uint32_t chain; /* the next one's number */
+  uint32_t acquired_first;
+  uint32_t swept[HB_BLOCKS];
+  bool fenced; /* somebody has, in this block */
+  bool lost;
+  struct synchronizer threads[HB_THREADS];
+};
+
+int ra_open(struct release_acquire **out, struct happens_before *hb, cugen_error *err) {
+  struct release_acquire *ra = *out = calloc(1, sizeof *ra);
+  if (!ra) return error_memory(err);
+  ra->hb = hb;
+  ra->releases.size = sizeof(struct release);
+  ra->acquires.size = sizeof(struct acquire);
+  return CUGEN_OK;
+}
+
+void ra_close(struct release_acquire *ra) {
+  if (!ra) return;
+  free(ra->releases.all);
+  free(ra->acquires.all);
+  free(ra);
+}
+
+static struct release *nth_release(const struct release_acquire *ra, uint32_t i) {
+  return (struct release *)ra->releases.all + i;
+}
+
+static struct acquire *nth_acquire(const struct release_acquire *ra, uint32_t i) {
+  return (struct acquire *)ra->acquires.all + i;
+}
+
+/* False: there is no room, and nothing is sure any more. */
+static bool need_room(struct release_acquire *ra, struct events *events) {
+  if (events->count < events->room) return true;
+  const uint32_t room = events->room ? 2 * events->room : 64;
+  void *grown = room > MOST_EVENTS ? NULL : realloc(events->all, room * events->size);
+  ra->lost |= !grown;
+  if (!grown) return false;
+  events->all = grown;
+  events->room = room;
+  return true;
+}
+
+/* ---- What happens ---- */
+
+void ra_launch(struct release_acquire *ra) {
+  ra->base += ra->releases.count;
+  ra->releases.count = ra->acquires.count = 0;
+  ra->lost = false;
+}
+
+void ra_block(struct release_acquire *ra) {
+  const size_t threads = (size_t)ra->hb->blocks * ra->hb->padded;
+  memset(ra->threads, 0, threads * sizeof *ra->threads);
+  memset(ra->swept, 0, sizeof ra->swept);
+  ra->acquired_first = ra->acquires.count;
+  ra->fenced = false;
+}
+
+void ra_written(struct release_acquire *ra, unsigned thread) {
+  ra->threads[thread].written = ra->hb->epoch;
+}
+
+void ra_fence(struct release_acquire *ra, unsigned thread, bool device) {
+  const struct happens_before *hb = ra->hb;
+  struct synchronizer *self = &ra->threads[thread];
+  const uint32_t now = ++ra->hb->epoch;
+  self->block = (struct fence){now, hb->barrier_epoch[thread / hb->padded], hb->cluster_epoch,
+                               hb->warp_epoch[thread / HB_WARP]};
+  for (uint32_t i = self->unfenced; i; i = nth_acquire(ra, i - 1)->unfenced) {
+    struct acquire *acquire = nth_acquire(ra, i - 1);
+    if (!acquire->block) acquire->block = now;
+    if (device) acquire->device = now;
+  }
+  if (!device) return;
+  self->device = self->block;
+  self->unfenced = 0;
+  ra->fenced = true;
+}
+
+void ra_barrier(struct release_acquire *ra, unsigned rank) {
+  const unsigned first = rank * ra->hb->padded;
+  if (!ra->fenced) return;
+  for (unsigned thread = first; thread < first + ra->hb->padded; thread++)
+    if (ra->threads[thread].written && ra->threads[thread].written >= ra->threads[thread].device.epoch) return;
+  ra->swept[rank] = ra->hb->barrier_epoch[rank];
+}
+
+static void acquire(struct release_acquire *ra, unsigned thread, uint32_t release) {
+  struct synchronizer *self = &ra->threads[thread];
+  if (self->acquired && nth_acquire(ra, self->acquired - 1)->release == release) return;
+  if (!need_room(ra, &ra->acquires)) return;
+  *nth_acquire(ra, ra->acquires.count++) =
+      (struct acquire){.epoch = ++ra->hb->epoch, .release = release, .thread = thread, .unfenced = self->unfenced};
+  self->acquired = self->unfenced = ra->acquires.count;
+}
+
+static void release(struct release_acquire *ra, unsigned thread, uint32_t *word, bool adds) {
+  const struct happens_before *hb = ra->hb;
+  const struct synchronizer *self = &ra->threads[thread];
+  const uint32_t swept = ra->swept[thread / hb->padded], before = *word;
+  if (!adds) *word = 0;
+  if ((!self->block.epoch && !swept) || !need_room(ra, &ra->releases)) return;
+  *nth_release(ra, ra->releases.count) = (struct release){
+      .device = self->device,
+      .block = self->block,
+      .epoch = ++ra->hb->epoch,
+      .swept = swept,
+      .chain = adds && before ? nth_release(ra, before - ra->base - 1)->chain : ra->chain++,
+      .acquired_first = ra->acquired_first,
+      .acquired_end = ra->acquires.count,
+      .thread = thread,
+      .vague = hb->clocks.words || hb->pairs_used[thread / HB_WARP],
+  };
+  *word = ra->base + ++ra->releases.count;
+}
+
+bool ra_is_flag(const struct release_acquire *ra, uint32_t word) {
+  return word > ra->base;
+}
+
+void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use) {
+  if (*word <= ra->base) *word = 0;
+  if (*word && use & RA_READ) acquire(ra, thread, *word - ra->base - 1);
+  if (use & RA_WRITE) release(ra, thread, word, use & RA_READ);
+}
+
+/* ---- What follows ---- */
+
+static bool behind_fence(const struct release_acquire *ra, const struct fence *fence, unsigned whose,
+                         const struct event *then) {
+  if (!fence->epoch) return false;
+  if (then->thread == whose) return then->epoch < fence->epoch;
+  if (then->epoch < fence->cluster) return true;
+  if (then->thread / ra->hb->padded == whose / ra->hb->padded && then->epoch < fence->barrier) return true;
+  return then->thread / HB_WARP == whose / HB_WARP && then->epoch < fence->warp;
+}
+
+/* Whether what its block did then is behind the release. */
+static bool is_behind(const struct release_acquire *ra, const struct release *r, const struct event *then,
+                      bool device) {
+  const struct fence *fence = device ? &r->device : &r->block;
+  if (behind_fence(ra, fence, r->thread, then)) return true;
+  if (then->thread / ra->hb->padded == r->thread / ra->hb->padded && then->epoch < r->swept) return true;
+  return r->vague && then->epoch < fence->epoch;
+}
+
+/* For what orders `then`: releases of its block since, which may have it behind them. */
+struct search {
+  const struct release_acquire *ra;
+  struct event then;
+  unsigned thread;
+  uint32_t first, end;
+  bool device, strong;
+  int steps; /* that are left */
+};
+
+static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) {
+  uint32_t low = 0, high = ra->releases.count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (nth_release(ra, middle)->epoch < epoch)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* One of them was found in what the acquire found. */
+static bool is_found(struct search *search, const struct acquire *acquire) {
+  const struct release_acquire *ra = search->ra;
+  const uint32_t chain = nth_release(ra, acquire->release)->chain;
+  for (uint32_t i = search->first; i < search->end && i <= acquire->release && search->steps > 0;
+       i++, search->steps--)
+    if (nth_release(ra, i)->chain == chain && is_behind(ra, nth_release(ra, i), &search->then, search->device))
+      return true;
+  return false;
+}
+
+/* Or by the block whose release was found, or one before it. */
+static bool is_handed_on(struct search *search, const struct acquire *acquire) {
+  const struct release_acquire *ra = search->ra;
+  const struct release *r = nth_release(ra, acquire->release);
+  while (r->epoch > search->then.epoch && search->steps > 0) {
+    const struct acquire *newest = NULL;
+    for (uint32_t i = r->acquired_end; i-- > r->acquired_first && search->steps > 0; search->steps--) {
+      const struct acquire *acquired = nth_acquire(ra, i);
+      const struct event event = {.epoch = acquired->epoch, .thread = acquired->thread};
+      if (!is_behind(ra, r, &event, search->device)) continue;
+      if (is_found(search, acquired)) return true;
+      if (!newest || acquired->release > newest->release) newest = acquired;
+    }
+    if (!newest || newest->release >= (uint32_t)(r - nth_release(ra, 0))) return false;
+    r = nth_release(ra, newest->release);
+  }
+  return false;
+}
+
+/* A fence lies between the acquire and what the thread does now. */
+static bool is_fenced_since(const struct search *search, const struct acquire *acquire) {
+  const struct release_acquire *ra = search->ra;
+  const struct synchronizer *self = &ra->threads[search->thread];
+  const struct event at = {.epoch = acquire->epoch, .thread = acquire->thread};
+  const struct event fenced = {.epoch = search->device ? acquire->device : acquire->block, .thread = acquire->thread};
+  if (fenced.epoch && happens_before(ra->hb, &fenced, search->thread)) return true;
+  if (behind_fence(ra, search->device ? &self->device : &self->block, search->thread, &at)) return true;
+  return search->strong && happens_before(ra->hb, &at, search->thread);
+}
+
+bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned thread, bool strong) {
+  uint32_t until = UINT32_MAX;
+  if (ra->lost) return true;
+  if (ra->acquires.count == ra->acquired_first) return false;
+  hb_begun(ra->hb, then->epoch, &until);
+  struct search search = {.ra = ra,
+                          .then = *then,
+                          .thread = thread,
+                          .first = first_release(ra, then->epoch),
+                          .end = first_release(ra, until),
+                          .device = then->epoch < ra->hb->block_epoch,
+                          .strong = strong,
+                          .steps = MOST_STEPS};
+  for (uint32_t i = ra->acquires.count; i-- > ra->acquired_first && search.steps > 0; search.steps--) {
+    const struct acquire *acquire = nth_acquire(ra, i);
+    if (!is_fenced_since(&search, acquire)) continue;
+    if (is_found(&search, acquire) || is_handed_on(&search, acquire)) return true;
+  }
+  return search.steps <= 0;
+}

@@ -1,0 +1,170 @@
+/* Shadow memory: a cell for each word says who wrote it, who read it and who used an atomic operation on it last, and what
+   follows for the next who does; see state.h, and watch.c for the whole. */
+#include <sys/mman.h>
+
+#include "state.h"
+
+enum { WHOLE_WORD = 15 };
+
+void shadow_drop(struct region *region) {
+  if (region->cells) munmap(region->cells, region->cell_bytes);
+  *region = (struct region){.shared = false};
+}
+
+/* Untouched pages cost nothing, and are zero. */
+int shadow_make(struct region *region, cugen_error *err) {
+  const size_t words = (region->end - region->start) / WATCH_WORD + 2;
+  void *at = mmap(NULL, words * sizeof *region->cells, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return error_memory(err);
+  region->cells = at;
+  region->cell_bytes = words * sizeof *region->cells;
+  return CUGEN_OK;
+}
+
+/* ---- One word ---- */
+
+enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
+
+/* Whether something orders `then`, of this launch, before the access. */
+static bool ordered(const struct access *a, const struct last_access *then, bool here) {
+  const struct watch *w = a->watch;
+  const struct event event = {then->epoch, then->thread, then->kind & OBSERVED_ENGINE};
+  if (here && happens_before(&w->hb, &event, a->thread)) return true;
+  return ra_orders(w->ra, &event, a->thread, a->kind & STRONG);
+}
+
+/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on what is used as a flag. */
+static bool may_meet(const struct access *a, const struct cell *cell, const struct last_access *then, bool here) {
+  if (a->kind & then->kind & CPU_ATOMIC) return true;
+  return a->kind & STRONG && then->kind & STRONG && (!here || ra_is_flag(a->watch->ra, cell->flag));
+}
+
+/* An earlier access that may not be ordered: the common orders are tried here. */
+static inline bool is_open(const struct access *a, const struct last_access *then, unsigned bytes) {
+  const struct happens_before *hb = &a->watch->hb;
+  if (!(then->bytes & bytes) || then->epoch < (a->region->shared ? hb->block_epoch : hb->launch_epoch)) return false;
+  if (then->epoch < hb->block_epoch || then->kind & (CPU_ASYNC | OBSERVED_ENGINE)) return true;
+  const unsigned rank = a->thread / hb->padded;
+  return then->thread != a->thread && (then->epoch >= hb->barrier_epoch[rank] || then->thread / hb->padded != rank);
+}
+
+static void check_last(const struct access *a, const struct cell *cell, const struct last_access *then, bool flies) {
+  const bool here = then->epoch >= a->watch->hb.block_epoch;
+  if (may_meet(a, cell, then, here)) return;
+  if (here && flies)
+    finding_add(a, WATCH_IN_FLIGHT, then);
+  else if (!ordered(a, then, here))
+    finding_add(a, here ? WATCH_RACE : WATCH_RACE_BLOCKS, then);
+}
+
+void shadow_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
+  if (is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
+  if (is_open(a, &cell->atomic, bytes)) check_last(a, cell, &cell->atomic, false);
+}
+
+/* What a thread's own copy reads is in flight for no one: it is in registers. */
+static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
+  for (int i = 0; i < 3; i++) {
+    const struct last_access *then = &cell->reads[i];
+    if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
+  }
+}
+
+static void keep_read(const struct watch *w, struct cell *cell, const struct last_access *now) {
+  const uint32_t barrier_epoch = w->hb.barrier_epoch[now->thread / w->launch.padded];
+  struct last_access *last = &cell->reads[0], *other = &cell->reads[1];
+  if (last->thread == now->thread && last->epoch == now->epoch) {
+    last->bytes |= now->bytes;
+    last->site = now->site;
+    return;
+  }
+  if (last->epoch < w->hb.block_epoch) cell->reads[2] = *last;
+  const bool matters = last->epoch >= barrier_epoch && last->thread != now->thread;
+  const bool better = other->epoch < barrier_epoch || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
+  if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
+  *last = *now;
+}
+
+static uint32_t last_written(const struct cell *cell) {
+  return cell->write.epoch > cell->atomic.epoch ? cell->write.epoch : cell->atomic.epoch;
+}
+
+static void keep_write(const struct access *a, struct cell *cell, const struct last_access *now) {
+  const struct watch *w = a->watch;
+  if (!(now->kind & STRONG)) cell->flag = 0;
+  if (!a->region->shared && !(now->kind & STRONG)) ra_written(w->ra, a->thread);
+  struct last_access *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
+  if (a->region->shared && last_written(cell) < w->hb.block_epoch) cell->written = 0, cell->flag = 0;
+  const bool more = last->thread == now->thread && last->epoch == now->epoch;
+  const unsigned bytes = more ? last->bytes : 0;
+  *last = *now;
+  last->bytes |= (uint8_t)bytes;
+  cell->written |= now->bytes;
+}
+
+static bool makes_use(const struct access *a) {
+  return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
+}
+
+/* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
+   for padding. */
+static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
+  const bool here = !a->region->shared || last_written(cell) >= a->watch->hb.block_epoch;
+  const unsigned written = here ? cell->written & bytes : 0;
+  if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
+  struct access reads = *a; /* an atomic operation too */
+  reads.kind &= ~(unsigned)CPU_WRITE;
+  finding_add(&reads, WATCH_UNWRITTEN, NULL);
+}
+
+/* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
+   asks. */
+static void check_fence(const struct access *a, const struct last_access *then, unsigned bytes) {
+  const struct watch *w = a->watch;
+  if (!(then->bytes & bytes) || then->epoch < w->hb.block_epoch) return;
+  if (then->kind & (OBSERVED_PROXY | OBSERVED_ENGINE)) return;
+  if (w->fence_epoch[then->thread] < then->epoch && w->fence_epoch[a->thread] < then->epoch)
+    finding_add(a, WATCH_FENCE, then);
+}
+
+static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
+  const struct last_access now = {.epoch = a->watch->hb.epoch,
+                                  .site = a->site,
+                                  .thread = (uint16_t)a->thread,
+                                  .bytes = (uint8_t)bytes,
+                                  .kind = (uint8_t)a->kind};
+  shadow_check_write(a, cell, bytes);
+  if (a->kind & OBSERVED_PROXY && a->region->shared) {
+    check_fence(a, &cell->write, bytes);
+    check_fence(a, &cell->atomic, bytes);
+  }
+  if (makes_use(a)) check_written(a, cell, bytes);
+  if (!(a->kind & CPU_WRITE)) {
+    keep_read(a->watch, cell, &now);
+    return;
+  }
+  check_reads(a, cell, bytes);
+  keep_write(a, cell, &now);
+}
+
+/* As a flag, if it is used as one. */
+static void use_flag(const struct access *a, struct cell *cell) {
+  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = write && !(a->kind & CPU_ATOMIC) ? 0 : RA_READ;
+  ra_use(a->watch->ra, a->thread, &cell->flag, write | read);
+}
+
+void shadow_visit(const struct access *a) {
+  const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
+  if (a->watch->speculation && !a->region->shared)
+    speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset, a->bytes,
+                      a->kind & CPU_WRITE);
+  for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
+    const unsigned whole = WHOLE_WORD;
+    unsigned bytes = whole;
+    if (word * WATCH_WORD < offset) bytes &= whole << (unsigned)(offset - word * WATCH_WORD);
+    if (word * WATCH_WORD + WATCH_WORD > end) bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
+    visit(a, &a->region->cells[word], bytes & whole);
+  }
+  if (a->kind & STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
+}

@@ -1,0 +1,179 @@
+/* What the detector's parts share: the shadow memory, and what is known of the launch. findings.c writes the report,
+   shadow_memory.c looks at a word, regions.c knows which memory an address lies in, alignment.c what it must be a multiple of,
+   accumulators.c follows products' registers, parallel_blocks.c gives blocks to processes; watch.c, above them, is what the
+   kernel and the emulator call. */
+#ifndef RUNTIME_CPU_DETECTOR_STATE_H
+#define RUNTIME_CPU_DETECTOR_STATE_H
+
+#include <signal.h>
+#include <time.h>
+
+#include "arrays.h"
+#include "release_acquire.h"
+#include "speculation.h"
+#include "traffic.h"
+#include "watch.h"
+
+enum {
+  WATCH_WARP = 32,
+  WATCH_BLOCKS = HB_BLOCKS,
+  WATCH_THREADS = HB_THREADS,
+  WATCH_ACCUMULATORS = 16, /* arrays of a thread */
+  WATCH_WORD = 4
+};
+
+/* In a cell: an epoch and a thread, FastTrack's c@t, and where in the program. */
+struct last_access {
+  uint32_t epoch, site; /* epoch 0: never */
+  uint16_t thread;
+  uint8_t bytes; /* of the word: a bit each */
+  uint8_t kind;
+};
+
+struct cell {
+  struct last_access write,
+      reads[3];              /* the last reader; one of another warp, if there is one; the last of a block before */
+  struct last_access atomic; /* the last atomic operation: it does not hide the write before */
+  uint32_t flag;             /* what was released there, of release_acquire.h */
+  uint8_t written;           /* bytes; of shared memory in this block */
+};
+
+struct region {
+  char name[WATCH_NAME];
+  uintptr_t start, end, low, high; /* low to high: nothing else lies there */
+  struct cell *cells;
+  size_t cell_bytes;
+  int element;
+  bool shared, read_only, unwritten;
+  bool arrays; /* static shared memory */
+};
+
+/* Registers of a thread that products are added to: an array on its stack. */
+struct accumulators {
+  uintptr_t start, end; /* 0: none */
+  uint32_t site, thread;
+  bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
+};
+
+struct watch {
+  struct observer observer; /* first: the emulator knows it as this */
+  struct watch_report *report;
+  const uint64_t *fork; /* as in device_options */
+  struct region regions[WATCH_MOST_BUFFERS];
+  size_t region_count, recent;
+  struct traffic *traffic;
+
+  /* One image. */
+  struct observed_image image;
+  struct shared_array *arrays;
+  size_t array_count;
+  /* Of each block of a cluster: all static arrays as one; the dynamic array. */
+  struct region shared[WATCH_BLOCKS], dynamic[WATCH_BLOCKS];
+  uint8_t *array_of; /* for each word of static shared memory: its array or gap, from 1; 0: none */
+
+  /* One launch. */
+  struct observed_launch launch;
+  struct happens_before hb;
+  struct release_acquire *ra;
+  uint32_t fence_epoch[WATCH_THREADS];                     /* of the last fence.proxy.async */
+  struct accumulators (*accumulators)[WATCH_ACCUMULATORS]; /* of each thread; NULL: none are known */
+  uint32_t last_site;                                      /* where the last access was, and of what */
+  uintptr_t last_at;
+  unsigned last_kind;
+  bool products_fenced[WATCH_THREADS]; /* the thread has come to a wgmma.fence */
+  bool launch_waited[WATCH_THREADS];   /* and to a griddepcontrol.wait; */
+  struct event last_waited;            /* the last one that did */
+  bool fenced;                         /* __threadfence() was called: blocks may order themselves by flags */
+  bool counting;                       /* this block's accesses are counted: each of so many, */
+  uint64_t every;
+  uint64_t block, blocks; /* a cluster counts as one */
+  bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
+  struct speculation *speculation; /* in one of several processes */
+  clock_t began;                   /* time of the processor */
+  volatile sig_atomic_t time_is_up;
+};
+
+/* An access, on its way through the words that it touches. */
+struct access {
+  struct watch *watch;
+  const struct region *region;
+  uintptr_t at;
+  unsigned bytes, kind, thread, rank; /* rank: of the block whose static shared memory it is */
+  uint32_t site;
+};
+
+/* The thread that runs. */
+static inline unsigned watch_thread(const struct watch *w) {
+  return w->launch.builtins->cluster_rank * w->launch.padded + w->launch.builtins->linear;
+}
+
+/* ---- findings.c ---- */
+
+uint64_t finding_site(const struct watch *watch, const void *site);
+void finding_place(const struct watch *watch, struct watch_place *place, uint64_t site, uint64_t block,
+                   unsigned thread);
+/* NULL: it is known already, or there is no room. */
+struct watch_finding *finding_new(struct watch *watch, enum watch_kind kind, uint64_t site, uint64_t other_site,
+                                  unsigned thread);
+void finding_text(struct watch_finding *finding, const char *text);
+/* In the shared array that the address is in, or the buffer. */
+void finding_where(struct watch *watch, const struct region *region, uintptr_t at, struct watch_finding *finding);
+/* Of one thread, or two, at a site: other_site 0: no other. */
+void finding_report(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread,
+                    const void *other_site, unsigned other_thread, const char *text);
+/* An access that is nowhere. Async-signal-safe. */
+void finding_stray(struct watch *watch, const void *site, const void *address, bool write);
+/* The return address, if it is in the kernel, else the place of the last access. Async-signal-safe. */
+const void *finding_position(const struct watch *watch, const void *site);
+void finding_add(const struct access *access, enum watch_kind kind, const struct last_access *other);
+
+/* ---- shadow_memory.c ---- */
+
+/* Untouched pages cost nothing, and are zero. */
+int shadow_make(struct region *region, cugen_error *err);
+void shadow_drop(struct region *region);
+/* The words of an access whose region is known. */
+void shadow_visit(const struct access *access);
+void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);
+
+/* ---- regions.c ---- */
+
+int regions_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+int regions_image(struct watch *watch, const struct observed_image *image, cugen_error *err);
+int regions_dynamic(struct watch *watch, cugen_error *err);
+void regions_visit(struct access *access);
+/* NULL: it is not watched, such as what a thread has of its own. */
+const struct region *regions_find(struct watch *watch, uintptr_t at);
+/* Of shared memory of the block that runs; NULL: it is none. */
+struct cell *regions_cell(struct watch *watch, uintptr_t at);
+/* Of a launch that overlaps: as in observer.h. */
+void regions_launch_waited(struct watch *watch, unsigned thread);
+void regions_launch_used(struct watch *watch, unsigned thread, const void *site);
+
+/* ---- alignment.c ---- */
+
+/* Of an access whose place is no multiple of its bytes; noted: the kernel's own wrapper says what it does. Comes back where
+   that is no harm, or nothing is watched. */
+void alignment_check(const struct access *access, bool noted);
+void alignment_refuse(const struct access *access, unsigned multiple, const char *type);
+/* The processor has refused an access of 16 bytes that is no multiple of them. In a signal handler, of the kernel's own
+   instruction. */
+void alignment_fault(struct watch *watch, const void *site);
+
+/* ---- accumulators.c ---- */
+
+/* An access to a thread's own stack: whether accumulators lie there. */
+void accumulators_touch(struct watch *watch, uintptr_t at, const void *site);
+void accumulators_block(struct watch *watch);
+/* As in observer.h. */
+void accumulators_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes, const void *site);
+void accumulators_release(struct watch *watch, unsigned thread, const void *start);
+void accumulators_fence(struct watch *watch, unsigned thread);
+
+/* ---- parallel_blocks.c ---- */
+
+/* Every how many blocks one is taken, for so many of all; so that they come from all rows and columns of the grid. */
+uint64_t parallel_step(const struct watch *watch, uint64_t wanted);
+uint64_t parallel_next(struct watch *watch);
+
+#endif

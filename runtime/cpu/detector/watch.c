@@ -1,0 +1,388 @@
+/* Race detection: what a watched kernel's accesses (cpu_watch, abi.h) and the emulator (observer.h) report comes in here.
+
+   Each word of shared and global memory has a cell of shadow memory: the last write, the last atomic operation and up to three
+   reads, each an epoch, a thread and a site (state.h). An access is compared with those that touched the same bytes. If one of the
+   two writes, and they are not of a kind that may come at once (both atomic, or volatile on a flag), something must order the
+   earlier one before the later, or they race. Happens-before is FastTrack's (Flanagan and Freund, PLDI 2009), with what orders
+   threads of a GPU, tried from the cheap to the dear:
+
+   1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch lies before that of the barrier. Most
+      kernels need nothing else, and no vector clock (happens_before.h).
+   2. mbarriers, named barriers and waits for products: vector clocks, made when a launch first needs them (vector_clocks.c). What
+      the copy engine writes is ordered by the mbarrier that counts it alone.
+   3. Fences with atomic or volatile accesses: release and acquire as the PTX ISA's memory consistency model has them. Only these
+      order blocks that do not run together (release_acquire.c).
+
+   Invariants:
+   - Epochs never go back while a cell lives; 0 is never. A cell is not cleared between blocks and launches: an access of an
+     earlier launch, or in shared memory of an earlier block, is known by its epoch and races with nothing.
+   - The verdict comes from the order, not from what happened to come first: threads run one after the other (fibers.c), and
+     another order of theirs has the same races, as long as they take the same branches.
+   - Of the readers since the last write three are kept: the last, one of another warp, the last of an earlier block. A race with
+     another reader may go unseen where a vector clock or an acquire orders the writer behind these alone.
+   - A launch that takes long may run its blocks in processes (parallel_blocks.c, speculation.c). A finding in one of them, or a
+     claim to memory that another has claimed, drops them all, and the blocks run here, one after the other: the report is the
+     same.
+   - Hooks run on the kernel's stack, in its launch's thread. What a signal handler calls is marked so in observer.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu/fibers.h"
+#include "state.h"
+
+enum { COUNTED_BLOCKS = 256, WHOLE_WORD = 15 };
+
+/* The hooks carry no context. */
+static _Thread_local struct watch *watching;
+
+/* ---- Hooks ---- */
+
+static void on_access(const void *at, unsigned long bytes, unsigned kind, const void *site) {
+  struct watch *w = watching;
+  const uintptr_t address = (uintptr_t)at;
+  if (!w) return; /* no launch: it says what it takes */
+  const bool noted = !site;
+  if (noted) site = __builtin_return_address(0);
+  if (w->time_is_up) fibers_end_hang(site);
+  if (address - w->launch.stacks < w->launch.stack_bytes) {
+    accumulators_touch(w, address, site);
+    return;
+  }
+  struct access a = {.watch = w,
+                     .at = address,
+                     .bytes = (unsigned)bytes,
+                     .kind = kind,
+                     .thread = watch_thread(w),
+                     .rank = w->launch.builtins->cluster_rank,
+                     .site = (uint32_t)finding_site(w, site)};
+  w->last_site = a.site;
+  w->last_at = address;
+  w->last_kind = kind;
+  if (address & (bytes - 1)) alignment_check(&a, noted);
+  regions_visit(&a);
+}
+
+static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site) {
+  struct watch *w = watching;
+  const struct access a = {.watch = w,
+                           .at = (uintptr_t)at,
+                           .bytes = (unsigned)multiple,
+                           .kind = kind,
+                           .thread = watch_thread(w),
+                           .site = (uint32_t)finding_site(w, site)};
+  alignment_refuse(&a, (unsigned)multiple, type);
+}
+
+static void on_arrived(const void *at, unsigned long bytes, const void *site) {
+  struct watch *w = watching;
+  for (unsigned long done = 0; done < bytes; done += WATCH_WORD) {
+    struct cell *cell = regions_cell(w, (uintptr_t)at + done);
+    if (!cell || !(cell->write.kind & CPU_ASYNC)) continue;
+    cell->write.kind &= (uint8_t)~CPU_ASYNC;
+    cell->write.epoch = w->hb.epoch;
+  }
+  (void)site;
+}
+
+static void on_index(const char *type, long long index, const void *site) {
+  struct watch *w = watching;
+  struct watch_finding *f = finding_new(w, WATCH_INDEX, finding_site(w, site), 0, watch_thread(w));
+  if (!f) return;
+  f->offset = index;
+  finding_text(f, type);
+}
+
+static void on_fence(int device) {
+  struct watch *w = watching;
+  w->fenced |= device;
+  ra_fence(w->ra, watch_thread(w), device);
+}
+
+static void on_lane(unsigned mask, unsigned lane) {
+  char text[WATCH_TEXT];
+  struct watch *w = watching;
+  snprintf(text, sizeof text, "reads lane %u, which mask 0x%08x does not name: what it gets is undefined", lane,
+           mask);
+  finding_report(w, WATCH_MASK, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
+}
+
+const struct cpu_watch *watch_hooks(void) {
+  static const struct cpu_watch hooks = {on_access,     on_arrived, on_index, on_fence,
+                                         on_misaligned, on_lane,    memmove,  memset};
+  return &hooks;
+}
+
+/* ---- A launch ---- */
+
+static struct watch *watch_of(struct observer *observer) {
+  return (struct watch *)observer;
+}
+
+static int begin(struct observer *observer, const struct observed_launch *launch, cugen_error *err) {
+  struct watch *w = watch_of(observer);
+  w->launch = *launch;
+  int status = regions_image(w, launch->image, err);
+  if (!status) status = regions_dynamic(w, err);
+  if (status) return status;
+  struct watch_report *report = w->report;
+  const uint32_t slot = report->launch_count < KERNEL_MAX_LAUNCHES ? report->launch_count++ : KERNEL_MAX_LAUNCHES - 1;
+  traffic_begin(w->traffic, &report->launches[slot]);
+  w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z / launch->blocks;
+  report->launches[slot].blocks = (double)w->blocks * launch->blocks;
+  hb_launch(&w->hb, launch->blocks, launch->padded);
+  ra_launch(w->ra);
+  w->every = parallel_step(w, COUNTED_BLOCKS);
+  w->fenced = w->entangled = false;
+  w->began = clock();
+  w->time_is_up = false;
+  w->last_site = 0; /* of another image */
+  watching = w;
+  return CUGEN_OK;
+}
+
+static void end(struct observer *observer) {
+  struct watch *w = watch_of(observer);
+  if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
+  w->counting = false;
+  traffic_end(w->traffic);
+  watching = NULL;
+}
+
+static void block_begins(struct observer *observer) {
+  struct watch *w = watch_of(observer);
+  const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid, *cluster = &w->launch.cluster;
+  const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
+  if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
+  w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
+  hb_block(&w->hb, w->block);
+  ra_block(w->ra);
+  accumulators_block(w);
+  memset(w->launch_waited, 0, sizeof w->launch_waited);
+  w->last_waited = (struct event){0};
+  w->counting = w->report->count_blocks || w->block % w->every == 0;
+  w->report->launches[w->report->launch_count - 1].counted += w->counting;
+}
+
+static uint64_t next_block(struct observer *observer) {
+  return parallel_next(watch_of(observer));
+}
+
+static bool time_is_up(struct observer *observer) {
+  struct watch *w = watch_of(observer);
+  const bool already = w->time_is_up;
+  w->time_is_up = true;
+  return !already;
+}
+
+/* ---- What orders its threads ---- */
+
+static void barrier(struct observer *observer, unsigned rank) {
+  struct watch *w = watch_of(observer);
+  hb_barrier(&w->hb, rank);
+  ra_barrier(w->ra, rank);
+  if (!w->counting || rank) return;
+  traffic_all_met(w->traffic, w->launch.padded);
+  w->report->launches[w->report->launch_count - 1].barriers++;
+}
+
+static void cluster_barrier(struct observer *observer) {
+  hb_cluster(&watch_of(observer)->hb);
+}
+
+static void warp(struct observer *observer, unsigned warp, unsigned lanes, bool all, bool orders) {
+  struct watch *w = watch_of(observer);
+  if (w->counting && all && warp * WATCH_WARP < w->launch.padded) traffic_met(w->traffic, warp);
+  if (orders) hb_lanes(&w->hb, warp, lanes, all);
+}
+
+static void release(struct observer *observer, unsigned thread, unsigned sync) {
+  hb_release(&watch_of(observer)->hb, thread, sync);
+}
+
+static void acquire(struct observer *observer, unsigned thread, unsigned sync) {
+  hb_acquire(&watch_of(observer)->hb, thread, sync);
+}
+
+static void pass(struct observer *observer, unsigned to_sync, unsigned from_sync) {
+  hb_pass(&watch_of(observer)->hb, to_sync, from_sync);
+}
+
+static void follow(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch) {
+  hb_follow(&watch_of(observer)->hb, thread, other, epoch);
+}
+
+static uint32_t now(const struct observer *observer) {
+  return ((const struct watch *)observer)->hb.epoch;
+}
+
+static bool knows(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch) {
+  const struct event then = {.epoch = epoch, .thread = other};
+  return happens_before(&((const struct watch *)observer)->hb, &then, thread);
+}
+
+/* ---- Asynchronous operations ---- */
+
+static uint32_t async_access(struct observer *observer, const struct observed_access *what) {
+  struct watch *w = watch_of(observer);
+  struct access a = {.watch = w,
+                     .at = (uintptr_t)what->at,
+                     .bytes = (unsigned)what->bytes,
+                     .kind = what->kind,
+                     .thread = what->thread,
+                     .rank = what->rank,
+                     .site = (uint32_t)finding_site(w, what->site)};
+  regions_visit(&a);
+  return w->hb.epoch++;
+}
+
+static void use(struct observer *observer, const struct observed_access *what) {
+  struct watch *w = watch_of(observer);
+  const uintptr_t at = (uintptr_t)what->at;
+  const struct region *shared = &w->shared[what->rank];
+  if (at - shared->start >= shared->end - shared->start) shared = &w->dynamic[what->rank];
+  if (at - shared->start >= shared->end - shared->start) return;
+  const struct access a = {.watch = w,
+                           .region = shared,
+                           .at = at,
+                           .bytes = (unsigned)what->bytes,
+                           .kind = what->kind,
+                           .thread = what->thread,
+                           .site = (uint32_t)finding_site(w, what->site)};
+  shadow_check_write(&a, &shared->cells[(at - shared->start) / WATCH_WORD], WHOLE_WORD);
+}
+
+static void copy_landed(struct observer *observer, const void *at, size_t bytes, uint32_t epoch) {
+  for (size_t done = 0; done < bytes; done += WATCH_WORD) {
+    struct cell *cell = regions_cell(watch_of(observer), (uintptr_t)at + done);
+    if (cell && cell->write.kind & OBSERVED_ENGINE && cell->write.epoch == epoch)
+      cell->write.kind &= (uint8_t)~CPU_ASYNC;
+  }
+}
+
+static void copy_counted(struct observer *observer, unsigned sync, uint32_t epoch) {
+  hb_copy_counted(&watch_of(observer)->hb, sync, epoch);
+}
+
+static void proxy_fence(struct observer *observer, unsigned thread) {
+  struct watch *w = watch_of(observer);
+  w->fence_epoch[thread] = w->hb.epoch++;
+}
+
+static void hold(struct observer *observer, unsigned thread, const void *start, size_t bytes, const void *site) {
+  accumulators_hold(watch_of(observer), thread, start, bytes, site);
+}
+
+static void let_go(struct observer *observer, unsigned thread, const void *start) {
+  accumulators_release(watch_of(observer), thread, start);
+}
+
+static void registers_fence(struct observer *observer, unsigned thread) {
+  accumulators_fence(watch_of(observer), thread);
+}
+
+static void launch_waited(struct observer *observer, unsigned thread) {
+  regions_launch_waited(watch_of(observer), thread);
+}
+
+static void launch_used(struct observer *observer, unsigned thread, const void *site) {
+  regions_launch_used(watch_of(observer), thread, site);
+}
+
+/* ---- What went wrong ---- */
+
+static void finding(struct observer *observer, enum watch_kind kind, const void *site, unsigned thread,
+                    const void *other_site, unsigned other_thread, const char *text) {
+  finding_report(watch_of(observer), kind, site, thread, other_site, other_thread, text);
+}
+
+static void stray(struct observer *observer, const void *site, const void *address, bool write) {
+  finding_stray(watch_of(observer), site, address, write);
+}
+
+static void misaligned(struct observer *observer, const void *site) {
+  alignment_fault(watch_of(observer), site);
+}
+
+static const void *position(const struct observer *observer, const void *site) {
+  return finding_position((const struct watch *)observer, site);
+}
+
+static const struct observer_ops watch_ops = {.begin = begin,
+                                              .end = end,
+                                              .block_begins = block_begins,
+                                              .next_block = next_block,
+                                              .barrier = barrier,
+                                              .cluster_barrier = cluster_barrier,
+                                              .warp = warp,
+                                              .release = release,
+                                              .acquire = acquire,
+                                              .pass = pass,
+                                              .follow = follow,
+                                              .now = now,
+                                              .knows = knows,
+                                              .access = async_access,
+                                              .use = use,
+                                              .copy_landed = copy_landed,
+                                              .copy_counted = copy_counted,
+                                              .proxy_fence = proxy_fence,
+                                              .accumulators_hold = hold,
+                                              .accumulators_release = let_go,
+                                              .accumulators_fence = registers_fence,
+                                              .launch_waited = launch_waited,
+                                              .launch_used = launch_used,
+                                              .finding = finding,
+                                              .stray = stray,
+                                              .misaligned = misaligned,
+                                              .time_is_up = time_is_up,
+                                              .position = position};
+
+/* ---- Opening ---- */
+
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err) {
+  *out = NULL;
+  struct watch *w = calloc(1, sizeof *w);
+  if (!w) return error_memory(err);
+  w->observer.ops = &watch_ops;
+  w->report = report;
+  w->fork = fork;
+  int status = traffic_open(&w->traffic, err);
+  if (!status) status = ra_open(&w->ra, &w->hb, err);
+  if (status)
+    watch_close(w);
+  else
+    *out = w;
+  return status;
+}
+
+void watch_close(struct watch *w) {
+  if (!w) return;
+  for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
+  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->shared[i]), shadow_drop(&w->dynamic[i]);
+  hb_close(&w->hb);
+  ra_close(w->ra);
+  free(w->accumulators);
+  traffic_close(w->traffic);
+  free(w->arrays);
+  free(w->array_of);
+  free(w);
+}
+
+int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+  const double limit = w->report->limit;
+  const uint32_t count_blocks = w->report->count_blocks, processes = w->report->processes;
+  memset(w->report, 0, sizeof *w->report);
+  w->report->limit = limit;
+  w->report->count_blocks = count_blocks;
+  w->report->processes = processes;
+  w->hb.epoch = 1;
+  return regions_buffers(w, buffers, count, err);
+}
+
+struct observer *watch_observer(struct watch *w) {
+  return w ? &w->observer : NULL;
+}
+
+double watch_limit(const struct watch *w) {
+  return w->report->limit;
+}

@@ -1,0 +1,24 @@
+/* The scheduler that runs, and faults: a text that ends the process, or the launch; see scheduler.h. */
+#include <stdlib.h>
+
+#include "fault_text.h"
+#include "scheduler.h"
+
+_Thread_local struct fibers *fibers_running;
+static _Atomic(void (*)(const char *)) fault_handler;
+
+/* Without a handler the launch is given up: its caller goes on and nobody comes back to these stacks. */
+_Noreturn void fibers_fault(const char *text) {
+  void (*handler)(const char *) = atomic_load(&fault_handler);
+  if (handler) handler(text);
+  if (fibers_running) {
+    struct fault_text line = {fibers_running->fault, fibers_running->fault + FIBERS_FAULT_BYTES - 1};
+    fault_text_add(&line, text);
+    fibers_switch_to(fibers_running, &fibers_running->caller);
+  }
+  abort();
+}
+
+void fibers_on_fault(void (*handler)(const char *text)) {
+  atomic_store(&fault_handler, handler);
+}

@@ -1,0 +1,20 @@
+/* Fault texts: written by hand, since a signal handler may do nothing else. */
+#ifndef RUNTIME_CPU_FAULT_TEXT_H
+#define RUNTIME_CPU_FAULT_TEXT_H
+
+#include "abi.h"
+
+struct fault_text {
+  char *at, *end; /* the final NUL goes to *at, which never passes *end */
+};
+
+void fault_text_add(struct fault_text *line, const char *string);
+void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits);
+/* "block (0,1,0)" */
+void fault_text_position(struct fault_text *line, const char *what, struct cpu_dim3 at);
+/* A mask. */
+void fault_text_lanes(struct fault_text *line, unsigned lanes);
+/* "1 of 32" */
+void fault_text_count(struct fault_text *line, unsigned count, const char *what, unsigned of);
+
+#endif

@@ -1,0 +1,202 @@
+/* Who watches a launch: the emulator says here what happens, and knows nothing of whoever listens. Where nobody does the pointer
+   is NULL, and the functions below do nothing. What the watched kernel itself reports (abi.h, struct cpu_watch) goes to the
+   observer directly. The one there is finds races: detector/watch.h.
+
+   Threads are numbered through their cluster, as slots are in scheduler.h. An epoch is a number that the observer gives to what
+   happens, in the order in which it happens; 0 comes before everything. A sync is a synchronization object, such as an
+   mbarrier's phase, by a number that the caller gives it. A site is a place in the program: a return address. */
+#ifndef RUNTIME_CPU_OBSERVER_H
+#define RUNTIME_CPU_OBSERVER_H
+
+#include "abi.h"
+#include "base/error.h"
+#include "runtime/watch.h"
+
+/* A loaded image: where it lies, and its arrays of shared memory, from its symbols. */
+struct observed_image {
+  const void *bytes; /* the file */
+  size_t length;
+  uintptr_t base; /* where its first byte was loaded */
+};
+
+struct observed_launch {
+  const struct observed_image *image;
+  const struct cpu_builtins *builtins;
+  struct cpu_dim3 grid, block;
+  uintptr_t stacks; /* of the threads: nobody else's business */
+  size_t stack_bytes;
+  uintptr_t dynamic;                  /* shared memory: how much was asked for, how much there is */
+  size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
+  unsigned blocks, padded;            /* of a cluster; a block's threads are numbered from a multiple of padded on */
+  struct cpu_dim3 cluster;
+  bool overlap; /* it may begin before the launch in front of it has ended */
+};
+
+/* Beside those of enum cpu_access. */
+enum observed_kind {
+  OBSERVED_ENGINE = 8, /* by the copy engine, on behalf of the thread */
+  OBSERVED_PROXY = 16  /* by what sees threads' writes after a fence only */
+};
+
+/* An access by an asynchronous operation. */
+struct observed_access {
+  const void *at; /* of static shared memory: where the block that runs has it */
+  size_t bytes;
+  unsigned kind, thread, rank; /* rank: of the block whose shared memory it is */
+  const void *site;
+};
+
+enum { OBSERVER_SYNCS = 4096 };
+
+/* Of next_block: the time was up in a process that ran some of the blocks, and the report says where. */
+#define OBSERVER_HUNG UINT64_MAX
+
+struct observer {
+  const struct observer_ops *ops;
+};
+
+/* All but begin between begin and end, in the launch's thread. */
+struct observer_ops {
+  int (*begin)(struct observer *observer, const struct observed_launch *launch, cugen_error *err);
+  void (*end)(struct observer *observer);
+  void (*block_begins)(struct observer *observer);
+  /* The number of the block that runs next, or of the cluster; one past the last: none. May go on in several processes. */
+  uint64_t (*next_block)(struct observer *observer);
+
+  /* Every live thread of the block, of that rank in its cluster, or of the cluster has come to a barrier. */
+  void (*barrier)(struct observer *observer, unsigned rank);
+  void (*cluster_barrier)(struct observer *observer);
+  /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
+  void (*warp)(struct observer *observer, unsigned warp, unsigned lanes, bool all, bool orders);
+
+  /* All that the thread has seen until now is at the sync; all that is at the sync the thread has seen; all that is at one is
+     at the other. */
+  void (*release)(struct observer *observer, unsigned thread, unsigned sync);
+  void (*acquire)(struct observer *observer, unsigned thread, unsigned sync);
+  void (*pass)(struct observer *observer, unsigned to_sync, unsigned from_sync);
+  /* The thread comes after what the other did until that epoch. */
+  void (*follow)(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
+  uint32_t (*now)(const struct observer *observer);
+  /* Whether the thread comes after what the other did in that epoch. */
+  bool (*knows)(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
+
+  /* Returns its epoch. */
+  uint32_t (*access)(struct observer *observer, const struct observed_access *access);
+  /* The thread uses what was written last there (an mbarrier), and is to come after that. */
+  void (*use)(struct observer *observer, const struct observed_access *access);
+  /* What the engine began to write in that epoch is there, and counted at the sync. */
+  void (*copy_landed)(struct observer *observer, const void *at, size_t bytes, uint32_t epoch);
+  void (*copy_counted)(struct observer *observer, unsigned sync, uint32_t epoch);
+  void (*proxy_fence)(struct observer *observer, unsigned thread);
+  /* Registers (on the thread's stack) are accumulators of products, until they are released; wgmma.fence. */
+  void (*accumulators_hold)(struct observer *observer, unsigned thread, const void *start, size_t bytes,
+                            const void *site);
+  void (*accumulators_release)(struct observer *observer, unsigned thread, const void *start);
+  void (*accumulators_fence)(struct observer *observer, unsigned thread);
+  /* The thread has waited for the launch in front (griddepcontrol.wait), and uses global memory: by itself, it does without. */
+  void (*launch_waited)(struct observer *observer, unsigned thread);
+  void (*launch_used)(struct observer *observer, unsigned thread, const void *site);
+
+  /* The rest is async-signal-safe. Something is wrong at a site, of a thread; other_site NULL: no other. */
+  void (*finding)(struct observer *observer, enum watch_kind kind, const void *site, unsigned thread,
+                  const void *other_site, unsigned other_thread, const char *text);
+  /* An access that is nowhere; one that the processor refuses for its address. */
+  void (*stray)(struct observer *observer, const void *site, const void *address, bool write);
+  void (*misaligned)(struct observer *observer, const void *site);
+  /* The launch ends at its next access, as a hang. False: it was to end already. */
+  bool (*time_is_up)(struct observer *observer);
+  /* The return address, if it is in the kernel, else the place of the last access. */
+  const void *(*position)(const struct observer *observer, const void *site);
+};
+
+/* ---- What the emulator calls: nothing happens where nobody watches ---- */
+
+static inline int observe_begin(struct observer *o, const struct observed_launch *launch, cugen_error *err) {
+  return o ? o->ops->begin(o, launch, err) : CUGEN_OK;
+}
+
+static inline void observe_end(struct observer *o) {
+  if (o) o->ops->end(o);
+}
+
+static inline void observe_block_begins(struct observer *o) {
+  if (o) o->ops->block_begins(o);
+}
+
+static inline void observe_cluster_barrier(struct observer *o) {
+  if (o) o->ops->cluster_barrier(o);
+}
+
+static inline void observe_warp(struct observer *o, unsigned warp, unsigned lanes, bool all, bool orders) {
+  if (o) o->ops->warp(o, warp, lanes, all, orders);
+}
+
+static inline void observe_release(struct observer *o, unsigned thread, unsigned sync) {
+  if (o) o->ops->release(o, thread, sync);
+}
+
+static inline void observe_acquire(struct observer *o, unsigned thread, unsigned sync) {
+  if (o) o->ops->acquire(o, thread, sync);
+}
+
+static inline void observe_pass(struct observer *o, unsigned to_sync, unsigned from_sync) {
+  if (o) o->ops->pass(o, to_sync, from_sync);
+}
+
+static inline void observe_follow(struct observer *o, unsigned thread, unsigned other, uint32_t epoch) {
+  if (o) o->ops->follow(o, thread, other, epoch);
+}
+
+static inline uint32_t observe_access(struct observer *o, const struct observed_access *access) {
+  return o ? o->ops->access(o, access) : 0;
+}
+
+static inline void observe_use(struct observer *o, const struct observed_access *access) {
+  if (o) o->ops->use(o, access);
+}
+
+static inline void observe_copy_landed(struct observer *o, const void *at, size_t bytes, uint32_t epoch) {
+  if (o) o->ops->copy_landed(o, at, bytes, epoch);
+}
+
+static inline void observe_copy_counted(struct observer *o, unsigned sync, uint32_t epoch) {
+  if (o) o->ops->copy_counted(o, sync, epoch);
+}
+
+static inline void observe_proxy_fence(struct observer *o, unsigned thread) {
+  if (o) o->ops->proxy_fence(o, thread);
+}
+
+static inline void observe_accumulators_hold(struct observer *o, unsigned thread, const void *start, size_t bytes,
+                                             const void *site) {
+  if (o) o->ops->accumulators_hold(o, thread, start, bytes, site);
+}
+
+static inline void observe_accumulators_release(struct observer *o, unsigned thread, const void *start) {
+  if (o) o->ops->accumulators_release(o, thread, start);
+}
+
+static inline void observe_accumulators_fence(struct observer *o, unsigned thread) {
+  if (o) o->ops->accumulators_fence(o, thread);
+}
+
+static inline void observe_launch_waited(struct observer *o, unsigned thread) {
+  if (o) o->ops->launch_waited(o, thread);
+}
+
+static inline void observe_launch_used(struct observer *o, unsigned thread, const void *site) {
+  if (o) o->ops->launch_used(o, thread, site);
+}
+
+static inline void observe_finding(struct observer *o, enum watch_kind kind, const void *site, unsigned thread,
+                                   const void *other_site, unsigned other_thread, const char *text) {
+  if (o) o->ops->finding(o, kind, site, thread, other_site, other_thread, text);
+}
+
+/* Of one thread at one site. */
+static inline void observe_misuse(struct observer *o, enum watch_kind kind, const void *site, unsigned thread,
+                                  const char *text) {
+  observe_finding(o, kind, site, thread, NULL, 0, text);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* Program positions: where threads are, for fault texts and for the observer; see scheduler.h. */
+#include "fault_text.h"
+#include "scheduler.h"
+
+void fibers_where(char *out, size_t size) {
+  if (!size) return;
+  struct fault_text line = {out, out + size - 1};
+  *out = '\0';
+  if (!fibers_running) return;
+  fault_text_position(&line, "block", fibers_running->launch->builtins->block);
+  fault_text_position(&line, " thread", fibers_running->launch->builtins->thread);
+}
+
+static void report_waiting(const struct fibers *all, const void *site) {
+  for (unsigned thread = 0; thread < all->unstarted; ++thread) {
+    const struct warp *warp = &all->warps[thread / FIBERS_LANES];
+    if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1)) continue;
+    observe_finding(all->launch->observer, WATCH_HANG, site, all->current.slot, all->parked[thread].site, thread, "");
+  }
+}
+
+static const char time_is_up[] = "the time is up";
+
+static void report_hang(const struct fibers *all, const void *site) {
+  observe_misuse(all->launch->observer, WATCH_HANG, site, all->current.slot, "");
+  report_waiting(all, site);
+}
+
+bool fibers_time_is_up(void) {
+  const struct fibers *all = fibers_running;
+  struct observer *observer = all ? all->launch->observer : NULL;
+  return observer && observer->ops->time_is_up(observer);
+}
+
+const char *fibers_hang(const void *site) {
+  const struct fibers *all = fibers_running;
+  const struct observer *observer = all ? all->launch->observer : NULL;
+  if (!observer) return "";
+  report_hang(all, observer->ops->position(observer, site));
+  return time_is_up;
+}
+
+_Noreturn void fibers_end_hang(const void *site) {
+  char text[FIBERS_FAULT_BYTES];
+  struct fault_text line = {text, text + sizeof text - 1};
+  report_hang(fibers_running, site);
+  fault_text_add(&line, time_is_up);
+  fault_text_add(&line, " in ");
+  fibers_where(line.at, (size_t)(line.end - line.at) + 1);
+  fibers_fault(text);
+}
+
+void fibers_stray(const void *site, const void *address, bool write) {
+  const struct fibers *all = fibers_running;
+  struct observer *observer = all ? all->launch->observer : NULL;
+  if (observer) observer->ops->stray(observer, site, address, write);
+}
+
+void fibers_misaligned(const void *site) {
+  const struct fibers *all = fibers_running;
+  struct observer *observer = all ? all->launch->observer : NULL;
+  if (observer) observer->ops->misaligned(observer, site);
+}
+
+void fibers_ended(const void *site, const char *what) {
+  const struct fibers *all = fibers_running;
+  struct observer *observer = all ? all->launch->observer : NULL;
+  if (observer)
+    observe_misuse(observer, WATCH_TRAP, observer->ops->position(observer, site), all->current.slot, what);
+}
+
+_Noreturn void fibers_give_up(const char *what) {
+  char text[FIBERS_FAULT_BYTES], where[128];
+  struct fault_text line = {text, text + sizeof text - 1};
+  fibers_where(where, sizeof where);
+  fault_text_add(&line, "trap: ");
+  fault_text_add(&line, what);
+  fault_text_add(&line, " in ");
+  fault_text_add(&line, where);
+  fibers_fault(text);
+}
+
+_Noreturn void fibers_trap(const char *what) {
+  fibers_ended(__builtin_return_address(0), what);
+  fibers_give_up(what);
+}
+
+static bool waits_in_warp(const struct fibers *all, unsigned slot) {
+  return all->warps[slot / FIBERS_LANES].waiting >> slot % FIBERS_LANES & 1;
+}
+
+static bool waits_in_queue(const struct fibers *all, unsigned slot) {
+  return fibers_is_live(all, slot) && all->parked[slot].describe;
+}
+
+/* The first thread of which `waits` is true; slots: there is none. */
+static unsigned first_waiting(const struct fibers *all, bool (*waits)(const struct fibers *, unsigned)) {
+  unsigned slot = 0;
+  while (slot < all->slots && !waits(all, slot)) ++slot;
+  return slot;
+}
+
+static void add_warp_operation(const struct fibers *all, unsigned slot, struct fault_text *line) {
+  const struct warp *warp = &all->warps[slot / FIBERS_LANES];
+  const unsigned mask = all->parked[slot].mask;
+  const unsigned missing = mask & warp->live & ~warp->waiting;
+  fault_text_add(line, " waits at a warp operation with mask ");
+  fault_text_lanes(line, mask);
+  if (missing) {
+    fault_text_add(line, ", and lanes ");
+    fault_text_lanes(line, missing);
+    fault_text_add(line, " of its warp never come");
+  } else {
+    fault_text_add(line, ", and the other lanes of its warp wait at another operation or with another mask");
+  }
+}
+
+/* Where a thread waits. */
+static void add_waiting(const struct fibers *all, unsigned slot, struct fault_text *line) {
+  const struct block *block = &all->blocks[slot / all->current.padded];
+  char text[WATCH_TEXT] = "";
+  fault_text_position(line, "deadlock: in block", block->at);
+  fault_text_position(line, " thread", all->positions[slot % all->current.padded]);
+  if (waits_in_warp(all, slot)) {
+    add_warp_operation(all, slot, line);
+  } else if (waits_in_queue(all, slot)) {
+    all->parked[slot].describe(all->parked[slot].object, text, sizeof text);
+    fault_text_add(line, " waits ");
+    fault_text_add(line, text);
+  }
+  fault_text_add(line, "; ");
+  fault_text_number(line, block->arrived, 10, 1);
+  fault_text_add(line, " of the block's ");
+  fault_text_number(line, block->live, 10, 1);
+  fault_text_add(line, " live threads wait at a barrier");
+}
+
+static void report_deadlock(const struct fibers *all, unsigned slot) {
+  char text[FIBERS_FAULT_BYTES];
+  struct fault_text line = {text, text + sizeof text - 1};
+  add_waiting(all, slot, &line);
+  observe_misuse(all->launch->observer, WATCH_DEADLOCK, all->parked[slot].site, slot, text);
+}
+
+/* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
+_Noreturn void positions_deadlock(const struct fibers *all) {
+  const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
+  char text[FIBERS_FAULT_BYTES];
+  struct fault_text line = {text, text + sizeof text - 1};
+  add_waiting(all, in_warp < all->slots ? in_warp : in_queue, &line);
+  if (all->launch->observer) {
+    if (in_warp < all->slots) report_deadlock(all, in_warp);
+    for (unsigned slot = in_queue; slot < all->slots; ++slot)
+      if (fibers_is_live(all, slot)) report_deadlock(all, slot);
+  }
+  fibers_fault(text);
+}

@@ -1,0 +1,97 @@
+/* Shared memory by the addresses that PTX has for it (abi.h), of the own block and of others in the cluster. */
+#include "async.h"
+
+enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
+
+/* What static shared memory is counted from: it lies near the other variables of the loaded object. */
+static uintptr_t static_base(void) {
+  return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
+}
+
+unsigned async_address(const void *at) {
+  const struct fiber_launch *launch = fibers_launch();
+  const uintptr_t dynamic = (uintptr_t)launch->builtins->dynamic_shared;
+  if ((uintptr_t)at - dynamic < 1u << ASYNC_PLACE_BITS) return (unsigned)((uintptr_t)at - dynamic);
+  const uintptr_t from_base = (uintptr_t)at - static_base();
+  if (from_base >= STATIC_BIT) fibers_trap("an address of shared memory was asked for, of what does not lie there");
+  return STATIC_BIT | (unsigned)from_base;
+}
+
+unsigned async_place(unsigned address, unsigned *rank) {
+  const unsigned block = address >> ASYNC_BLOCK_SHIFT;
+  *rank = block ? block - 1 : fibers_current()->rank;
+  if (*rank >= fibers_current()->blocks) fibers_trap("an address in a block that the cluster does not have");
+  return address & ((1u << ASYNC_BLOCK_SHIFT) - 1);
+}
+
+char *async_shared(unsigned place, unsigned rank, size_t bytes) {
+  const struct fiber_launch *launch = fibers_launch();
+  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
+  if (place >= launch->dynamic_bytes || bytes > launch->dynamic_bytes - place)
+    fibers_trap("an asynchronous operation outside of the block's shared memory");
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+void *async_raw(unsigned place, unsigned rank) {
+  const struct fiber_launch *launch = fibers_launch();
+  if (place & STATIC_BIT) return (void *)(static_base() + (place & ~(unsigned)STATIC_BIT));
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what) {
+  observe_misuse(fibers_observer(), kind, site, slot, what);
+}
+
+_Noreturn void async_trap(const void *site, const char *what) {
+  async_misuse(WATCH_ASYNC, site, fibers_current()->slot, what);
+  fibers_trap(what);
+}
+
+unsigned async_map(unsigned address, unsigned rank) {
+  unsigned ignored;
+  if (rank >= fibers_current()->blocks) fibers_trap("mapa names a block that the cluster does not have");
+  return async_place(address, &ignored) | (rank + 1) << ASYNC_BLOCK_SHIFT;
+}
+
+/* ---- Memory of other blocks of the cluster ---- */
+
+/* Another block's memory is there until that block ends: async_check_remote sees whether it knows of this use by then. */
+void async_remember_remote(unsigned rank, const void *site) {
+  const struct current *current = fibers_current();
+  struct observer *observer = fibers_observer();
+  if (!observer || rank == current->rank) return;
+  fibers_async()->used = true;
+  fibers_async()->remote[rank][current->rank] =
+      (struct remote_use){current->slot, observer->ops->now(observer), site};
+}
+
+void *async_pointer(unsigned address) {
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  const struct fiber_launch *launch = fibers_launch();
+  async_remember_remote(rank, __builtin_return_address(0));
+  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
+  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+/* Whether the block had a thread that came after it. */
+static bool outlives(unsigned rank, const struct remote_use *use) {
+  const struct observer *observer = fibers_observer();
+  const struct current *current = fibers_current();
+  unsigned thread = 0;
+  while (thread < current->threads &&
+         !observer->ops->knows(observer, rank * current->padded + thread, use->slot, use->epoch))
+    thread++;
+  return thread < current->threads;
+}
+
+void async_check_remote(const struct async *async) {
+  const unsigned blocks = fibers_observer() ? fibers_current()->blocks : 0;
+  for (unsigned i = 0; i < blocks * blocks; i++) {
+    const struct remote_use *use = &async->remote[i / blocks][i % blocks];
+    if (use->epoch && !outlives(i / blocks, use))
+      async_misuse(
+          WATCH_ASYNC, use->site, use->slot,
+          "uses shared memory of another block of the cluster, which may have ended by then: no barrier keeps it");
+  }
+}
