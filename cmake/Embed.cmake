@@ -16,7 +16,8 @@ function(embed out file kind)
   set(${out} ${${out}} ${path} PARENT_SCOPE)
 endfunction()
 
-# configs/*.lua and what they include (configs/*/*.lua), devices/*.lua and templates/** (templates/bundle: what an exported bundle is made from) as embedded_files[] (gen/sources.h).
+# configs/*.lua and what they include (configs/*/*.lua), devices/*.lua and templates/** (templates/bundle: what an exported bundle is
+# made from) as embedded_files[] (gen/sources.h).
 macro(embed_shipped out)
   file(GLOB shipped_lua CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.lua ${CMAKE_SOURCE_DIR}/configs/*/*.lua
        ${CMAKE_SOURCE_DIR}/devices/*.lua)

@@ -1,0 +1,74 @@
+-- On tensor cores, by the instructions that every GPU has since compute capability 8.0. Else as pipelined.
+implementation "mma" {
+  template "matmul_mma.cu",
+  -- As above, with more tiles along k than stages, and copies of 16, 8 and fewer bytes.
+  check { M = 131, N = 260, K = 392, dtype = "bf16" },
+  requires "device.compute_capability >= 80 and dtype ~= 'f32'",
+  requires "not float_8 or device.compute_capability >= 89 or device.is_gpu == 0",
+  -- Nothing transposes bytes on the way to the tensor cores.
+  requires "sizeof(operand) > 1 or layout_a == 'row' and layout_b == 'col'",
+  -- The fastest on an H200, in halves, tf32 and f64.
+  try { BM = 128, BN = 256, WM = 64, WN = 64, k_bytes = 128, stages = 4 },
+  try { BM = 256, BN = 128, WM = 64, WN = 64, k_bytes = 64, stages = 5 },
+  try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
+  try { BM = 128, BN = 64, WM = 64, WN = 32, k_bytes = 128, stages = 3, group = 16, f64_rows = 16 },
+
+  tunable "BM" { 128, 256, 64 },               -- the block's tile of C
+  tunable "BN" { 128, 256, 64 },
+  tunable "WM" { 64, 32, 128 },                -- the warp's part of it
+  tunable "WN" { 64, 32, 128 },
+  tunable "k_bytes" { 64, 128, 256 },          -- how far along k a tile reaches, in bytes
+  tunable "stages" { 4, 3, 5 },                -- tiles in shared memory: one is multiplied, the others on their way
+  tunable "group"  { 8, 1, 16 },               -- rows of tiles that the blocks' order goes down together
+  tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
+  tunable "f64_rows" { 8, 16 },                -- the instruction's rows and its k in f64
+  tunable "f64_k"    { 4, 8, 16 },
+
+  derive "BK"      "k_bytes // sizeof(operand)",
+  derive "threads" "BM // WM * (BN // WN) * 32",
+  -- Elements in one copy: as many of 16 bytes as rows and bases are aligned for.
+  derive "copy_16" "16 // sizeof(operand)",
+  derive "copy_8"  "max(copy_16 // 2, 1)",
+  derive "copy_4"  "max(copy_16 // 4, 1)",
+  derive "vec_a"   "select(pitch_a % copy_16 == 0 and contiguous_a % copy_16 == 0, copy_16, \
+                           pitch_a % copy_8 == 0 and contiguous_a % copy_8 == 0, copy_8, \
+                           pitch_a % copy_4 == 0 and contiguous_a % copy_4 == 0, copy_4, 1)",
+  derive "vec_b"   "select(pitch_b % copy_16 == 0 and contiguous_b % copy_16 == 0, copy_16, \
+                           pitch_b % copy_8 == 0 and contiguous_b % copy_8 == 0, copy_8, \
+                           pitch_b % copy_4 == 0 and contiguous_b % copy_4 == 0, copy_4, 1)",
+  derive "store_width" "min(4, 16 // sizeof(result))",
+  derive "copies_a" "BM * BK // (threads * vec_a)",
+  derive "copies_b" "BN * BK // (threads * vec_b)",
+  -- Bytes along k of an instruction.
+  derive "step_bytes" "select(dtype == 'f64', 8 * f64_k, 32)",
+  derive "shared_bytes" "stages * k_bytes * (BM + BN)",
+  -- Sums and two pairs of fragments, some 30 for addresses and counters, and what 8-bit floats are converted in on 9.0.
+  derive "registers" "sizeof(accumulator) // 4 * WM * WN // 32 + (WM + WN) * step_bytes // 64 + 30 \
+                      + select(float_8 and device.compute_capability == 90, 24, 0)",
+  -- Each copy takes a register for its address; one of 2 bytes passes through another.
+  derive "registers_a" "copies_a * select(vec_a * sizeof(operand) == 2, 2, 1)",
+  derive "registers_b" "copies_b * select(vec_b * sizeof(operand) == 2, 2, 1)",
+
+  where "f64_k == 4 and f64_rows == 8 or dtype == 'f64' and f64_rows == 16 and device.compute_capability >= 90",
+  -- The warps tile the block.
+  where "BM % WM == 0 and BN % WN == 0",
+  where "threads >= 64 and threads <= 512",
+  -- An even number of steps along k in a tile.
+  where "k_bytes % (2 * step_bytes) == 0",
+  -- The multiprocessor's registers serve all of its threads.
+  where "registers * threads * min_blocks <= device.registers_per_sm",
+  -- Only where that is a bound.
+  where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
+  -- All threads copy the same number of times.
+  where "BM * BK % (threads * vec_a) == 0 and BN * BK % (threads * vec_b) == 0",
+  -- A thread has at most 255 registers.
+  where "copies_a <= 32 and copies_b <= 32",
+  where "registers + registers_a + registers_b <= 240",
+  -- The block's shared memory, and the multiprocessor's for all of its blocks.
+  where "shared_bytes <= device.shared_per_block_optin",
+  where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
+
+  grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+  block  { "threads" },
+  shared "shared_bytes",
+}

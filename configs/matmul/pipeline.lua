@@ -1,0 +1,59 @@
+-- What pipelined and packed have in common.
+--
+-- What is left out was never the fastest of some 2,100 variants measured on an H200 (f32 at 1024, 2048, 4096, 4095 x 4097 x 4099,
+-- 4800 x 3200 x 6400 and 512 x 512 x 32768, f64 at 1024 and 4096). The best of what was taken out was slower than the best of all
+-- by: registers bounded so that two blocks fit 2.7 %, parts of 8 by 8 in tiles of 128 x 256 2.0 %, longer parts in tiles below
+-- 128 x 128 1.5 %, longer parts multiplied along their longer side 0.8 %, or in warps that are not square 0.1 %.
+
+requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')"
+tunable "BM" { 128, 64, 256 }                -- the block's tile of C
+tunable "BN" { 256, 128, 64 }
+tunable "BK" { 16, 8 }                       -- how far along k a tile reaches
+tunable "TM" { 16, 8 }                       -- the thread's part of it
+tunable "TN" { 8, 16 }
+tunable "lanes_m" { 4, 8 }                   -- the lanes of a warp stand lanes_m by lanes_n
+tunable "order"   { "rows", "cols" }         -- in which a thread multiplies: other registers and another schedule
+tunable "bursts"  { 7, 1 }                   -- in so many parts a tile's copies start, spread over its phase
+tunable "stages"  { 4, 3 }                   -- tiles in shared memory: one is multiplied, the others on their way
+tunable "group"   { 8, 1 }                   -- rows of tiles that the blocks' order goes down together
+tunable "split"   { 1, 2, 3, 4, 6, 8, 16, 32 } -- blocks that share a tile of C, each with its part of K
+
+derive "lanes_n" "32 // lanes_m"
+derive "WM"      "TM * lanes_m"              -- the warp's part of the block's tile
+derive "WN"      "TN * lanes_n"
+derive "warps_n" "BN // WN"
+derive "threads" "BM // WM * warps_n * 32"
+derive "tiles"   "ceil_div(M, BM) * ceil_div(N, BN)"
+-- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
+derive "lines_at_once" "threads * sizeof(dtype) // 32"
+derive "padding" "select(transposed_a, 4, 0) + select(transposed_b, 4, 0)"
+derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)"
+-- Sums and two pairs of fragments, and some 24 for addresses and counters.
+derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24"
+
+where "TM % slice == 0 and TN % slice == 0"
+-- The warps tile the block.
+where "BM % WM == 0 and BN % WN == 0"
+where "threads >= 64 and threads <= 512"
+-- Longer parts are for the larger tiles, and 8 by 8 for the others.
+where "TM == TN and BM * BN <= 128 * 128 or TM ~= TN and BM * BN >= 128 * 128 and BN > 64"
+-- Longer parts are multiplied along their shorter side, by warps whose part is square.
+where "TM == TN or (order == 'rows') == (TM > TN) and WM == WN"
+-- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
+where "registers <= 232"
+where "registers * threads <= device.registers_per_sm"
+-- All threads copy the same number of times, each time as far on in the tile as all the others.
+where "not transposed_a or BM % lines_at_once == 0"
+where "not transposed_b or BN % lines_at_once == 0"
+where "transposed_a or threads * width_a % BM == 0 or BM % (threads * width_a) == 0"
+where "transposed_b or threads * width_b % BN == 0 or BN % (threads * width_b) == 0"
+where "BM * BK % (threads * width_a) == 0"
+where "BN * BK % (threads * width_b) == 0"
+-- The block's shared memory.
+where "shared_bytes <= device.shared_per_block_optin"
+-- Parts of K are for tiles that leave multiprocessors idle, of which an H200 has 132, and their sums and tickets
+-- have to fit.
+where "split == 1 or tiles * batch * split <= 264"
+where "split == 1 or tiles * batch * split * BM * BN <= partials"
+-- Of all else the values that are best as a rule.
+where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"

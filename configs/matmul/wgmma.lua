@@ -1,0 +1,110 @@
+-- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
+implementation "wgmma" {
+  template "matmul_wgmma.cu",
+  check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
+  requires "hopper",
+  requires "dtype ~= 'f32' and dtype ~= 'f64'",
+
+  -- The fastest on an H200: at 4096 and 2048; at 8192, where tiles of 176 columns fit or k is short; at 16384; at 1024; for 128,
+  -- 64 and 16 lines; for a long k; two in tf32.
+  try { BM = 128, BN = 256, cluster_x = 1, group = 16 },
+  try { BM = 128, BN = 192, pingpong = true, cluster_x = 1, group = 16 },
+  try { BM = 128, BN = 176, pingpong = true, cluster_x = 1, group = 16 },
+  try { BM = 256, BN = 192, cluster_x = 1, cluster_y = 2 },
+  try { BM = 64, BN = 128, consumers = 1, cluster_x = 1 },
+  try { BM = 128, BN = 64, cluster_x = 1, split_k = 2 },
+  try { BM = 64, BN = 64, consumers = 1, cluster_x = 1 },
+  try { BM = 64, BN = 128, consumers = 1, cluster_x = 1, split_k = 2 },
+  try { BM = 64, BN = 16, consumers = 1, cluster_x = 1, split_k = 2, swap = true },
+  try { BM = 64, BN = 64, consumers = 1, cluster_x = 1, swap = true },
+  try { BM = 128, BN = 128, cluster_x = 1, split_k = 5 },
+  try { BM = 256, BN = 144, cluster_x = 1, cluster_y = 2 },
+  try { BM = 192, BN = 192, consumers = 3, cluster_x = 1 },
+
+  -- The block's tile of C (of its transpose, when it is stored by columns) and the consumers, warpgroups that share its
+  -- rows or take tiles in turn.
+  tunable "BM" { 128, 256, 64, 192 },
+  tunable "BN" { 256, 128, 192, 64, 160, 208, 176, 224, 240, 144, 112, 96, 80, 48, 32, 16 },
+  tunable "consumers" { 2, 1, 3 },
+  tunable "pingpong"  { false, true },
+  -- The blocks of a cluster, along C's lines, along its columns and along k.
+  tunable "cluster_x" { 2, 1 },
+  tunable "cluster_y" { 1, 2 },
+  tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
+  tunable "swap"      { false, true },           -- C's lines are the tile's columns, when they are few
+  tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles that the clusters' order goes along together
+  tunable "order"     { "down", "right", "hilbert" }, -- in which they do: hilbert: squares of them on that curve
+  tunable "store_buffers" { 1, 2 },              -- parts of a consumer's tile that are on their way to C
+  tunable "deferred" { true, false },            -- a tile is stored while the next one is multiplied
+  tunable "promote"  { 0, 4, 1 },                -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
+
+  derive "stream" "false",
+  derive "by_rows" "(layout_c == 'row') ~= swap",            -- C's lines are the tile's rows
+  derive "cluster_size" "cluster_x * cluster_y * split_k",
+  derive "threads"      "128 * (consumers + 1)",
+  derive "rows"         "BM // select(pingpong, 1, consumers)", -- of a consumer
+  derive "sums"         "rows * BN // 128",                  -- of a thread
+  -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
+  derive "x_along_k"    "select(by_rows, layout_a == 'row', layout_b == 'col')",
+  derive "y_along_k"    "select(by_rows, layout_b == 'col', layout_a == 'row')",
+  -- A stored part is 64 rows by as many bytes as swizzle there is for them; with split_k there is one for each block.
+  derive "row_bytes"    "BN * sizeof(result)",
+  derive "part_most"    "row_bytes * (rows // 64) // split_k",
+  derive "store_bytes"  "select(swap, row_bytes, row_bytes % 128 == 0 and part_most >= 128, 128, \
+                                row_bytes % 64 == 0 and part_most >= 64, 64, 32)",
+  derive "store_n"      "store_bytes // sizeof(result)",
+  -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
+  derive "stages"       "min(select(swap, 24, 12), \
+                             (shared_most - 1024 - consumers * store_buffers * 64 * store_bytes) // (128 * (BM + BN)))",
+  derive "cluster_lines"   "select(by_rows, M, N)",          -- of C, along the tile's rows and columns
+  derive "cluster_columns" "select(by_rows, N, M)",
+  derive "cluster_tiles" "ceil_div(cluster_lines, BM * cluster_x) * ceil_div(cluster_columns, BN * cluster_y) * batch",
+  derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
+  derive "waiting"       "select(deferred, sums // 2, 0)",   -- registers of a tile that is being stored
+
+  where "rows % 64 == 0 and BM % rows == 0",
+  where "not pingpong or consumers == 2",
+  -- A thread's sums and some 25 registers more; three consumers have 160 of them, and before that 128.
+  where "sums >= 8 and sums <= select(consumers == 3, 96, 192)",
+  where "consumers < 3 or BN <= 192",
+  -- What an epilogue reads takes registers, too.
+  where "not fused or sums <= 160",
+  where "not scaled or sums + waiting <= select(consumers == 3, 100, 144)",
+  where "stages >= 3",
+  -- Across the lines operands come in parts of 64.
+  where "y_along_k or BN % 64 == 0",
+  -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
+  where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
+  -- Multiprocessors come in groups of 14 to 18, and clusters lie within one: more than two blocks do not fill the GPU,
+  -- and where tiles are more than clusters that run at once, a late one doubles the time.
+  where "cluster_x * cluster_y <= 2 and cluster_size <= 8",
+  -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
+  where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
+  where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",
+  where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= multiprocessors",
+  where "split_k == 1 or BM * BN * 4 <= stages * 128 * (BM + BN)",
+  -- Waiting results take registers beside the next tile's sums, and a step along k each to be stored in.
+  where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > multiprocessors",
+  where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= select(consumers == 3, 120, 200)",
+  -- Each store of a tile has its own step in the program: many take ptxas seconds, and are never the fastest.
+  where "not deferred or k_steps >= rows // 64 * BN // store_n and rows // 64 * BN // store_n <= 8",
+  where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
+  -- Transposed on their way to C are only 2-byte elements; and the tile is as narrow as C's lines are few.
+  where "not swap or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
+  where "not swap or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
+  -- Fewer tiles than lines that go together are in the same order whatever it is.
+  where "group == 8 or cluster_tiles > 16",
+  where "order == 'down' or cluster_tiles > 16",
+  where "order ~= 'hilbert' or group >= 8 and cluster_tiles >= group * group",
+
+  tensor "C" {
+    swizzle = "select(swap, 128, store_bytes)", parts = "batch",
+    box = { "select(by_rows, 64, store_n)", "select(by_rows, store_n, 64)" },
+  },
+
+  grid   { "select(split_k > 1, cluster_tiles, min(cluster_tiles, multiprocessors // cluster_size)) * cluster_size" },
+  block  { "threads" },
+  shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
+  overlap "true",
+  include "tensor_operands.lua",
+}

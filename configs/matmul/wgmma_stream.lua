@@ -1,0 +1,84 @@
+-- As wgmma, but the tiles that do not fill a wave are dealt out evenly along k to all clusters (stream-K). A second launch adds up
+-- the parts. It stands before wgmma because wgmma's variants named by `try` are faster more often, and the last are tried first.
+implementation "wgmma_stream" {
+  template "matmul_wgmma.cu",
+  check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
+  requires "streams",
+  requires "batch == 1",
+
+  try { BM = 128, BN = 256, cluster_x = 2 },
+  try { BM = 128, BN = 128, cluster_x = 2 },
+
+  tunable "BM" { 128, 256 },                     -- the block's tile of C (of its transpose, when it is stored by columns)
+  tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
+  tunable "cluster_x" { 1, 2 },                  -- the blocks of a cluster, along C's lines and along its columns
+  tunable "cluster_y" { 1, 2 },
+  tunable "group"     { 16, 8 },                 -- lines of tiles that the clusters' order goes along together
+  tunable "deferred"  { true, false },           -- a tile is stored while the next one is multiplied
+  tunable "aligned"   { true, false },           -- as many clusters for each shared tile, which are at the same k at a time
+  tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once: by the rule below
+
+  -- What wgmma has as tunables is fixed.
+  derive "stream"        "true",
+  derive "swap"          "false",
+  derive "consumers"     "2",
+  derive "pingpong"      "false",
+  derive "split_k"       "1",
+  derive "promote"       "0",
+  derive "order"         "'down'",
+  derive "store_buffers" "1",
+
+  derive "by_rows"       "layout_c == 'row'",    -- C's lines are the tile's rows
+  derive "cluster_size"  "cluster_x * cluster_y",
+  derive "threads"       "384",
+  derive "sums"          "BM // 2 * BN // 128",  -- of a thread
+  -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
+  derive "x_along_k"     "select(by_rows, layout_a == 'row', layout_b == 'col')",
+  derive "y_along_k"     "select(by_rows, layout_b == 'col', layout_a == 'row')",
+  derive "row_bytes"     "BN * sizeof(result)",
+  derive "store_bytes"   "select(row_bytes % 128 == 0 and store_most == 128, 128, row_bytes % 64 == 0, 64, 32)",
+  derive "store_n"       "store_bytes // sizeof(result)",
+  derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
+  derive "cluster_lines"   "select(by_rows, M, N)",
+  derive "cluster_columns" "select(by_rows, N, M)",
+  derive "cluster_tiles" "ceil_div(cluster_lines, BM * cluster_x) * ceil_div(cluster_columns, BN * cluster_y)",
+  derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
+  derive "wave"          "max(1, multiprocessors // cluster_size)", -- clusters that run at once
+  derive "shared_tiles"  "cluster_tiles % wave",
+  derive "wide_blocks"   "shared_tiles * cluster_size * (BM // 64) * (row_bytes // 128)",
+  derive "waiting"       "select(deferred, sums // 2, 0)", -- registers of a tile that is being stored
+
+  where "sums <= select(fused, 160, 192)",
+  where "not scaled or sums + waiting <= 144",
+  where "stages >= 3",
+  where "y_along_k or BN % 64 == 0",
+  where "BN % (8 * cluster_x) == 0",
+  where "cluster_size <= 2",
+  -- Parts of a few steps along k are not worth it, and they fit the workspace.
+  where "shared_tiles * k_steps >= 4 * wave",
+  -- As many clusters for each tile leave few without one; where none is left that is all the difference.
+  where "not aligned or 2 * shared_tiles <= wave and wave % shared_tiles * 8 <= wave",
+  where "aligned or wave % shared_tiles > 0",
+  -- Narrower stores make more blocks of the second launch, which are to fill the GPU.
+  where "(store_most == 64) == (wide_blocks < multiprocessors)",
+  where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
+  where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
+  -- Each store of a tile has its own step in the program: many take ptxas seconds.
+  where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
+  where "group == 16 or cluster_tiles > 16",
+
+  tensor "C" {
+    swizzle = "store_bytes",
+    box = { "select(by_rows, 64, store_n)", "select(by_rows, store_n, 64)" },
+  },
+
+  launch {
+    entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
+    shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
+  },
+  launch {
+    entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
+    block { "store_n * 8" }, overlap "true",
+  },
+  include "tensor_operands.lua",
+}
