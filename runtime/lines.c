@@ -1,4 +1,6 @@
-/* Asking addr2line; see lines.h. */
+/* Asking addr2line; see lines.h. What it reads is an object of a stranger's source, whose asm may write line tables of its own: it
+   is confined as the compiler is. */
+#define _GNU_SOURCE /* memmem */
 #include "lines.h"
 
 #include <stdlib.h>
@@ -7,6 +9,7 @@
 
 #include "base/system.h"
 #include "cpu/compile.h"
+#include "cpu/tools.h"
 
 /* The compiler puts the current folder before a relative name. */
 static const char *without_folder(const char *name) {
@@ -101,8 +104,23 @@ static void read_answer(const char *text, const struct questions *q, struct sour
   if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
 }
 
-static int ask(const char *program, const char *image, const struct questions *q, struct source_place *out,
-               bool *in_shim, cugen_error *err) {
+/* What is asked, and where: the image is a file in a folder of its own. */
+struct asked {
+  struct text program, folder, image;
+  int jail;
+};
+
+/* binutils may be built to fetch what an object names from a server. */
+static int run_program(const struct asked *a, const char *const *argv, struct text *answer, int *code,
+                       cugen_error *err) {
+  static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
+  const struct process_limits limits = {
+      .seconds = LINES_SECONDS, .memory_mb = LINES_MEMORY_MB, .jail = a->jail, .also = also};
+  return process_run_within(argv, &limits, answer, code, err);
+}
+
+static int ask(const struct asked *a, const struct questions *q, struct source_place *out, bool *in_shim,
+               cugen_error *err) {
   enum { WORDS = 6 };
   struct text addresses = {0}, answer = {0};
   const char **argv = calloc(q->count + WORDS, sizeof *argv);
@@ -115,10 +133,10 @@ static int ask(const char *program, const char *image, const struct questions *q
   }
   if (!status && addresses.failed) status = error_memory(err);
   if (!status) {
-    const char *const first[] = {program, "-a", "-i", "-e", image};
+    const char *const first[] = {text_get(&a->program), "-a", "-i", "-e", text_get(&a->image)};
     memcpy(argv, first, sizeof first);
     for (size_t i = 0; i < q->count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
-    status = process_run(argv, 30, &answer, &code, err);
+    status = run_program(a, argv, &answer, &code, err);
   }
   if (!status && code == 0) read_answer(text_get(&answer), q, out, in_shim);
   free(argv);
@@ -132,20 +150,20 @@ static int ask(const char *program, const char *image, const struct questions *q
 enum { NEAR = 48 };
 
 /* First of the sites alone; then, of those that have no line, of what is near, or of what stands for the shim. */
-static int ask_twice(const char *program, const char *image, const struct line_site *sites, size_t count,
-                     struct source_place *out, cugen_error *err) {
+static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count, struct source_place *out,
+                     cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
   bool *in_shim = calloc(count + 1, sizeof *in_shim);
   int status = q.all && in_shim ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < count && !status; i++) add_question(&q, sites[i].site, i);
-  if (!status && q.count) status = ask(program, image, &q, out, in_shim, err);
+  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
   q.count = 0;
   for (size_t i = 0; i < count && !status; i++) {
     const uint64_t from = in_shim[i] ? sites[i].instead : sites[i].site;
     if (out[i].line) continue;
     for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++) add_question(&q, from - back, i);
   }
-  if (!status && q.count) status = ask(program, image, &q, out, in_shim, err);
+  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
   free(q.all);
   free(in_shim);
   return status;
@@ -157,21 +175,47 @@ static bool any_site(const struct line_site *sites, size_t count) {
   return i < count;
 }
 
+/* Of another file's debug information. */
+static bool names_file(const void *image, size_t length) {
+  static const char section[] = ".gnu_debug";
+  return memmem(image, length, section, sizeof section - 1) != NULL;
+}
+
+static int confine(struct asked *a, const void *image, size_t length, cugen_error *err) {
+  struct tool_places places;
+  tool_places_find(text_get(&a->program), text_get(&a->folder), JAIL_READ, &places);
+  a->jail = jail_make(places.list, TOOL_PLACES);
+  tool_places_free(&places);
+  return a->jail <= 0 && names_file(image, length)
+             ? error_set(err, CUGEN_ERROR_IO, "the image names another file for its lines")
+             : CUGEN_OK;
+}
+
+static int open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
+  if (!path_find_program("addr2line", &a->program))
+    return error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
+  int status = folder_temporary(&a->folder, err);
+  if (status) return status;
+  text_addf(&a->image, "%s/image", text_get(&a->folder));
+  status = a->image.failed ? error_memory(err) : file_put(text_get(&a->image), image, length, err);
+  return status ? status : confine(a, image, length, err);
+}
+
+static void close_asked(struct asked *a) {
+  if (a->jail > 0) close(a->jail);
+  if (a->folder.length) folder_remove(text_get(&a->folder));
+  text_free(&a->program);
+  text_free(&a->folder);
+  text_free(&a->image);
+}
+
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err) {
-  struct text program = {0}, folder = {0}, path = {0};
+  struct asked a = {.jail = -1};
   memset(out, 0, count * sizeof *out);
   if (!any_site(sites, count)) return CUGEN_OK;
-  int status = CUGEN_OK;
-  if (!path_find_program("addr2line", &program))
-    status = error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
-  if (!status) status = folder_temporary(&folder, err);
-  text_addf(&path, "%s/image", text_get(&folder));
-  if (!status) status = file_put(text_get(&path), image, length, err);
-  if (!status) status = ask_twice(text_get(&program), text_get(&path), sites, count, out, err);
-  if (folder.length) folder_remove(text_get(&folder));
-  text_free(&program);
-  text_free(&folder);
-  text_free(&path);
+  int status = open_asked(&a, image, length, err);
+  if (!status) status = ask_twice(&a, sites, count, out, err);
+  close_asked(&a);
   return status;
 }

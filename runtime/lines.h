@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-enum { LINES_NAME = 256 };
+enum { LINES_NAME = 256, LINES_SECONDS = 10, LINES_MEMORY_MB = 1024 };
 
 /* line 0: not known. Code that was written in one file and used in another is in both: `file` is where it was written,
    `user` where it was used from, "" when that is the same file. */
@@ -24,7 +24,8 @@ struct line_site {
 };
 
 /* A site 0 gives line 0; one that has no line of its own gets that of the code in front of it. Files are called what the source
-   calls them in its #line. CUGEN_ERROR_MISSING: there is no addr2line. */
+   calls them in its #line. CUGEN_ERROR_MISSING: there is no addr2line. It opens the system's files and the image, has the limits
+   below for each of two questions, and what it cannot say is not known. */
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err);
 

@@ -15,6 +15,7 @@
 #include "runtime/advice.h"
 #include "runtime/compilers.h"
 #include "runtime/standard.h"
+#include "tools.h"
 #include "unjailed.h"
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
@@ -473,45 +474,6 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* The system's programs, headers and libraries, and those beside the compiler; of all else the job's own folder. */
-enum { PLACES = 14 };
-struct places {
-  struct text prefix; /* PREFIX/bin/c++ */
-  struct jail_place list[PLACES];
-};
-
-static void find_prefix(const struct toolkit *toolkit, struct text *prefix) {
-  struct text file = {0}, programs = {0};
-  char *real = path_find_program(text_get(&toolkit->compiler), &file) ? realpath(text_get(&file), NULL) : NULL;
-  if (real) path_folder(real, &programs);
-  path_folder(text_get(&programs), prefix);
-  if (!programs.length || !strcmp(text_get(prefix), "/") || !strcmp(text_get(prefix), ".")) text_clear(prefix);
-  free(real);
-  text_free(&file);
-  text_free(&programs);
-}
-
-static void find_places(const struct toolkit *toolkit, const char *folder, struct places *out) {
-  find_prefix(toolkit, &out->prefix);
-  const struct jail_place list[PLACES] = {
-      {"/usr", JAIL_EXECUTE},
-      {"/bin", JAIL_EXECUTE},
-      {"/lib", JAIL_EXECUTE},
-      {"/lib32", JAIL_READ},
-      {"/lib64", JAIL_EXECUTE},
-      {"/opt", JAIL_EXECUTE},
-      {"/nix/store", JAIL_EXECUTE},
-      {"/etc/ld.so.cache", JAIL_READ},
-      {"/dev/null", JAIL_WRITE},
-      {"/dev/urandom", JAIL_READ},
-      {"/proc/cpuinfo", JAIL_READ},
-      {"/sys/devices/system/cpu", JAIL_READ},
-      {text_get(&out->prefix), JAIL_EXECUTE},
-      {folder, JAIL_WRITE},
-  };
-  memcpy(out->list, list, sizeof list);
-}
-
 /* What the compiler is called with, but for what it makes of the source. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang, const char **argv) {
   size_t n = 0;
@@ -563,7 +525,7 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
 
 /* What it includes is looked at before a word of it is passed on, the assembly before it is assembled. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
-                        const struct places *places, int *code, cugen_error *err) {
+                        const struct tool_places *places, int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12] = {text_get(&request->toolkit->compiler)};
   struct text assembly = {0};
   size_t n = 1;
@@ -576,7 +538,7 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   argv[n++] = text_get(&job->source);
   argv[n] = NULL;
   int status = assembly.failed ? error_memory(err) : run(request, job, argv, -1, code, err);
-  if (!status) status = unjailed_check_log(&job->log, places->list, PLACES, err);
+  if (!status) status = unjailed_check_log(&job->log, places->list, TOOL_PLACES, err);
   if (!status && !*code) status = unjailed_check_assembly(text_get(&assembly), err);
   if (!status && !*code) status = run_whole(request, job, clang, text_get(&assembly), -1, code, err);
   text_free(&assembly);
@@ -589,15 +551,15 @@ static bool needs_destructors(const char *log) {
 }
 
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
-  struct places places = {.prefix = {0}};
+  struct tool_places places;
   const bool clang = is_clang(request->toolkit);
   int code = 0;
-  find_places(request->toolkit, text_get(&job->folder), &places);
-  const int jail = jail_make(places.list, PLACES);
+  tool_places_find(text_get(&request->toolkit->compiler), text_get(&job->folder), JAIL_WRITE, &places);
+  const int jail = jail_make(places.list, TOOL_PLACES);
   int status = jail > 0 ? run_whole(request, job, clang, text_get(&job->source), jail, &code, err)
                         : run_unjailed(request, job, clang, &places, &code, err);
   if (jail > 0) close(jail);
-  text_free(&places.prefix);
+  tool_places_free(&places);
   if (status) return status;
   if (code && needs_destructors(text_get(&job->log))) return object_refuse(err);
   return code || !file_exists(text_get(&job->object))

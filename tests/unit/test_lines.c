@@ -1,0 +1,105 @@
+/* What reads line tables is given a stranger's object. A program of that name in front of the system's says what it may do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/jail.h"
+#include "base/system.h"
+#include "runtime/lines.h"
+
+static struct text folder; /* bin/addr2line, and a secret */
+
+static int setup(void **state) {
+  (void)state;
+  struct text path = {0};
+  assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
+  text_addf(&path, "%s/programs/bin", text_get(&folder));
+  assert_int_equal(folder_make(text_get(&path), NULL), CUGEN_OK);
+  text_addf(&path, ":%s", getenv("PATH"));
+  setenv("PATH", text_get(&path), 1);
+  text_clear(&path);
+  text_addf(&path, "%s/secret", text_get(&folder));
+  assert_int_equal(file_put(text_get(&path), "secret", 6, NULL), CUGEN_OK);
+  text_free(&path);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  folder_remove(text_get(&folder));
+  text_free(&folder);
+  return 0;
+}
+
+/* Its answer to one question: `script` has the folder's name for each @. */
+static void answer(const char *script, const char *image, struct source_place *out, int *status) {
+  const struct line_site site = {.site = 64};
+  struct text text = {0}, path = {0};
+  cugen_error err;
+  text_add(&text, "#!/bin/sh\necho 0x3f\n");
+  for (; *script; script++) *script == '@' ? text_add(&text, text_get(&folder)) : text_add_char(&text, *script);
+  text_addf(&path, "%s/programs/bin/addr2line", text_get(&folder));
+  assert_int_equal(file_put(text_get(&path), text_get(&text), text.length, NULL), CUGEN_OK);
+  assert_int_equal(chmod(text_get(&path), 0755), 0);
+  *status = lines_find(image, strlen(image), &site, 1, out, &err);
+  text_free(&text);
+  text_free(&path);
+}
+
+static void what_it_says_is_taken(void **state) {
+  (void)state;
+  struct source_place place;
+  int status;
+  answer("cat \"$4\"\n", "k.cu:7\n", &place, &status);
+  assert_int_equal(status, CUGEN_OK);
+  assert_string_equal(place.file, "k.cu");
+  assert_int_equal(place.line, 7);
+}
+
+static void it_opens_nothing_else(void **state) {
+  (void)state;
+  static const char script[] = "test \"$(cat @/secret)\" && echo read.cu:1 && exit\n"
+                               "echo x >@/made && echo written.cu:1 && exit\necho kept.cu:1\n";
+  struct source_place place;
+  int status;
+  const int jail = jail_make(NULL, 0);
+  if (jail < 0) skip();
+  close(jail);
+  answer(script, "", &place, &status);
+  assert_string_equal(place.file, "kept.cu");
+}
+
+static void its_memory_has_a_limit(void **state) {
+  (void)state;
+  struct source_place place;
+  int status;
+  answer("echo k.cu:$(ulimit -v)\n", "", &place, &status);
+  assert_int_equal(place.line, LINES_MEMORY_MB * 1024);
+}
+
+static void its_end_costs_the_lines(void **state) {
+  (void)state;
+  struct source_place place;
+  int status;
+  answer("echo k.cu:7\nkill -SEGV $$\n", "", &place, &status);
+  assert_int_equal(status, CUGEN_OK);
+  assert_int_equal(place.line, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_it_says_is_taken),
+      cmocka_unit_test(it_opens_nothing_else),
+      cmocka_unit_test(its_memory_has_a_limit),
+      cmocka_unit_test(its_end_costs_the_lines),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
