@@ -308,6 +308,9 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
                      options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS);
   if (options->cuda_context && !options->flags)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.cuda_context goes with CUGEN_TUNE_IN_PROCESS");
+  if (!(options->compile_timeout >= 0) || !(options->compile_timeout <= 1e6))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.compile_timeout is %g, should be 0 to 1e6",
+                     options->compile_timeout);
   if (isnan(options->budget_seconds) || !(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
     return error_set(
         err, CUGEN_ERROR_USAGE,

@@ -30,6 +30,8 @@
   X(WHERE, "where", 0, "EXPRESSION", "only variants for which it holds: \"BM >= 64\"; may be repeated")              \
   X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
   X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s; check 60s)")     \
+  X(COMPILE_TIMEOUT, "compile-timeout", 0, "TIME",                                                                   \
+    "how long one compile may take before it is stopped (default: 60s)")                                             \
   X(VERIFY, "verify", 0, "LIMIT", "how long the best predictions may be verified here: 2m; none (default: 30s)")     \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
   X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \

@@ -16,9 +16,10 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COMPILER,   OPTION_JSON,         OPTION_QUIET,      OPTION_HELP,
                                       OPTION_COUNT};
 
-static const enum cli_option tune_options[] = {OPTION_BUDGET,  OPTION_STRATEGY,       OPTION_SEED,  OPTION_AGAIN,
-                                               OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_THREADS,
-                                               OPTION_TIMEOUT, OPTION_VERIFY,         OPTION_TOP,   OPTION_COUNT};
+static const enum cli_option tune_options[] = {OPTION_BUDGET,  OPTION_STRATEGY,        OPTION_SEED,   OPTION_AGAIN,
+                                               OPTION_PATTERN, OPTION_IMPLEMENTATION,  OPTION_WHERE,  OPTION_THREADS,
+                                               OPTION_TIMEOUT, OPTION_COMPILE_TIMEOUT, OPTION_VERIFY, OPTION_TOP,
+                                               OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};

@@ -39,6 +39,7 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
   if (!status) status = options_count(cli, OPTION_TOP, 0, top);
   if (!status) status = options_seconds(cli, OPTION_TIMEOUT, &options->variant_timeout);
+  if (!status) status = options_seconds(cli, OPTION_COMPILE_TIMEOUT, &options->compile_timeout);
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   options->strategy = cli->values[OPTION_STRATEGY];

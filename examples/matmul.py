@@ -43,6 +43,7 @@ class TuneOptions(ctypes.Structure):
         ("flags", c_uint),
         ("cuda_context", c_void_p),
         ("verify_seconds", c_double),
+        ("compile_timeout", c_double),
     ]
 
 

@@ -584,10 +584,11 @@ typedef struct cugen_tune_options {
   void *cuda_context;               /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
   double
       verify_seconds; /* of predictions: how long the first may be verified, see cugen_kernel_tune; 0: 30; < 0: not at all */
+  double compile_timeout; /* seconds one compile may take before it is stopped; 0: 60 */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0 }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0 }
 
 /* What a run of cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
@@ -617,8 +618,8 @@ const char *cugen_strategy(size_t index, const char **what);
    "exhaustive" it begins with the variants that lead what is remembered of this kernel for other sizes on the same
    device, the nearest first.
    The budget ends with what is under way: no compile is begun that would take longer than it, by those before. It is
-   exceeded by at most one compile (on the cpu device by none: the compiler is killed), one variant, and on a GPU the final
-   rounds of the fastest four.
+   exceeded by at most one variant, and on a GPU the final rounds of the fastest four: compilers are killed, but for NVRTC in
+   this process (cugen_options.worker = "none"), which ends its compile.
    A template that does not expand, or an input or reference that cannot be made, fails the variants that have it. It is an error
    when all have.
    CUGEN_ERROR_WRONG: not one variant came out right, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both

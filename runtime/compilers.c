@@ -189,7 +189,7 @@ static void put_request(const struct compilers *c, const struct compile_request 
 }
 
 static int late(const struct compile_request *request, double limit, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_COMPILE, "%s: compiling was stopped after %g s", request->name, limit);
+  return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, limit);
 }
 
 static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {

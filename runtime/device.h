@@ -30,6 +30,9 @@ enum device_capability {
 
 struct compilers; /* see compilers.h */
 
+/* How the reason of a compile that did not end in its time goes on behind the source's name. */
+#define COMPILE_LATE "compiling was stopped after "
+
 struct compile_request {
   const struct toolkit *toolkit;
   struct compilers *compilers; /* for NVRTC: runs there; NULL: in this process */

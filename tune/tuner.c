@@ -12,8 +12,6 @@ enum {
   AHEAD = 2 /* variants a compile thread: more would be chosen before the strategy hears of what is measured */
 };
 
-static const double compile_timeout = 60; /* seconds */
-
 /* ---- Progress ---- */
 
 static double time_left(const struct tuner *t, double elapsed) {
@@ -64,8 +62,10 @@ static int by_variant(const void *a, const void *b) {
   return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
 }
 
-/* It did not end in time, and more is asked for now than it took then. */
+/* It, or its compile, did not end in time, and more is asked for now than it took then. */
 static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
+  if (record->outcome == CUGEN_OUTCOME_COMPILE)
+    return strstr(record->reason, COMPILE_LATE) && t->options->compile_timeout > record->compile_seconds;
   return record->outcome == CUGEN_OUTCOME_TIMEOUT && record->measure_seconds > 0 &&
          t->options->variant_timeout > record->measure_seconds;
 }
@@ -315,7 +315,8 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   int threads = t->options->threads > 0 ? t->options->threads : cpu_count();
   const struct bench_options bench = {.seed = t->options->seed,
                                       .threads = threads,
-                                      .timeout = compile_timeout,
+                                      .timeout = t->options->compile_timeout > 0 ? t->options->compile_timeout
+                                                                                 : tuner_compile_timeout,
                                       .until = t->budget > 0 ? t->begin + t->budget : 0,
                                       .interrupted = worker_poll,
                                       .context = t};

@@ -9,7 +9,8 @@
 #include "tuner.h"
 
 /* Seconds: where the options say nothing. */
-static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_timeout = 10;
+static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_timeout = 10,
+                    tuner_compile_timeout = 60;
 
 struct tuner {
   const struct tune_target *target;

@@ -505,7 +505,7 @@ static int run(const struct compile_request *request, struct job *job, const cha
   int status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, code, err);
   text_free(&temporary);
   if (status != CUGEN_ERROR_DEVICE) return status;
-  return error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler did not end within %g s", request->timeout);
+  return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
 }
 
 /* From the source, or from an assembly. */
