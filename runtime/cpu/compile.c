@@ -410,12 +410,33 @@ static bool is_context(const char *line, size_t length, struct text *from) {
   return false;
 }
 
+/* "c++: internal compiler error: File size limit exceeded signal terminated program as", of a part of g++ that a limit ended; what
+   follows asks for a report. NULL: nothing did. */
+static const char *find_crash(const char *log, size_t *length) {
+  const char *mark = strstr(log, " signal terminated program ");
+  const char *begin = mark;
+  while (begin && begin > log && begin[-1] != ':' && begin[-1] != '\n') begin--;
+  if (!begin) return NULL;
+  begin = skip_space(begin);
+  *length = begin < mark ? (size_t)(mark - begin) : 0;
+  return begin;
+}
+
+static int crashed(const struct compile_request *request, const char *signal, size_t length, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_COMPILE,
+                   "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
+                   request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
+}
+
 /* The first diagnostics, without the folder's name. */
 static int refuse(const struct job *job, const struct compile_request *request, const char *compiler, int code,
                   cugen_error *err) {
   enum { MOST_LINES = 6 };
   struct advice advice = {.request = request, .cpu = true};
   struct text text = {0}, from = {0}, plain = {0};
+  size_t crash_length = 0;
+  const char *crash = find_crash(text_get(&job->log), &crash_length);
+  if (crash) return crashed(request, crash, crash_length, err);
   int lines = 0;
   for (const char *line = text_get(&job->log); *line && lines < MOST_LINES;) {
     size_t length = strcspn(line, "\n");

@@ -206,7 +206,8 @@ static const char *find_foreign(const struct object *o) {
   return wrong ? wrong : check_tables(&l);
 }
 
-/* STT_GNU_IFUNC: which code a name stands for is found by running code. */
+/* STT_GNU_IFUNC: which code a name stands for is found by running code, also when dlsym looks for it and no relocation has it: an
+   asm of the source can say so of a kernel's entry. */
 static bool has_choosers(const struct object *o) {
   Elf64_Ehdr header;
   memcpy(&header, o->bytes, sizeof header);
