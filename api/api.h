@@ -11,6 +11,8 @@
 
 struct cugen {
   char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker;
+  cugen_stop_callback stop; /* NULL: never */
+  void *stop_context;
   struct sources sources;
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
@@ -110,6 +112,8 @@ int api_nvrtc_version(const cugen *lib);
 
 /* ---- kernel.c ---- */
 int api_space(cugen_kernel *kernel, cugen_error *err);
+/* What walks of a space ask whether to stop. */
+struct space_stop api_stop(cugen *lib);
 /* What cache_key.origin says of the config at this path. */
 int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err);
 int api_expander(cugen_kernel *kernel, cugen_error *err);

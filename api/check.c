@@ -127,6 +127,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .problem = &k->problem,
                               .space = k->space,
                               .filter = api_filter(k),
+                              .stop = api_stop(k->lib),
                               .sources = &k->sources,
                               .ops = &cpu_device_ops,
                               .device = &k->device,

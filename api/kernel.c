@@ -187,10 +187,21 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
 
 /* ---- The space ---- */
 
+static bool ask_stop(void *context) {
+  const cugen *lib = context;
+  return lib->stop(lib->stop_context) != 0;
+}
+
+struct space_stop api_stop(cugen *lib) {
+  return (struct space_stop){lib->stop ? ask_stop : NULL, lib};
+}
+
 int api_space(cugen_kernel *k, cugen_error *err) {
   if (k->space) return CUGEN_OK;
   int status = config_check_sizes(k->config, &k->problem, &k->device.facts, err);
-  if (!status) status = space_open_within(k->config, &k->problem, &k->device.facts, api_filter(k), &k->space, err);
+  if (!status)
+    status =
+        space_open_within(k->config, &k->problem, &k->device.facts, api_filter(k), api_stop(k->lib), &k->space, err);
   if (status) return status;
   free(k->values);
   k->values = calloc(space_max_tunables(k->space) + 1, sizeof *k->values);

@@ -98,6 +98,8 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   cugen *lib = calloc(1, sizeof *lib);
   if (!lib) return error_memory(error);
   pthread_mutex_init(&lib->lock, NULL);
+  lib->stop = options->stop;
+  lib->stop_context = options->stop_context;
   int status = take_options(lib, options, error);
   if (!status) status = take_worker(lib, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};

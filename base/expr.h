@@ -69,6 +69,9 @@ int expr_eval_elements(const struct expr *expr, const struct value *slots, const
 /* The slots it mentions, in rising order, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);
 
+/* The most that evaluating it costs, in simple operations. */
+size_t expr_cost(const struct expr *expr);
+
 /* A program equal to expr with every slot for which known[slot] is set replaced by its value, and constants
    folded; what fails to fold (an overflow, say) stays to fail when evaluated. slot_count bounds both arrays. */
 int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,

@@ -344,6 +344,18 @@ const char *expr_text(const struct expr *expr) {
   return expr->text;
 }
 
+/* pow and ceil_log loop, the functions of floats take some 20 ns. */
+static size_t operation_cost(enum expr_op op) {
+  if (op == OP_POW || op == OP_CEIL_LOG) return 32;
+  return op >= OP_SQRT && op <= OP_FLOOR ? 8 : 1;
+}
+
+size_t expr_cost(const struct expr *expr) {
+  size_t cost = 0;
+  for (size_t i = 0; i < expr->count; i++) cost += operation_cost(expr->code[i].op);
+  return cost;
+}
+
 const int *expr_slots(const struct expr *expr, size_t *count) {
   *count = expr->slot_count;
   return expr->slots;

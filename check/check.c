@@ -498,11 +498,12 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   pthread_mutex_init(&c->mutex, NULL);
   pthread_cond_init(&c->changed, NULL);
   int status = check_select(target, options, &c->list, err);
+  const bool listed = !status;
   if (!status) status = make_tables(c, err);
   if (!status) out->variants_of = check_list_valid(&c->list);
   if (!status) status = run_threads(c, err);
   cugen_error ignored;
-  const bool told = !status || status == CUGEN_ERROR_INTERRUPTED;
+  const bool told = listed && (!status || status == CUGEN_ERROR_INTERRUPTED);
   if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) && !status)
     status = err->status;
   if (publish_list(c, status ? &ignored : err) && !status) status = err->status;

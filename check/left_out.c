@@ -147,14 +147,14 @@ static int tell_implementation(const struct telling *t, size_t i) {
 /* ---- All ---- */
 
 static int open_whole(struct telling *t, const struct problem *whole) {
-  cugen_error ignored;
+  cugen_error why;
   if (!whole) return CUGEN_OK;
   problem_print(t->target->config, whole, &t->whole_text);
   if (t->whole_text.failed) return error_memory(t->err);
+  int status = space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter,
+                                 t->target->stop, &t->whole, &why);
   /* On one that cannot be nothing is valid. */
-  (void)space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter, &t->whole,
-                          &ignored);
-  return CUGEN_OK;
+  return status == CUGEN_ERROR_INTERRUPTED ? error_set(t->err, status, "%s", why.message) : CUGEN_OK;
 }
 
 int check_left_tell(const struct tune_target *target, const struct check_options *options,

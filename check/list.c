@@ -36,7 +36,8 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
   problem_print(target->config, &p->problem, &text);
   p->text = text_take(&text);
   if (!p->text) return error_memory(err);
-  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter, &p->space, err);
+  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter, target->stop,
+                           &p->space, err);
 }
 
 /* ---- Variants ---- */

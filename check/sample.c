@@ -179,7 +179,8 @@ static int draw_elsewhere(struct branch_sample *s, size_t number, const struct c
   int status = check_list_open(s->target, &s->list->problems[at], err);
   if (status == CUGEN_OK) status = draw_some(s, at, DRAWS_ELSEWHERE, err);
   if (s->drawn_count == before) check_list_drop(s->list);
-  return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK; /* sizes that do not go together are no problem */
+  const bool fatal = status == CUGEN_ERROR_MEMORY || status == CUGEN_ERROR_INTERRUPTED;
+  return fatal ? status : CUGEN_OK; /* sizes that do not go together are no problem */
 }
 
 static int draw_all(struct branch_sample *s, const struct check_options *options, cugen_error *err) {

@@ -10,6 +10,7 @@
 #include "clean.h"
 #include "cli.h"
 #include "print.h"
+#include "stop.h"
 
 const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OPTION_ARCH,       OPTION_CACHE,
                                       OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_TOOLKIT,
@@ -214,6 +215,12 @@ static const char *own_worker(struct cli *cli) {
   return cli->self;
 }
 
+/* Only where the signals are caught: a command that has nothing to keep is ended by them, at once. */
+static int ask_stop(void *context) {
+  (void)context;
+  return stop_asked();
+}
+
 int cli_open(struct cli *cli) {
   const char *const *values = cli->values;
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -226,6 +233,7 @@ int cli_open(struct cli *cli) {
   options.toolkit = values[OPTION_TOOLKIT];
   options.compiler = values[OPTION_COMPILER];
   options.worker = own_worker(cli);
+  options.stop = ask_stop;
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 

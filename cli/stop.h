@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM: asked for once, they end a measurement cleanly. */
+/* Ctrl-C and SIGTERM: asked for once, they end a measurement, or a walk over a space, cleanly. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 

@@ -245,7 +245,6 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   progress_open(&run.progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
   options->context = &run;
-  stop_catch();
   int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
@@ -280,6 +279,7 @@ int command_tune(struct cli *cli) {
   int status = read_options(cli, &options, &top);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = use_device(cli);
+  stop_catch();
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
   if (!status) status = tune(cli, &options, &space, top);

@@ -40,9 +40,9 @@ static void trim(struct rows *rows) {
 }
 
 /* Collects the rows, and notes what each rule removed. */
-static int walk(struct domain *domain, struct rows *rows, cugen_error *err) {
+static int walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
-  int status = removed ? domain_walk(domain, NULL, rows, removed, err) : error_memory(err);
+  int status = removed ? domain_walk(domain, NULL, rows, removed, effort, err) : error_memory(err);
   for (size_t i = 0; i < domain->rule_count && !status; i++) domain->listed[i].removed = removed[i];
   free(removed);
   return status;
@@ -58,7 +58,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
   int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
   status = check_requirements(space->config, implementation, slots, &out->unmet, err);
-  if (!status && !out->unmet) status = walk(domain, &space->rows[index], err);
+  if (!status && !out->unmet) status = walk(domain, &space->rows[index], &space->effort, err);
   if (status) return status;
   trim(&space->rows[index]);
   out->rules = domain->listed;
@@ -93,11 +93,13 @@ static int open_all(struct space *space, const struct problem *problem, const st
 }
 
 int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                      const struct space_filter *filter, struct space **out, cugen_error *err) {
+                      const struct space_filter *filter, struct space_stop stop, struct space **out,
+                      cugen_error *err) {
   *out = NULL;
   struct space *space = calloc(1, sizeof *space);
   if (!space) return error_memory(err);
   space->config = config;
+  space->effort = effort_begin(stop);
   int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
   if (!status) status = open_all(space, problem, facts, filter, err);
   if (status)
@@ -109,7 +111,7 @@ int space_open_within(const struct config *config, const struct problem *problem
 
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                struct space **out, cugen_error *err) {
-  return space_open_within(config, problem, facts, NULL, out, err);
+  return space_open_within(config, problem, facts, NULL, (struct space_stop){0}, out, err);
 }
 
 void space_close(struct space *space) {

@@ -35,13 +35,20 @@ struct space_filter {
   const char *implementation; /* "wgmma,naive*"; NULL: any */
 };
 
-/* An error inside a restriction (overflow, say) names its file:line and the values. An empty space is no error
-   here; space_explain_empty says why. */
+/* Asked while a space is walked, some hundred times a second: true ends the walk with CUGEN_ERROR_INTERRUPTED. */
+struct space_stop {
+  bool (*asked)(void *context); /* NULL: never */
+  void *context;
+};
+
+/* An error inside a restriction (overflow, say) names its file:line and the values. One whose walk takes too long, or has too
+   many variants, is CUGEN_ERROR_CONFIG. An empty space is no error here; space_explain_empty says why. */
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                struct space **out, cugen_error *err);
-/* The same, only what the filter (may be NULL) admits. A wrong one is CUGEN_ERROR_USAGE. */
+/* The same, only what the filter (may be NULL) admits. A wrong one is CUGEN_ERROR_USAGE. space_find asks the stop, too. */
 int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                      const struct space_filter *filter, struct space **out, cugen_error *err);
+                      const struct space_filter *filter, struct space_stop stop, struct space **out,
+                      cugen_error *err);
 void space_close(struct space *space);
 
 uint64_t space_valid(const struct space *space);

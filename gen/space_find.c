@@ -16,7 +16,8 @@ struct search {
   const char *at;   /* what is left */
   size_t index;     /* of the implementation */
   const struct config_implementation *implementation;
-  int64_t *fixed; /* for each tunable the index of its value, or -1 */
+  int64_t *fixed;       /* for each tunable the index of its value, or -1 */
+  struct effort effort; /* of telling why it is not there */
   cugen_error *err;
 };
 
@@ -210,20 +211,20 @@ static uint64_t pin(const struct search *search, const struct rule *rule, int64_
 }
 
 /* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
-   from a division by zero, does not. */
-static bool removes_all(const struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
+   from a division by zero, does not; nor does one that takes too long. */
+static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
   struct domain alone = search->space->domains[search->index];
   struct rule only = *rule;
   uint64_t open = pin(search, rule, fixed);
   alone.rules = &only;
   alone.rule_count = 1;
   removed[only.index] = 0;
-  return open && !domain_walk(&alone, fixed, NULL, removed, NULL) && removed[only.index] == open;
+  return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) && removed[only.index] == open;
 }
 
 /* Of the rules that remove something those that remove everything alone, where there are such: the others would not
    help. */
-static void keep_decisive(const struct search *search, uint64_t *removed) {
+static void keep_decisive(struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->space->domains[search->index];
   size_t count = domain->rule_count;
   uint64_t *alone = calloc(count + 1, sizeof *alone);
@@ -257,7 +258,7 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
 }
 
 /* Walks what the text leaves open and tells who removes it. */
-static int explain_missing(const struct search *search) {
+static int explain_missing(struct search *search) {
   const struct space_implementation *one = &search->space->implementations[search->index];
   if (one->unmet)
     return error_set(search->err, CUGEN_ERROR_USAGE,
@@ -266,7 +267,7 @@ static int explain_missing(const struct search *search) {
   const struct domain *domain = &search->space->domains[search->index];
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!removed) return error_memory(search->err);
-  int status = domain_walk(domain, search->fixed, NULL, removed, search->err);
+  int status = domain_walk(domain, search->fixed, NULL, removed, &search->effort, search->err);
   if (!status) {
     status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
     keep_decisive(search, removed);
@@ -288,6 +289,7 @@ bool space_look_up(const struct space *space, const char *text, uint64_t *index)
 
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .err = err};
+  search.effort = effort_begin(space->effort.stop);
   size_t row = 0;
   int status = read_text(&search);
   if (!status && find_row(&search, &row))

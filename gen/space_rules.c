@@ -162,6 +162,12 @@ static int add_limits(struct domain *domain, cugen_error *err) {
 
 /* ---- All of them ---- */
 
+static uint64_t cost_of(const struct rule *rule) {
+  uint64_t cost = 1 + rule->one_of_count;
+  for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
+  return cost;
+}
+
 static int compare_rules(const void *a, const void *b) {
   const struct rule *x = a, *y = b;
   if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
@@ -175,6 +181,7 @@ int domain_open_rules(struct domain *domain, const struct space_filter *filter, 
     status = add_restriction(domain, &implementation->restrictions[i], err);
   if (!status) status = add_limits(domain, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
   if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
   return status;
 }

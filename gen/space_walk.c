@@ -53,12 +53,15 @@ struct level {
   const struct value *values;
   struct value *slot;
   size_t count, words;
+  size_t at;                   /* the first word that is not consumed */
   size_t first_rule, end_rule; /* those tried here */
   uint64_t *alive;             /* values not ruled out yet; consumed while they are visited */
   uint64_t below;              /* allowed combinations of the deeper tunables */
   uint64_t base;               /* rank of the values chosen above */
   uint64_t stamp;              /* when the present value was chosen */
   int64_t only;                /* the only allowed value; -1: all */
+  uint64_t enter_cost;         /* steps, beside those of its rules' trials */
+  uint64_t weight;             /* of an estimate: how many such nodes there are */
 };
 
 /* What a rule gave for the values of its deepest tunable, since `stamp`. */
@@ -69,6 +72,7 @@ struct mask {
 
 struct walk {
   const struct domain *domain;
+  const int64_t *fixed;
   struct rows *rows;
   uint64_t *removed;
   struct value *slots;
@@ -76,9 +80,14 @@ struct walk {
   struct mask *masks; /* one for each rule */
   uint64_t *words;    /* what all masks are made of */
   size_t depth;       /* levels */
-  uint64_t clock, steps;
+  uint64_t clock;
+  struct effort *effort;
+  uint64_t doubt; /* at so many steps the rest is estimated; 0: not, or not again */
   cugen_error *err;
 };
+
+/* Of the walk's inner loop. Estimates call it too, so that the compiler by itself would inline it no longer: a tenth slower. */
+#define INNER __attribute__((always_inline))
 
 static size_t word_count(const struct config_tunable *tunable) {
   return (tunable->value_count + 63) / 64;
@@ -93,7 +102,7 @@ static size_t total_words(const struct domain *domain) {
   return total;
 }
 
-static void set_levels(struct walk *walk, const int64_t *fixed) {
+static void set_levels(struct walk *walk) {
   const struct domain *domain = walk->domain;
   uint64_t *words = walk->words, below = 1;
   size_t rule = domain->rule_count;
@@ -102,7 +111,7 @@ static void set_levels(struct walk *walk, const int64_t *fixed) {
     struct level *level = &walk->levels[i];
     *level = (struct level){.values = tunable->values, .count = tunable->value_count, .below = below};
     level->slot = &walk->slots[(size_t)domain->config->first_tunable + i];
-    level->only = fixed ? fixed[i] : -1;
+    level->only = walk->fixed ? walk->fixed[i] : -1;
     level->words = word_count(tunable);
     level->alive = words;
     words += level->words;
@@ -110,6 +119,7 @@ static void set_levels(struct walk *walk, const int64_t *fixed) {
     level->end_rule = rule;
     while (rule > 0 && domain->rules[rule - 1].depth == (int)i) rule--;
     level->first_rule = rule;
+    level->enter_cost = 2 * level->words * (level->end_rule - rule + 1);
   }
   for (size_t i = 0; i < domain->rule_count; i++) {
     int depth = domain->rules[i].depth;
@@ -126,7 +136,7 @@ static void walk_free(struct walk *walk) {
   free(walk->words);
 }
 
-static int walk_start(struct walk *walk, const int64_t *fixed) {
+static int walk_start(struct walk *walk) {
   const struct domain *domain = walk->domain;
   walk->depth = domain->implementation->tunable_count;
   walk->slots = malloc((domain->slot_count + 2) * sizeof *walk->slots);
@@ -136,7 +146,7 @@ static int walk_start(struct walk *walk, const int64_t *fixed) {
   if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
   memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
   walk->clock = 1; /* masks begin with 0: all stale */
-  set_levels(walk, fixed);
+  set_levels(walk);
   return CUGEN_OK;
 }
 
@@ -166,39 +176,59 @@ static int explain(const struct walk *walk, const struct rule *rule) {
   return status;
 }
 
-static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
-  walk->steps++;
-  return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
-}
+/* ---- What it costs ---- */
 
-static uint64_t most_steps(const struct walk *walk) {
-  return walk->domain->cartesian >> SPACE_VAST_BITS ? SPACE_VAST_STEPS : SPACE_MAX_STEPS;
+struct effort effort_begin(struct space_stop stop) {
+  return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
 }
 
 static int too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
   return error_set(walk->err, CUGEN_ERROR_CONFIG,
-                   "%s:%d: the space of \"%s\" is too large to walk: more than %" PRIu64
-                   " steps. Declare first the tunables "
-                   "that restrictions mention, and add restrictions of few tunables",
-                   implementation->line.path, implementation->line.number, implementation->name, most_steps(walk));
+                   "%s:%d: the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+                   " steps. Give tunables fewer values, or declare first the tunables that restrictions mention, and "
+                   "add restrictions of few tunables",
+                   implementation->line.path, implementation->line.number, implementation->name, walk->effort->most);
+}
+
+static bool is_hopeless(const struct walk *walk);
+
+/* At effort->next. */
+__attribute__((noinline, cold)) static int look_up(struct walk *walk) {
+  struct effort *effort = walk->effort;
+  bool doubt = walk->doubt && effort->steps >= walk->doubt;
+  if (doubt) walk->doubt = 0;
+  if (effort->steps > effort->most || (doubt && is_hopeless(walk))) return too_long(walk);
+  if (effort->stop.asked && effort->stop.asked(effort->stop.context))
+    return error_set(walk->err, CUGEN_ERROR_INTERRUPTED, "interrupted while the space was walked");
+  effort->next = effort->steps + SPACE_STOP_STEPS;
+  return CUGEN_OK;
+}
+
+static inline int spend(struct walk *walk, uint64_t steps) {
+  walk->effort->steps += steps;
+  return walk->effort->steps < walk->effort->next ? CUGEN_OK : look_up(walk);
+}
+
+static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
+  return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
 }
 
 /* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is
    ever evaluated, so that a rule may rely on those before it. */
 static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
                      uint64_t wanted) {
+  int status = spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
   mask->known[word] |= wanted;
-  if (walk->steps > most_steps(walk)) return too_long(walk);
-  for (; wanted; wanted &= wanted - 1) {
+  for (; wanted && !status; wanted &= wanted - 1) {
     bool holds;
     uint64_t bit = wanted & (~wanted + 1);
     *level->slot = level->values[word * 64 + (size_t)__builtin_ctzll(wanted)];
-    int status = try_rule(walk, rule, &holds);
-    if (status) return status;
+    status = try_rule(walk, rule, &holds);
+    if (status) break;
     mask->pass[word] = holds ? mask->pass[word] | bit : mask->pass[word] & ~bit;
   }
-  return CUGEN_OK;
+  return status;
 }
 
 static int apply_rule(struct walk *walk, size_t index, struct level *level) {
@@ -219,6 +249,7 @@ static int apply_rule(struct walk *walk, size_t index, struct level *level) {
 }
 
 static void allow_values(struct level *level) {
+  level->at = 0;
   if (level->only >= 0) {
     memset(level->alive, 0, level->words * sizeof *level->alive);
     level->alive[level->only / 64] = UINT64_C(1) << (level->only % 64);
@@ -229,8 +260,8 @@ static void allow_values(struct level *level) {
 }
 
 /* Finds the values of a level that can follow those chosen above. */
-static int enter(struct walk *walk, struct level *level) {
-  int status = ++walk->steps > most_steps(walk) ? too_long(walk) : CUGEN_OK;
+INNER static inline int enter(struct walk *walk, struct level *level) {
+  int status = spend(walk, level->enter_cost);
   if (status) return status;
   allow_values(level);
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
@@ -299,10 +330,11 @@ static int add_rows(struct walk *walk) {
 /* ---- The walk ---- */
 
 /* Chooses the level's next value; false when there is none left. */
-static bool choose_next(struct walk *walk, size_t depth) {
+INNER static inline bool choose_next(struct walk *walk, size_t depth) {
   struct level *level = &walk->levels[depth];
-  size_t word = 0;
+  size_t word = level->at;
   while (word < level->words && !level->alive[word]) word++;
+  level->at = word;
   if (word == level->words) return false;
   size_t value = word * 64 + (size_t)__builtin_ctzll(level->alive[word]);
   level->alive[word] &= level->alive[word] - 1;
@@ -341,12 +373,87 @@ static int walk_all(struct walk *walk) {
 }
 
 int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
-                cugen_error *err) {
-  struct walk walk = {.domain = domain, .rows = rows, .removed = removed, .err = err};
-  int status = walk_start(&walk, fixed);
+                struct effort *effort, cugen_error *err) {
+  struct walk walk = {
+      .domain = domain, .fixed = fixed, .rows = rows, .removed = removed, .effort = effort, .err = err};
+  walk.doubt = effort->steps + SPACE_DOUBT_STEPS;
+  int status = walk_start(&walk);
   if (!status) status = walk_all(&walk);
   walk_free(&walk);
   return status;
+}
+
+/* ---- Estimates ---- */
+
+/* After Knuth, Estimating the efficiency of backtrack programs (Mathematics of Computation 29, 1975): a way down at random, where
+   each node counts as often as there are choices above it, gives on average what the whole walk takes. */
+
+enum { ESTIMATES = 256 };
+
+static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b) {
+  uint64_t product, total;
+  bool over = __builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total);
+  return over ? UINT64_MAX : total;
+}
+
+/* Enters the level. A rule is tried once for each choice of its second deepest tunable, however many lie between. */
+static int enter_weighted(struct walk *walk, struct level *level, uint64_t *steps) {
+  int status = spend(walk, level->enter_cost);
+  *steps = add_product(*steps, level->weight, level->enter_cost);
+  allow_values(level);
+  for (size_t i = level->first_rule; i < level->end_rule && !status; i++) {
+    uint64_t before = walk->effort->steps;
+    status = apply_rule(walk, i, level);
+    *steps = add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight, walk->effort->steps - before);
+  }
+  return status;
+}
+
+/* Chooses one of the values that are alive; false: there is none. */
+static bool choose_any(struct walk *walk, size_t depth, uint64_t *random) {
+  struct level *level = &walk->levels[depth];
+  uint64_t alive = 0;
+  for (size_t word = 0; word < level->words; word++) alive += (uint64_t)__builtin_popcountll(level->alive[word]);
+  if (!alive) return false;
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth's MMIX */
+  for (uint64_t i = (*random >> 33) % alive + 1; i > 0; i--) choose_next(walk, depth);
+  walk->levels[depth + 1].weight = level->weight * alive; /* at most the combinations */
+  return true;
+}
+
+/* One way down. */
+static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
+  size_t depth = 0;
+  int status;
+  walk->levels[0].weight = 1;
+  do {
+    status = enter_weighted(walk, &walk->levels[depth], steps);
+  } while (!status && depth + 1 < walk->depth && *steps <= SPACE_MAX_STEPS && choose_any(walk, depth++, random));
+  return status;
+}
+
+/* Whether most estimates are above the limit. Of a walk that takes a quarter of it at most one in four is (Markov), so that
+   such a one is as good as never refused; what an estimate misses the limit itself ends. */
+static bool are_above(struct walk *walk) {
+  uint64_t random = 1;
+  int above = 0;
+  for (int i = 0; i < ESTIMATES; i++) {
+    uint64_t steps = 0;
+    if (estimate(walk, &random, &steps)) return false;
+    above += steps > SPACE_MAX_STEPS;
+  }
+  return above > ESTIMATES / 2;
+}
+
+/* It takes no longer than what led to the doubt. What fails here the walk itself will meet. */
+static bool is_hopeless(const struct walk *walk) {
+  struct effort effort = {.most = SPACE_DOUBT_STEPS, .next = SPACE_DOUBT_STEPS};
+  struct walk probe = {.domain = walk->domain, .fixed = walk->fixed, .effort = &effort};
+  probe.removed = calloc(walk->domain->rule_count + 1, sizeof *probe.removed);
+  bool hopeless = probe.removed && walk_start(&probe) == CUGEN_OK && are_above(&probe);
+  free(probe.removed);
+  walk_free(&probe);
+  return hopeless;
 }
 
 size_t rows_at_least(const struct rows *rows, size_t from, uint64_t rank) {

@@ -5,9 +5,19 @@
 #include "limits.h"
 #include "space.h"
 
-/* What a space may cost: 400 MB of rows, and some fifteen seconds of walking; one of 2^44 combinations and more, which no such
-   walk ends where restrictions do not cut it at once, a quarter of a second. */
-enum { SPACE_MAX_ROWS = 50000000, SPACE_MAX_STEPS = 200000000, SPACE_VAST_BITS = 44, SPACE_VAST_STEPS = 3000000 };
+/* What a space may cost: 400 MB of rows, and some fifteen seconds of walking. A step is an operation of an expression, or what
+   takes about as long; counted, not timed, so that every machine refuses the same spaces. */
+enum { SPACE_MAX_ROWS = 50000000 };
+#define SPACE_MAX_STEPS UINT64_C(4000000000)
+
+/* The steps of walks that count together. A walk that has taken SPACE_DOUBT_STEPS estimates what is ahead, so that a hopeless
+   one is refused at once; every SPACE_STOP_STEPS, milliseconds, it asks whether to stop. */
+enum { SPACE_DOUBT_STEPS = 50000000, SPACE_STOP_STEPS = 1000000 };
+struct effort {
+  struct space_stop stop;
+  uint64_t steps, most;
+  uint64_t next; /* at so many steps a limit is looked at, or the stop asked */
+};
 
 /* What is tried on a combination, with problem and device bound: an expression; a limit of the device; or that a tunable has one
    of some values (a filter's pattern; with no tunable and no value nothing passes). It is tried at its deepest tunable; what
@@ -19,6 +29,7 @@ struct rule {
   const struct expr *written;                 /* with all its names, for messages; NULL: no expression */
   struct expr *bound[KERNEL_MAX_ENTRIES + 1]; /* the expression, or the limit's factors and steps */
   size_t bound_count;
+  uint64_t cost;             /* steps of one trial */
   struct launch_limit limit; /* count 0: none */
   struct value *one_of;
   size_t one_of_count;
@@ -54,6 +65,7 @@ struct space {
   size_t count;
   uint64_t valid, cartesian;
   size_t max_tunables;
+  struct effort effort; /* of opening it */
 };
 
 /* slots: device and problem. filter: NULL or as in space_open_within. On failure nothing is owed. */
@@ -84,10 +96,12 @@ int space_filter_check(const struct config *config, const struct space_filter *f
 
 /* ---- space_walk.c ---- */
 
+struct effort effort_begin(struct space_stop stop);
+
 /* Collects the valid combinations (rows may be NULL) and adds to removed[rule] those that it was the first
    to rule out. fixed (may be NULL): for each tunable the index of its only allowed value, or -1. */
 int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
-                cugen_error *err);
+                struct effort *effort, cugen_error *err);
 
 /* The first row at or after `from` with at least that rank; the count, if there is none. */
 size_t rows_at_least(const struct rows *rows, size_t from, uint64_t rank);

@@ -71,6 +71,9 @@ size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size)
 /* The library, opened: its options, the devices, the cache. Everything else is opened from one. */
 typedef struct cugen cugen;
 
+/* Not 0 asks to stop: the function in progress fails with CUGEN_ERROR_INTERRUPTED. */
+typedef int (*cugen_stop_callback)(void *context);
+
 /* Every pointer may be NULL: the default is stated beside it. The strings are copied. */
 typedef struct cugen_options {
   size_t size;              /* sizeof(cugen_options), set by CUGEN_OPTIONS_INIT */
@@ -87,11 +90,15 @@ typedef struct cugen_options {
                                the cugen-worker that is installed with the library, see cugen_worker_main; "none": no
                                process is started for these. NVRTC then runs in this process, which a source that makes
                                it crash ends with it */
-  const char *device_dir; /* looked in before the described devices that ship */
+  const char *device_dir;   /* looked in before the described devices that ship */
+  cugen_stop_callback stop; /* NULL, or asked while a space is walked: at least ten times a second, by the thread that
+                               called; a later call walks anew. Tuning, checks, imports and measurements of transfers ask
+                               their own callback besides */
+  void *stop_context;       /* for stop */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* options may be NULL: all defaults. What the environment says is read here, and nowhere later; a missing driver or
    a cache that cannot be used shows in the function that needs it. CUGEN_ERROR_USAGE: options->size is not this

@@ -14,6 +14,7 @@ struct tune_target {
   const struct problem *problem;
   const struct space *space;
   const struct space_filter *filter; /* that it was opened within; NULL: none */
+  struct space_stop stop;            /* for the spaces of other problems, which a check opens */
   const struct sources *sources;
   const struct device_ops *ops;
   const struct device_description *device;

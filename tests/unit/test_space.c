@@ -465,15 +465,88 @@ static void test_row_limit(void **state) {
   struct rows rows = {.limit = 99};
   uint64_t removed[1] = {0};
   assert_int_equal(domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
-  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &made->err), CUGEN_ERROR_CONFIG);
+  struct effort effort = effort_begin((struct space_stop){0});
+  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &effort, &made->err), CUGEN_ERROR_CONFIG);
   assert_string_equal(made->err.message, "t.lua: the space has more than 50000000 valid variants: add restrictions "
                                          "(where) or give tunables fewer values");
   rows.limit = 100;
   rows.count = 0;
-  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, NULL), CUGEN_OK);
+  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &effort, NULL), CUGEN_OK);
   assert_int_equal(rows.count, 100);
   free(rows.ranks);
   domain_close(&domain);
+  made_free(made);
+}
+
+/* ---- What a walk may cost ---- */
+
+/* Six tunables of 0 to `count` - 1. */
+static struct made *make_wide(size_t count) {
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  struct made *made = make();
+  add_implementation(made, "wide");
+  for (int i = 0; i < 6; i++) add_range(made, names[i], 0, count);
+  return made;
+}
+
+static const char too_large[] =
+    "t.lua:1: the space of \"wide\" is too large to walk: that takes more than 4000000000 steps. Give tunables fewer "
+    "values, or declare first the tunables that restrictions mention, and add restrictions of few tunables";
+
+/* 10^12 combinations, each to be tried: an estimate refuses it after a fraction of the steps. */
+static void test_walk_hopeless(void **state) {
+  (void)state;
+  struct made *made = make_wide(100);
+  add_rule(made, "a + b + c + d + e + f == 5000");
+  expect_open_error(made, too_large);
+}
+
+/* Where only few choices of the first tunable lead deep no estimate tells, and the limit itself does. Less is walked, here 64 million
+   combinations with a rule of the first and the last. */
+static void test_walk_limit(void **state) {
+  (void)state;
+  struct made *made = make_wide(20);
+  add_rule(made, "a + f == 5000");
+  struct space *space;
+  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err), CUGEN_OK);
+  assert_int_equal(space_valid(space), 0);
+  assert_true(space->effort.steps < SPACE_MAX_STEPS / 100);
+  space_close(space);
+  made_free(made);
+
+  made = make_wide(100);
+  add_rule(made, "a == 0 or b == 5000");
+  add_rule(made, "a + b + c + d + e + f == 5000");
+  struct effort effort = effort_begin((struct space_stop){0});
+  effort.most = 10 * SPACE_STOP_STEPS;
+  struct value slots[DEVICE_FACT_COUNT + 8];
+  struct domain domain;
+  uint64_t removed[2] = {0};
+  config_slots(&made->config, &made->problem, &made->facts, slots);
+  assert_int_equal(domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
+  assert_int_equal(domain_walk(&domain, NULL, NULL, removed, &effort, &made->err), CUGEN_ERROR_CONFIG);
+  assert_non_null(strstr(made->err.message, "too large to walk: that takes more than 10000000 steps"));
+  assert_in_range(effort.steps, effort.most, effort.most + SPACE_STOP_STEPS + 64 * 64);
+  domain_close(&domain);
+  made_free(made);
+}
+
+static bool stop_third(void *context) {
+  return ++*(int *)context == 3;
+}
+
+static void test_walk_stops(void **state) {
+  (void)state;
+  int asked = 0;
+  struct made *made = make_wide(100);
+  add_rule(made, "a + b + c + d + e + f == 5000");
+  struct space *space;
+  assert_int_equal(space_open_within(&made->config, &made->problem, &made->facts, NULL,
+                                     (struct space_stop){stop_third, &asked}, &space, &made->err),
+                   CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(asked, 3);
+  assert_null(space);
+  assert_string_equal(made->err.message, "interrupted while the space was walked");
   made_free(made);
 }
 
@@ -738,6 +811,9 @@ int main(void) {
       cmocka_unit_test(test_cartesian_overflow),
       cmocka_unit_test(test_sum_overflow),
       cmocka_unit_test(test_row_limit),
+      cmocka_unit_test(test_walk_hopeless),
+      cmocka_unit_test(test_walk_limit),
+      cmocka_unit_test(test_walk_stops),
       cmocka_unit_test(test_find),
       cmocka_unit_test(test_find_errors),
       cmocka_unit_test(test_find_joint),

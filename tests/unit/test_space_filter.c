@@ -33,7 +33,7 @@ static int open_space(struct fixture *f, const char *implementations, const stru
   if (config_parse("k.lua", text_get(&text), text.length, &f->config, &f->err)) fail_msg("%s", f->err.message);
   text_free(&text);
   if (problem_set(f->config, NULL, 0, false, &f->problem, &f->err)) fail_msg("%s", f->err.message);
-  return space_open_within(f->config, &f->problem, &facts, filter, &f->space, &f->err);
+  return space_open_within(f->config, &f->problem, &facts, filter, (struct space_stop){0}, &f->space, &f->err);
 }
 
 static void close_space(struct fixture *f) {
