@@ -145,8 +145,10 @@ static int read_options(struct build *build, const struct list *list, const stru
 static int read_folder(struct build *build, struct config_line line, const char **out) {
   int status = read_string(build, line, "include_dirs", out);
   if (status || sources_inside(*out)) return status;
-  return build_fail(build, line, "include_dirs names '%.80s': a folder is named relative to the config, without '..'",
-                    *out);
+  return build_fail(
+      build, line,
+      "include_dirs names '%.80s': a folder is named relative to the config or to --template-dir, without '..'",
+      *out);
 }
 
 static int read_folders(struct build *build, const struct list *list, const struct config_compile *outer,

@@ -345,7 +345,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
     text_addf(
         &what,
         "#include of '%s' is refused: a header is named relative to the file that mentions it or to a folder of "
-        "include_dirs, without '..' or a hidden name",
+        "include_dirs, without '..' or a hidden name (--template-dir names a folder elsewhere)",
         name);
     status = what.failed ? error_memory(in->err) : refuse(in, layer, at, text_get(&what));
     text_free(&what);

@@ -288,13 +288,13 @@ static void trap(struct line *line, const void *context, const char *what) {
 static void refuse_call(struct line *line, const siginfo_t *info, const void *context) {
   const char *name = seccomp_name(info->si_syscall);
   struct line what = {.length = 0};
-  add(&what, "the kernel called ");
-  add(&what, name ? "'" : "system call ");
+  add(&what, "a GPU has no system calls, and ");
+  add(&what, name ? "'" : "number ");
   if (name)
     add(&what, name);
   else
     add_number(&what, (unsigned)info->si_syscall, 10);
-  add(&what, name ? "', which no kernel can do on a GPU" : ", which no kernel can do on a GPU");
+  add(&what, name ? "' was called" : " was called");
   trap(line, context, what.text);
 }
 

@@ -151,7 +151,7 @@ static void test_hash(void **state) {
 
 #define OUTSIDE                                                                                                      \
   "is refused: a header is named relative to the file that mentions it or to a folder of include_dirs, without "     \
-  "'..' or a hidden name"                                                                                            \
+  "'..' or a hidden name (--template-dir names a folder elsewhere)"                                                  \
   "\n  in variant 'a'"
 
 static void test_outside(void **state) {
@@ -174,7 +174,8 @@ static void test_outside_branch(void **state) {
   assert_source(
       TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
       "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: a header is named relative to the "
-      "file that mentions it or to a folder of include_dirs, without '..' or a hidden name\n#endif\n" KERNEL);
+      "file that mentions it or to a folder of include_dirs, without '..' or a hidden name "
+      "(--template-dir names a folder elsewhere)\n#endif\n" KERNEL);
 }
 
 static void test_links(void **state) {
