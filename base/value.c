@@ -169,3 +169,17 @@ bool value_pack(const struct dtype *dtype, struct value value, unsigned char *ou
   pack_integer(dtype, x, out);
   return true;
 }
+
+bool value_overflows(const struct dtype *dtype, struct value value) {
+  if (!dtype->floating || dtype->bytes < 2 || value.type == VALUE_NIL || value.type == VALUE_STRING) return false;
+  const double x = value_number(value);
+  unsigned char packed[8];
+  float single;
+  uint16_t half;
+  pack_float(dtype, x, packed);
+  memcpy(&single, packed, sizeof single);
+  memcpy(&half, packed, sizeof half);
+  if (!isfinite(x) || dtype->bytes == sizeof x) return false;
+  return dtype->bytes == sizeof single ? isinf(single)
+                                       : (half & 0x7fffu) == (strcmp(dtype->name, "bf16") ? 0x7c00 : 0x7f80);
+}

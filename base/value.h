@@ -52,5 +52,7 @@ const char *const *dtype_names(void);
 
 /* The value as the bytes of that type, eight at most; false: it is no number of the type. */
 bool value_pack(const struct dtype *dtype, struct value value, unsigned char *out);
+/* A finite number of which value_pack makes an infinity. */
+bool value_overflows(const struct dtype *dtype, struct value value);
 
 #endif

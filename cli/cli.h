@@ -21,7 +21,8 @@
   X(PTX, "ptx", 0, NULL, "code for unknown devices too, compiled by their driver")                                   \
   X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
   X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
-  X(BUDGET, "budget", 0, "LIMIT", "when to stop: 90s, 5m, 1h; 500 variants; none (default: 60s; cpu and model 30s)") \
+  X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
+    "when to stop: a time (90s, 5m, 1h), so many variants (500) or none (default: 60s; cpu and model 30s)")          \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
   X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \

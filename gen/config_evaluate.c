@@ -235,7 +235,8 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   struct text text = {0};
   if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  bool right = number && (dtype->floating || (value->type == VALUE_INT && fits(value->integer, dtype)));
+  bool right = number && (dtype->floating ? !value_overflows(dtype, *value)
+                                          : value->type == VALUE_INT && fits(value->integer, dtype));
   if (right) return CUGEN_OK;
   text_add(&text, "is ");
   value_print(*value, &text);
@@ -255,7 +256,8 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
     struct text text = {0};
     int status = prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
     if (status) return status;
-    if (value_pack(field->dtype, value, out->packed + field->offset)) continue;
+    if (value_pack(field->dtype, value, out->packed + field->offset) && !value_overflows(field->dtype, value))
+      continue;
     text_addf(&text, "in its field '%s' is ", field->name);
     value_print(value, &text);
     text_addf(&text, ", which is no number of dtype %s", field->dtype->name);

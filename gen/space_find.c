@@ -79,6 +79,9 @@ static int read_implementation(struct search *search) {
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
   int status = take_word(search, "unknown implementation", names, count, &search->index);
+  const char *word = search->at; /* a value: the name in front of it was left out */
+  if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
+    error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0], search->text);
   free(names);
   if (!status) search->implementation = &config->implementations[search->index];
   return status;

@@ -584,6 +584,8 @@ static void test_find_errors(void **state) {
   static const char *const cases[][2] = {
       {"tield", "unknown implementation \"tield\" in \"tield\"; did you mean \"tiled\"?; there is: tiled"},
       {"", "unknown implementation \"\" in \"\"; there is: tiled"},
+      {"tile=16", "unknown implementation \"tile=16\" in \"tile=16\"; there is: tiled; a variant begins with its "
+                  "implementation: \"tiled tile=16\""},
       {"tiledx", "unknown implementation \"tiledx\" in \"tiledx\"; did you mean \"tiled\"?; there is: tiled"},
       {"tiled tlie=8",
        "unknown tunable \"tlie\" in \"tiled tlie=8\"; did you mean \"tile\"?; there are: tile vec swizzle"},
