@@ -235,7 +235,9 @@ static bool drop_some(struct removing *removing, bool *more) {
 
 static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   struct cache *cache = removing->cache;
+  const double patience = cache->patience;
   cache_hurry(cache);
+  cache->patience = patience; /* a measurement would be lost; a removal can be asked for again */
   bool good = cache_step(cache, BEGIN) && drop_some(removing, more);
   int status = cache_finish(cache, good, doing, err);
   cache_hurried(cache, status);
