@@ -1,7 +1,7 @@
 -- As wgmma, but the tiles that do not fill a wave are dealt out evenly along k to all clusters (stream-K). A second launch adds up
 -- the parts. It stands before wgmma because wgmma's variants named by `try` are faster more often, and the last are tried first.
 implementation "wgmma_stream" {
-  template "matmul_wgmma.cu",
+  template "matmul_wgmma_stream.cu",
   check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
   requires "streams",
   requires "batch == 1",

@@ -1,0 +1,17 @@
+  // Makes the barriers, and waits for the cluster and for the launch before. In the kernel, which knows its tiles.
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < stages; ++i) {
+      barrier_init(full_0 + i * 8, 1);
+      barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
+    }
+    barrier_fence_init();
+    tensor_prefetch(A);
+    tensor_prefetch(B);
+    tensor_prefetch(C);
+  }
+  launch_next();
+  ${(swap or stream) and "cluster_start" or "cluster_sync"}();
+  wait_for_launch();
+
+  // The same in all lanes, and the compiler is to know it.
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);

@@ -1,0 +1,63 @@
+    // A consumer's results, and how it stores them. In the kernel, behind lib/wgmma_multiply.cuh.
+//@ -- Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
+//@ function words_of(sums, part, w, line, column)
+//@   if sizeof(result) == 4 then
+//@     return (result == "i32" and "static_cast<unsigned>" or "__float_as_uint") .. "(result_of(" .. sums .. "[" .. part .. "][" .. w .. "], " .. line .. ", " .. column ..
+//@            " + (" .. w .. ") / 4 * 8, (" .. w .. ") % 4))"
+//@   end
+//@   local one = ", " .. line .. ", " .. column .. " + (" .. w .. ") / 2 * 8, (" .. w .. ") % 2 * 2"
+//@   return "pack(result_of(" .. sums .. "[" .. part .. "][2 * (" .. w .. ")]" .. one .. "), result_of(" .. sums ..
+//@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
+//@ end
+//@ -- What is stored of a sum at a line and a column of C's; those outside are not, and stand for the last ones.
+//@ function stored(acc, line, column)
+//@   if accumulator == "i32" and result ~= "i32" then acc = "static_cast<float>(" .. acc .. ")" end
+//@   line = "min(" .. line .. ", static_cast<int>(" .. C_lines .. ") - 1)"
+//@   column = "min(" .. column .. ", static_cast<int>(" .. C_columns .. ") - 1)"
+//@   local row, col = by_rows and line or column, by_rows and column or line
+//@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(z) * M + " .. row end
+//@   if batch > 1 and C_layout == "col" then col = "static_cast<index_t>(z) * N + " .. col end
+//@   return epilogue(acc, row, col)
+//@ end
+//@ if batch > 1 then
+    int z = 0; // of the product that is stored
+//@ end
+    // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
+    const auto result_of = [&](${wgmma_sum} acc, int line, int column, int e) {
+      line += warp * 16 + lane / 4 + e / 2 * 8;
+      column += lane % 4 * 2 + e % 2;
+      return static_cast<${result == "i32" and "int" or "float"}>(${stored("acc", "line", "column")});
+    };
+    // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
+    const auto store = [&](int line, int column, auto word) {
+      const unsigned to = staging + buffer * (64 * store_bytes);
+      if (thread == 0) tensor_store_wait<store_buffers - 1>();
+      named_sync(6 + consumer, 128);
+//@ if swap then
+#pragma unroll
+      for (int w = 0; w < store_n / 4; w += 4) {
+        store_transposed(to + swizzled(w * 4 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
+                         word(w + 2), word(w + 3));
+      }
+//@ elseif sizeof(result) == 4 then
+#pragma unroll
+      for (int w = 0; w < store_n / 2; w += 2) {
+        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+                    word(w + 1));
+      }
+//@ else
+#pragma unroll
+      for (int w = 0; w < store_n / 4; w += 4) {
+        store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
+                       word(w + 3));
+      }
+//@ end
+      tensor_fence();
+      named_sync(6 + consumer, 128);
+//@ local across, down = swap and "line" or "column", swap and "column" or "line"
+      if (thread == 0) tensor_store(C, to, ${across}, ${down}${batch > 1 and ", z" or ""});
+      if (++buffer == store_buffers) buffer = 0;
+    };
+//@ if split_k == 1 then
+    constexpr int words = store_n * sizeof(C_t) / 8; // of a thread, in one store
+//@ end

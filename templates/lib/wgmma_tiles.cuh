@@ -1,0 +1,88 @@
+#pragma once
+// The order of tiles, how a block brings its part of one, and how results lie in shared memory on their way to C.
+struct place {
+  int x, y${batch > 1 and ", z" or ""};
+};
+
+// The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines
+// of tiles before moving on, tiles that are computed together share parts of both operands, which then come from the L2.
+__device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y) {
+//@ local along, across = "tiles_x", "tiles_y"
+//@ if order == "right" then along, across = across, along end
+//@ if batch > 1 then
+  const int product = index / (tiles_x * tiles_y); // one after the other
+  index -= product * (tiles_x * tiles_y);
+//@ end
+  const int all = group * ${across};
+  const int first = index / all * group;
+  const int lines = ${along} - first < group ? ${along} - first : group;
+  const int within = index % all;
+//@ if order == "hilbert" then
+  // Squares of group x group tiles, each along a Hilbert curve from its first column to its last.
+  if (lines == group && within / (group * group) < ${across} / group) {
+    int x = 0, y = 0, left = within % (group * group);
+#pragma unroll
+    for (int side = 1; side < group; side *= 2) {
+      const int right = left / 2 % 2, down = (left ^ right) % 2;
+      if (down == 0) {
+        const int turned = right ? side - 1 - x : x;
+        x = right ? side - 1 - y : y;
+        y = turned;
+      }
+      x += side * right;
+      y += side * down;
+      left /= 4;
+    }
+    return {first + y, within / (group * group) * group + x${batch > 1 and ", product" or ""}};
+  }
+//@ end
+//@ if order == "right" then
+  return {within / lines, first + within % lines${batch > 1 and ", product" or ""}};
+//@ else
+  return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
+//@ end
+}
+
+// Brings a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
+template <bool AlongK, int Rows, int Shares>
+__device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, unsigned barrier, int k, int first,
+                                          int share, ${batch > 1 and "int z, " or ""}unsigned short mask) {
+  constexpr int boxes = AlongK ? 1 : Rows / 64;
+#pragma unroll
+  for (int box = 0; box < boxes; ++box) {
+    const unsigned at = to + (AlongK ? share * (Rows / Shares * 128) : box * part_bytes + share * (part_bytes / Shares));
+    const int x = AlongK ? k : first + box * 64;
+    const int y = AlongK ? first + share * (Rows / Shares) : k + share * (BK / Shares);
+    if (Shares == 1) {
+      tensor_load(at, map, barrier, x, y${batch > 1 and ", z" or ""});
+    } else {
+      tensor_multicast(at, map, barrier, x, y, ${batch > 1 and "z, " or ""}mask);
+    }
+  }
+}
+
+//@ if sizeof(result) == 2 then
+__device__ __forceinline__ unsigned pack(float low, float high) {
+  unsigned both;
+#ifdef __CUGEN_CPU__
+  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
+  memcpy(&both, parts_of_it, sizeof both);
+#else
+  asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
+  return both;
+}
+//@ end
+
+//@ if swap then
+// Where a 16-byte piece of a line of 64 lies that the copy engine takes with 128 bytes of swizzle.
+__device__ __forceinline__ unsigned swizzled(int line, int piece) {
+  return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
+}
+//@ else
+// Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
+__device__ __forceinline__ unsigned swizzled(int line, int piece) {
+  const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
+  return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
+}
+//@ end
