@@ -42,7 +42,7 @@ struct fiber_launch {
   /* NULL, or set to end the launch with a fault where a thread waits and at a block's end: a loop without either goes
      on. */
   const atomic_bool *stop;
-  /* NULL, or told of what happens; the kernel is a watched one, image is where it lies. */
+  /* NULL: nobody watches. Else the kernel reports its accesses, and image is where it lies. */
   struct observer *observer;
   const struct observed_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
@@ -62,20 +62,21 @@ void fibers_where(char *out, size_t size);
 /* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
    are; NULL: none. */
 void fibers_on_fault(void (*fault)(const char *text));
-/* The time of a watched kernel is up. True: it goes on to its next access, which is a place that the source has, whereas a
-   program counter may be anywhere; there the report is told where the threads are, and the launch ends. False: it was
-   given that time already, or none runs. Async-signal-safe. */
+/* The time of a watched kernel is up. True: it goes on to its next access, which has a line in the source; a program counter may
+   be anywhere. There the positions of all threads go into the report, and the launch ends. False: this was called before, or no
+   watched kernel runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
-/* The same at site (a return address, as in all that follow), of a kernel that comes to no access. Empty when none runs, else
-   a fault text; async-signal-safe. */
+/* The positions go into the report now, of a kernel that makes no access. site: a return address, as in all that follow. Returns a
+   fault text; "": no watched kernel runs. Async-signal-safe. */
 const char *fibers_hang(const void *site);
-/* A watched kernel has left all memory, or ended itself: the report is told. Async-signal-safe. */
+/* For the report, if the kernel is a watched one: it accessed memory that nobody has; the processor refused an access for its
+   address; it ended itself. Async-signal-safe. */
 void fibers_stray(const void *site, const void *address, bool write);
 void fibers_misaligned(const void *site);
 void fibers_ended(const void *site, const char *what);
-/* Both end the launch: with "trap: what in block ... thread ...", which an observer has found; when the time is up, and then the
-   report is told where the threads are. */
+/* For an observer. Ends the launch with "trap: what in block ... thread ...". */
 _Noreturn void fibers_give_up(const char *what);
+/* Likewise when the time is up: the positions of all threads go into the report first. */
 _Noreturn void fibers_end_hang(const void *site);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);

@@ -1,10 +1,9 @@
-/* Who watches a launch: the emulator says here what happens, and knows nothing of whoever listens. Where nobody does the pointer
-   is NULL, and the functions below do nothing. What the watched kernel itself reports (abi.h, struct cpu_watch) goes to the
-   observer directly. The one there is finds races: detector/watch.h.
+/* An observer of launches: a table of functions that the emulator calls. Without one the pointer is NULL, and the helpers below do
+   nothing. Accesses, which are frequent, go from the watched kernel straight to the observer (abi.h, struct cpu_watch). The only
+   observer is the race detector, detector/watch.h.
 
-   Threads are numbered through their cluster, as slots are in scheduler.h. An epoch is a number that the observer gives to what
-   happens, in the order in which it happens; 0 comes before everything. A sync is a synchronization object, such as an
-   mbarrier's phase, by a number that the caller gives it. A site is a place in the program: a return address. */
+   thread: a slot (wait_queues.h). epoch: a number that the observer gives to what happens, in order; 0 comes before everything.
+   sync: the caller's number of a synchronization object, such as a phase of an mbarrier. site: a return address. */
 #ifndef RUNTIME_CPU_OBSERVER_H
 #define RUNTIME_CPU_OBSERVER_H
 
@@ -23,7 +22,7 @@ struct observed_launch {
   const struct observed_image *image;
   const struct cpu_builtins *builtins;
   struct cpu_dim3 grid, block;
-  uintptr_t stacks; /* of the threads: nobody else's business */
+  uintptr_t stacks; /* of the threads */
   size_t stack_bytes;
   uintptr_t dynamic;                  /* shared memory: how much was asked for, how much there is */
   size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
@@ -60,7 +59,7 @@ struct observer_ops {
   int (*begin)(struct observer *observer, const struct observed_launch *launch, cugen_error *err);
   void (*end)(struct observer *observer);
   void (*block_begins)(struct observer *observer);
-  /* The number of the block that runs next, or of the cluster; one past the last: none. May go on in several processes. */
+  /* The number of the block (or cluster) that runs next; as many as there are: none. May go on in several processes. */
   uint64_t (*next_block)(struct observer *observer);
 
   /* Every live thread of the block, of that rank in its cluster, or of the cluster has come to a barrier. */
@@ -69,8 +68,8 @@ struct observer_ops {
   /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
   void (*warp)(struct observer *observer, unsigned warp, unsigned lanes, bool all, bool orders);
 
-  /* All that the thread has seen until now is at the sync; all that is at the sync the thread has seen; all that is at one is
-     at the other. */
+  /* Joins of vector clocks: the sync takes over all that the thread knows, the thread all that the sync knows, one sync all that
+     another knows. */
   void (*release)(struct observer *observer, unsigned thread, unsigned sync);
   void (*acquire)(struct observer *observer, unsigned thread, unsigned sync);
   void (*pass)(struct observer *observer, unsigned to_sync, unsigned from_sync);

@@ -83,7 +83,7 @@ struct fibers {
   char fault[FIBERS_FAULT_BYTES]; /* why the launch was given up; "" */
 };
 
-/* A kernel reaches its scheduler through hooks that carry no context, and so does a signal handler. */
+/* Hooks and signal handlers get no context: this is theirs. */
 extern _Thread_local struct fibers *fibers_running __attribute__((visibility("hidden")));
 
 static inline bool fibers_is_live(const struct fibers *all, unsigned slot) {

@@ -1,5 +1,4 @@
-/* What the scheduler (scheduler.c) offers to those of its operations that stand in files of their own: threads that wait for
-   something, and where they are. Only in a launch's thread. */
+/* Wait queues, and what else the scheduler (scheduler.c) offers to asynchronous operations. Only in a launch's thread. */
 #ifndef RUNTIME_CPU_WAIT_QUEUES_H
 #define RUNTIME_CPU_WAIT_QUEUES_H
 
@@ -8,7 +7,7 @@
 
 #include "fibers.h"
 
-/* Threads are numbered through their cluster: a block's begin at a multiple of a warp. */
+/* The cluster that runs, and its current thread. Slots number the threads of a cluster; a block's begin at a multiple of a warp. */
 struct current {
   unsigned blocks, padded; /* in the cluster; slots of a block */
   unsigned threads;        /* of a block */
@@ -28,17 +27,17 @@ struct wait_queue {
   unsigned first; /* slot + 1 */
 };
 
-/* What is said of a thread that waits when it waits for ever: object is the queue's. */
+/* Writes what a thread waits for, for the text of a deadlock. object: as given to fibers_wait. */
 typedef void describe_wait(const void *object, char *out, size_t size);
 
-/* The current thread waits until the queue is woken. */
+/* The current thread waits until the queue is woken. site: where it waits. */
 void fibers_wait(struct wait_queue *queue, const void *site, describe_wait *describe, const void *object);
 void fibers_wake_all(struct wait_queue *queue);
 
 /* Threads of the cluster that have not ended. */
 unsigned fibers_live_all(void);
 
-/* Where in that block's static shared memory this place of the running block's is. */
+/* The address in that block's static shared memory of what the running block has at `at`. */
 void *fibers_static(unsigned rank, uintptr_t at);
 
 /* Ends the launch: "trap: what in block ... thread ...". */

@@ -4,7 +4,7 @@
    reads, each an epoch, a thread and a site (state.h). An access is compared with those that touched the same bytes. If one of the
    two writes, and they are not of a kind that may come at once (both atomic, or volatile on a flag), something must order the
    earlier one before the later, or they race. Happens-before is FastTrack's (Flanagan and Freund, PLDI 2009), with what orders
-   threads of a GPU, tried from the cheap to the dear:
+   threads of a GPU, the cheapest first:
 
    1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch lies before that of the barrier. Most
       kernels need nothing else, and no vector clock (happens_before.h).

@@ -1,6 +1,6 @@
 /* Finds races and other misuse of memory in a kernel at work: who touched each word of shared and global memory, when, and
    whether anything orders it before the next who does. Fed by the accesses that a watched kernel reports (abi.h) and, as an
-   observer, by the emulator. How it works stands in watch.c. */
+   observer, by the emulator. watch.c says how it works. */
 #ifndef RUNTIME_CPU_DETECTOR_WATCH_H
 #define RUNTIME_CPU_DETECTOR_WATCH_H
 
