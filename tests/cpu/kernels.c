@@ -76,16 +76,17 @@ void add_text(cugen *lib, const char *name, const struct text *text) {
   if (cugen_add_file(lib, name, text_get(text), text->length, &error)) fail_msg("%s", error.message);
 }
 
-/* Configs are Lua: names of their own before the file's first line stand for what declares tunables and implementations. */
+/* Configs are Lua: before the file's first line, what declares tunables and implementations is replaced. By a global, since a file
+   that the config includes sees no local. */
 void add_choice(cugen *lib, const struct choice *choice) {
   struct text config = {0}, shipped = read_text(choice->config);
   text_addf(&config,
-            "local tunables, only = tunable, { %s } local function tunable(name) return function(values) "
+            "local tunables, only = tunable, { %s } function tunable(name) return function(values) "
             "return tunables(name)(only[name] ~= nil and { only[name] } or values) end end ",
             choice->tunables ? choice->tunables : "");
   if (choice->implementation)
     text_addf(&config,
-              "local all = implementation local function implementation(name) return function(parts) "
+              "local all = implementation function implementation(name) return function(parts) "
               "if name ~= \"%s\" then parts[#parts + 1] = requires \"false\" end return all(name)(parts) end end ",
               choice->implementation);
   text_add(&config, text_get(&shipped));
