@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/device_name.h"
 #include "runtime/described.h"
 #include "tune/model.h"
 
@@ -91,9 +92,10 @@ static int describe_cpu(cugen_kernel *k, const char *text, cugen_error *err) {
   if (status || strcmp(k->device.fingerprint, text) == 0) return status;
   k->described = true;
   memcpy(k->device.fingerprint, text, length + 1);
-  size_t name = strcspn(text + 4, ",");
+  const char *called = cugen_device_parse(text).name;
+  size_t name = strcspn(called, ",");
   if (name >= sizeof k->device.name) name = sizeof k->device.name - 1;
-  memcpy(k->device.name, text + 4, name);
+  memcpy(k->device.name, called, name);
   k->device.name[name] = '\0';
   return CUGEN_OK;
 }
@@ -106,13 +108,13 @@ static int describe_predicted(cugen_kernel *k, const char *text, bool *known, cu
 }
 
 int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
-  if (strncmp(text, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) == 0)
-    return describe_predicted(k, text + strlen(DESCRIBED_PREDICTED), known, err);
-  *known = strncmp(text, "cpu ", 4) == 0;
+  const cugen_device_name named = cugen_device_parse(text);
+  const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
+  if (named.predicted) return describe_predicted(k, named.name, known, err);
+  *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* a processor's text, not the id */
   if (*known) return describe_cpu(k, text, err);
-  bool is_model = strncmp(text, "model:", 6) == 0;
   *known = is_model;
-  int status = is_model ? api_model(k->lib, text + 6, &k->device, err) : CUGEN_OK;
+  int status = is_model ? api_model(k->lib, named.name, &k->device, err) : CUGEN_OK;
   if (!*known) *known = api_described(k->lib, text, &k->device) && k->device.fingerprint[0];
   if (status || !*known) return status;
   k->ops = &cuda_device_ops;
@@ -155,7 +157,7 @@ int api_check_present(const cugen_kernel *k, cugen_error *err) {
 /* Those of the description, not what a driver says: where the GPU is here, the same predictions are meant. */
 static uint64_t figures_of(cugen *lib, const struct device_description *device) {
   struct device_description known;
-  bool is_model = strncmp(device->id, "model:", 6) == 0;
+  const bool is_model = cugen_device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
   return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known : device);
 }
 
@@ -163,8 +165,8 @@ static uint64_t figures_of(cugen *lib, const struct device_description *device) 
    The figures keep what is predicted from one description apart from what is from another of the same name. */
 int api_key_predictions(cugen_kernel *k, const char *arch, cugen_error *err) {
   uint32_t figures = (uint32_t)figures_of(k->lib, &k->device);
-  text_addf(&k->predicted_device, DESCRIBED_PREDICTED "%s", k->device.fingerprint);
-  text_addf(&k->predicted_options, DESCRIBED_PREDICTED "by model %d, arch %s, figures %08x", MODEL_VERSION, arch,
+  text_addf(&k->predicted_device, DEVICE_NAME_PREDICTED "%s", k->device.fingerprint);
+  text_addf(&k->predicted_options, DEVICE_NAME_PREDICTED "by model %d, arch %s, figures %08x", MODEL_VERSION, arch,
             figures);
   if (k->predicted_device.failed || k->predicted_options.failed) return error_memory(err);
   k->predicted = true;

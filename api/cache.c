@@ -123,7 +123,7 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (status) return status;
   out->filter = (struct cache_filter){
       .device = from->device, .problem = from->problem, .before = from->before, .failed = from->failed != 0};
-  if (from->device && strncmp(from->device, "cuda:", 5) == 0) {
+  if (cugen_device_parse(from->device).kind == CUGEN_DEVICE_CUDA) {
     status = find_device(lib, from->device, &out->device, err);
     if (status) return status;
     out->filter.device = out->device.fingerprint;

@@ -265,7 +265,7 @@ static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *o
   struct cache_space *spaces;
   size_t count;
   int status = api_key_predictions(out, k->arch, err);
-  bool described = strncmp(k->device.id, "model:", 6) == 0 ||
+  bool described = cugen_device_parse(k->device.id).kind == CUGEN_DEVICE_MODEL ||
                    (api_described(k->lib, k->device.fingerprint, &known) && known.id[0]);
   if (status || described) return status;
   const struct cache_key key = {text_get(&out->predicted_device),

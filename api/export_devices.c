@@ -132,14 +132,14 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
 static bool has_predictions(const struct exporter *x, const struct remembered *all) {
   for (size_t i = 0; i < all->count; i++)
     if (strcmp(all->spaces[i].config, x->base->config->name) == 0 &&
-        strncmp(all->spaces[i].device, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) == 0)
+        cugen_device_parse(all->spaces[i].device).predicted)
       return true;
   return false;
 }
 
 static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
                           cugen_error *err) {
-  if (strcmp(item, "cpu") == 0)
+  if (cugen_device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "--devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
@@ -177,11 +177,12 @@ static int add_default(struct exporter *x, const struct remembered *all, const c
 static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
                      cugen_error *err) {
   struct device_description description;
-  bool prefixed = strncmp(item, "model:", 6) == 0;
+  const cugen_device_name named = cugen_device_parse(item);
+  const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
   cugen_error ignored;
   *found = prefixed || api_model(x->base->lib, item, &description, &ignored) == CUGEN_OK;
   if (!*found) return CUGEN_OK;
-  int status = api_model(x->base->lib, prefixed ? item + 6 : item, &description, err);
+  int status = api_model(x->base->lib, named.name, &description, err);
   if (!status && description.facts.compute_capability < GPU_OLDEST_TARGET)
     status = error_set(err, CUGEN_ERROR_USAGE,
                        "--devices: %s is described for occupancy and roofline only: NVRTC 13 has no "

@@ -173,8 +173,7 @@ static char *options_of_predictions(const cugen_kernel *k, cugen_error *err) {
 static const char *wanted_options(const cugen_kernel *k, const struct cache_space *space) {
   struct api_why *why = k->why;
   cugen_error ignored;
-  if (k->predicted || strncmp(space->device, DESCRIBED_PREDICTED, strlen(DESCRIBED_PREDICTED)) != 0)
-    return api_key(k).options;
+  if (k->predicted || !cugen_device_parse(space->device).predicted) return api_key(k).options;
   if (!why->predicted) why->predicted = options_of_predictions(k, &ignored);
   if (!why->predicted) why->failed = true;
   return why->predicted ? why->predicted : "";

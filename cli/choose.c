@@ -6,11 +6,10 @@
 
 /* Tried on a second kernel, since this one is in use. */
 enum cli_tuning cli_tuning(const struct cli *cli) {
-  const char *id = cugen_kernel_device(cli->kernel)->id;
   cugen_kernel *kernel = NULL;
   cugen_error ignored;
   if (cli_only_predicts(cli)) return CLI_PREDICTS;
-  if (strcmp(id, "cpu") == 0 || strncmp(id, "cuda:", 5) == 0) return CLI_MEASURES;
+  if (cli_device(cli) != CUGEN_DEVICE_MODEL && cli_device(cli) != CUGEN_DEVICE_NAMED) return CLI_MEASURES;
   int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
   if (!status) status = cugen_kernel_use_predictions(kernel, &ignored);
   cugen_kernel_close(kernel);

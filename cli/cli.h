@@ -171,6 +171,7 @@ int cli_filter(struct cli *cli);
 int cli_open_cache(struct cli *cli);
 /* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
 int cli_load_records(struct cli *cli);
+cugen_device_kind cli_device(const struct cli *cli); /* of the kernel */
 bool cli_on_cpu(const struct cli *cli);
 /* On the cpu device with nothing of the check problem set otherwise. */
 bool cli_is_check(const struct cli *cli);

@@ -12,11 +12,11 @@
 enum { MOST_SETTINGS = 64 };
 
 static bool is_cpu_set(const cugen_cache_set *set) {
-  return strncmp(set->device, "cpu ", 4) == 0;
+  return cugen_device_parse(set->device).kind == CUGEN_DEVICE_CPU;
 }
 
 static bool is_predicted_set(const cugen_cache_set *set) {
-  return print_predicted_device(set->device) != NULL;
+  return cugen_device_parse(set->device).predicted;
 }
 
 static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
@@ -36,8 +36,7 @@ static int open_listing(struct cli *cli, struct findings *f) {
 
 /* --device is a description: it is known by its figures. Else it is part of a device's text, or an id. */
 static bool is_model(const struct cli *cli) {
-  const char *device = cli->values[OPTION_DEVICE];
-  return device && strncmp(device, "model:", 6) == 0;
+  return cugen_device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
 }
 
 /* Of predictions only those from the figures of the kernel's device are meant. */
@@ -84,8 +83,8 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
 
 /* Whether this run's --device means the same to the other commands: not a part of a device's text. */
 static bool is_id(const char *device) {
-  return !device || strcmp(device, "cpu") == 0 || strncmp(device, "cuda:", 5) == 0 ||
-         strncmp(device, "model:", 6) == 0;
+  const cugen_device_name named = cugen_device_parse(device);
+  return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
 
 /* The problem as settings, without those that it has by default, into settings[count]. */
@@ -169,7 +168,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
 static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
-  bool cpu = device && strcmp(device, "cpu") == 0;
+  bool cpu = cugen_device_parse(device).kind == CUGEN_DEVICE_CPU;
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     struct cli meant = *cli;
@@ -268,8 +267,7 @@ static int list_model(struct cli *cli, struct findings *f) {
   const char *device;
   cugen_kernel_key(cli->kernel, &device, NULL);
   filter.config = cli->operand;
-  const char *predicted = print_predicted_device(device);
-  filter.device = predicted ? predicted : device;
+  filter.device = cugen_device_parse(device).name;
   return cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
 }
 
@@ -358,7 +356,7 @@ static int refuse_stale(struct cli *cli) {
   cli_fail(cli, CUGEN_ERROR_USAGE,
            "what is remembered of %s for this problem is of another source than its config's and templates' now; '",
            cli->operand);
-  if (predicts || strncmp(id, "model:", 6) != 0) {
+  if (predicts || cugen_device_parse(id).kind != CUGEN_DEVICE_MODEL) {
     hint_append(cli, &meant, "tune");
     cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");
   }
@@ -529,7 +527,7 @@ void findings_close(struct findings *f) {
 }
 
 bool findings_on_cpu(const struct findings *f) {
-  return strcmp(f->device->id, "cpu") == 0;
+  return cugen_device_parse(f->device->id).kind == CUGEN_DEVICE_CPU;
 }
 
 bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {

@@ -27,7 +27,7 @@ static void append_remedy(struct cli *cli) {
 
 /* Of a described GPU tuning predicts, which --best does not take; of one without predictions it is refused. */
 static bool append_tuning(struct cli *cli) {
-  if (strncmp(cugen_kernel_device(cli->kernel)->id, "model:", 6) != 0) return append_remedy(cli), true;
+  if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
   if (cli_tuning(cli) == CLI_REFUSES) return false;
   cli_append(cli, "run '");
   hint_append(cli, cli, "tune");

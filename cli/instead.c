@@ -28,7 +28,8 @@ static bool needs_stand_in(const struct cli *cli) {
     if (strcmp(cli->command->name, own_rule[i]) == 0) return false;
   const char *device = getenv("CUGEN_DEVICE"); /* as the library reads it */
   if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
-  return cugen_devices(cli->lib, &first, 1, NULL) && strcmp(first.id, "cpu") == 0 && first.nvrtc_version;
+  return cugen_devices(cli->lib, &first, 1, NULL) && cugen_device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
+         first.nvrtc_version;
 }
 
 int cli_choose_device(struct cli *cli) {

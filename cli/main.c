@@ -262,8 +262,12 @@ int cli_load_records(struct cli *cli) {
   return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status; /* usage: there is no record 0, since there are none */
 }
 
+cugen_device_kind cli_device(const struct cli *cli) {
+  return cugen_device_parse(cugen_kernel_device(cli->kernel)->id).kind;
+}
+
 bool cli_on_cpu(const struct cli *cli) {
-  return strcmp(cugen_kernel_device(cli->kernel)->id, "cpu") == 0;
+  return cli_device(cli) == CUGEN_DEVICE_CPU;
 }
 
 bool cli_is_check(const struct cli *cli) {

@@ -108,7 +108,7 @@ static int ask_all(struct cli *cli, const cugen_resources *resources, struct ans
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
-    if (strncmp(devices[i].id, "cuda:", 5) == 0) status = ask(cli, devices[i].id, resources, out);
+    if (cugen_device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = ask(cli, devices[i].id, resources, out);
   size_t model_count = cugen_models(cli->lib, models, sizeof models / sizeof *models);
   for (size_t i = 0; i < model_count && !status; i++) status = ask(cli, models[i], resources, out);
   return status;

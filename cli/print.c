@@ -155,11 +155,6 @@ const char *print_nearest(const char *name, const char *const *names, size_t cou
   return best;
 }
 
-const char *print_predicted_device(const char *text) {
-  static const char mark[] = "predicted ";
-  return strncmp(text, mark, sizeof mark - 1) == 0 ? text + sizeof mark - 1 : NULL;
-}
-
 bool print_has_word(const char *text, const char *word, size_t length) {
   for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
     if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;

@@ -30,8 +30,6 @@ struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */
 const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
 struct shown print_rate(double flops, double bytes, double seconds);
 
-/* The device behind the cache's text of predictions for it; NULL: the text is that of measurements. */
-const char *print_predicted_device(const char *text);
 /* Whether that is one of the text's words. */
 bool print_has_word(const char *text, const char *word, size_t length);
 

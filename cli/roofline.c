@@ -200,7 +200,7 @@ int command_roofline(struct cli *cli) {
   cugen_ceilings all[DTYPES];
   int status = cli_open(cli);
   if (!status) status = look_up(cli, all);
-  if (!status && strncmp(cugen_kernel_device(cli->kernel)->id, "cuda:", 5) == 0) {
+  if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {
     status = measure_missing(cli, all);
     if (!status) status = look_up(cli, all);
   }

@@ -267,8 +267,7 @@ static int refuse_arch(struct cli *cli) {
 
 static int use_device(struct cli *cli) {
   if (cli_only_predicts(cli)) return refuse_arch(cli);
-  const char *id = cugen_kernel_device(cli->kernel)->id;
-  bool here = strncmp(id, "cuda:", 5) == 0 || cli_on_cpu(cli);
+  bool here = cli_device(cli) == CUGEN_DEVICE_CUDA || cli_on_cpu(cli);
   return here ? cli_use_check_on_cpu(cli) : cugen_kernel_use_predictions(cli->kernel, &cli->error);
 }
 

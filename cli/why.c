@@ -50,7 +50,7 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
 /* Of predictions the cache says so in the device's place. */
 static bool is_predicted(const cugen_why_match *match) {
   for (size_t i = 0; i < match->row_count; i++)
-    if (strcmp(match->rows[i].field, "device") == 0) return print_predicted_device(match->rows[i].found);
+    if (strcmp(match->rows[i].field, "device") == 0) return cugen_device_parse(match->rows[i].found).predicted;
   return false;
 }
 
@@ -120,7 +120,7 @@ static int print_json(struct cli *cli, const cugen_why *why) {
 static int use_predictions(struct cli *cli) {
   const cugen_stored_record *all;
   size_t count;
-  return strncmp(cugen_kernel_device(cli->kernel)->id, "model:", 6) == 0 ? cli_stored(cli, &all, &count) : CUGEN_OK;
+  return cli_device(cli) == CUGEN_DEVICE_MODEL ? cli_stored(cli, &all, &count) : CUGEN_OK;
 }
 
 int command_cache_why(struct cli *cli) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/capability.h"
+#include "base/device_name.h"
 #include "sandbox.h"
 
 /* Timing is needed for predictions only, which are made for what NVRTC has a target for. */
@@ -87,7 +88,7 @@ static int line_here(lua_State *L) {
 }
 
 static void take_text(lua_State *L, const struct figure *figure, struct gpu_model *out) {
-  size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen("model:") : sizeof out->name;
+  size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL) : sizeof out->name;
   char *to = (char *)out + figure->offset;
   if (lua_type(L, 1) != LUA_TSTRING) luaL_error(L, "%s takes a text, not a %s", figure->name, luaL_typename(L, 1));
   const char *text = lua_tolstring(L, 1, &length);
@@ -97,8 +98,8 @@ static void take_text(lua_State *L, const struct figure *figure, struct gpu_mode
     if (!isprint((unsigned char)text[i]) || (figure->kind == FIGURE_ID && text[i] == ' '))
       luaL_error(L, "%s has a character that it cannot have", figure->name);
   if (figure->kind == FIGURE_ID) {
-    memcpy(to, "model:", strlen("model:"));
-    to += strlen("model:");
+    memcpy(to, DEVICE_NAME_MODEL, strlen(DEVICE_NAME_MODEL));
+    to += strlen(DEVICE_NAME_MODEL);
   }
   memcpy(to, text, length + 1);
 }
@@ -257,7 +258,7 @@ static int unknown_model(const char *name, cugen_error *err) {
   if (!all) return error_memory(err);
   const char *names[MOST];
   size_t count = device_files(all, MOST);
-  for (size_t i = 0; i < count && i < MOST; i++) names[i] = all[i].id + strlen("model:");
+  for (size_t i = 0; i < count && i < MOST; i++) names[i] = all[i].id + strlen(DEVICE_NAME_MODEL);
   const char *nearest = text_nearest(name, names, count < MOST ? count : MOST);
   error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'%s%s%s; described are", name, nearest ? " (nearest '" : "",
             nearest ? nearest : "", nearest ? "')" : "");

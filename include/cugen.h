@@ -143,6 +143,24 @@ typedef struct cugen_device_info {
   int64_t shared_bytes_per_block; /* opt-in limit */
 } cugen_device_info;
 
+/* What a text says of a device: an id, or the text under which a device is remembered (cugen_cache_set.device). */
+typedef enum cugen_device_kind {
+  CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
+  CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
+  CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
+  CUGEN_DEVICE_MODEL      /* "model:H200": a description */
+} cugen_device_kind;
+
+/* A device's name, taken apart. */
+typedef struct cugen_device_name {
+  cugen_device_kind kind;
+  int predicted;    /* the text is that of a device's predictions */
+  const char *name; /* what follows: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; part of the text */
+} cugen_device_name;
+
+/* text (may be NULL: "") is looked at alone: whether there is such a device is another question. */
+cugen_device_name cugen_device_parse(const char *text);
+
 /* The devices of this machine, CUDA GPUs first, then "cpu". Returns how many there are; fills at most count.
    When there is no CUDA GPU, *why (when not NULL) says why, else it is NULL. */
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why);

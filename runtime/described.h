@@ -5,10 +5,6 @@
 
 #include "device.h"
 
-/* Stands before a fingerprint where predictions for the device are kept, so that no look-up of what was measured finds
-   them. */
-#define DESCRIBED_PREDICTED "predicted "
-
 /* Fills name, arch ("sm_90a"), fingerprint and facts from "NVIDIA H200 sm_90 132 SMs" or from an architecture such as
    "sm_90a", which leaves name and fingerprint empty. The id is "", and facts that only the device itself can tell stay 0,
    see described_knows. False: it is none of these, or of a compute capability that is not known here. */

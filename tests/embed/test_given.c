@@ -215,6 +215,7 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_outcome_name(99), "unknown");
   assert_string_equal(cugen_strategy(0, NULL), "local");
   assert_null(cugen_strategy(99, NULL));
+  assert_string_equal(cugen_device_parse(NULL).name, "");
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */

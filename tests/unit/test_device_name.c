@@ -1,0 +1,46 @@
+/* What a text says of a device: base/device_name.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/device_name.h"
+
+static const struct {
+  const char *text;
+  cugen_device_kind kind;
+  int predicted;
+  const char *name;
+} cases[] = {
+    {"cpu", CUGEN_DEVICE_CPU, 0, ""},
+    {"cpu AMD EPYC, g++ 12.2", CUGEN_DEVICE_CPU, 0, "AMD EPYC, g++ 12.2"},
+    {"cpus", CUGEN_DEVICE_NAMED, 0, "cpus"},
+    {"cuda", CUGEN_DEVICE_CUDA, 0, ""},
+    {"cuda:12", CUGEN_DEVICE_CUDA, 0, "12"},
+    {"cudart", CUGEN_DEVICE_NAMED, 0, "cudart"},
+    {"model:H200", CUGEN_DEVICE_MODEL, 0, "H200"},
+    {"model:./mine.lua", CUGEN_DEVICE_MODEL, 0, "./mine.lua"},
+    {"model", CUGEN_DEVICE_NAMED, 0, "model"},
+    {"NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 0, "NVIDIA H200 sm_90 132 SMs"},
+    {"predicted NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 1, "NVIDIA H200 sm_90 132 SMs"},
+    {"predicted cpu", CUGEN_DEVICE_NAMED, 1, "cpu"}, /* predictions are for GPUs */
+    {"", CUGEN_DEVICE_NAMED, 0, ""},
+    {NULL, CUGEN_DEVICE_NAMED, 0, ""},
+};
+
+static void test_texts(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const cugen_device_name got = cugen_device_parse(cases[i].text);
+    assert_int_equal(got.kind, cases[i].kind);
+    assert_int_equal(got.predicted, cases[i].predicted);
+    assert_string_equal(got.name, cases[i].name);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
