@@ -17,9 +17,9 @@ kernel "copy" {
 
   derive "rows"    "height * depth",
   derive "packed"  "not pitched and pitch_x == 0 and pitch_y == 0",
-  derive "aligned_width" "pitched and round_up(width, device.pitch_alignment // sizeof(dtype)) or width",
-  derive "x_step"  "pitch_x ~= 0 and pitch_x or aligned_width",
-  derive "y_step"  "pitch_y ~= 0 and pitch_y or aligned_width",
+  derive "aligned_width" "select(pitched, round_up(width, device.pitch_alignment // sizeof(dtype)), width)",
+  derive "x_step"  "select(pitch_x ~= 0, pitch_x, aligned_width)",
+  derive "y_step"  "select(pitch_y ~= 0, pitch_y, aligned_width)",
 
   input  "x" { dtype = "dtype", shape = { "depth", "height", "width" }, pitch = "x_step" },
   output "y" { dtype = "dtype", shape = { "depth", "height", "width" }, pitch = "y_step" },
@@ -57,10 +57,10 @@ kernel "copy" {
     -- to be slower, it is tried with one way to load and store.
     where "blocks_per_sm == 0 or load_through == 'l1'",
     where "loads == 1 or load_through == 'l1'",
-    derive "packs"  "packed and ceil_div(width * rows, vec) or ceil_div(width, vec) * rows",
+    derive "packs"  "select(packed, ceil_div(width * rows, vec), ceil_div(width, vec) * rows)",
     derive "chunks" "ceil_div(packs, threads * loads)",
     where "blocks_per_sm * threads <= device.max_threads_per_sm",
-    grid  { "blocks_per_sm == 0 and chunks or min(chunks, blocks_per_sm * device.sm_count)" },
+    grid  { "select(blocks_per_sm == 0, chunks, min(chunks, blocks_per_sm * device.sm_count))" },
     block { "threads" },
   },
 
@@ -73,8 +73,8 @@ kernel "copy" {
     derive "threads" "128",
     where "blocks_per_sm * (piece * stages + 1024 + 8 * stages) <= device.shared_per_sm",
     where "piece * stages + 8 * stages <= device.shared_per_block_optin",
-    derive "line_bytes" "(packed and width * rows or width) * sizeof(dtype)",
-    derive "pieces" "ceil_div(line_bytes, piece) * (packed and 1 or rows)",
+    derive "line_bytes" "select(packed, width * rows, width) * sizeof(dtype)",
+    derive "pieces" "ceil_div(line_bytes, piece) * select(packed, 1, rows)",
     grid   { "min(pieces, blocks_per_sm * device.sm_count)" },
     block  { "threads" },
     shared "piece * stages",

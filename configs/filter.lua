@@ -21,8 +21,8 @@ kernel "filter" {
   tunable "image_in"   { "global", "texture", "array" },
 
   derive "radius"    "size // 2",
-  derive "sum_dtype" "dtype == 'f64' and 'f64' or 'f32'",
-  derive "row_pitch"     "pitched and round_up(cols, device.pitch_alignment // sizeof(dtype)) or cols",
+  derive "sum_dtype" "select(dtype == 'f64', 'f64', 'f32')",
+  derive "row_pitch"     "select(pitched, round_up(cols, device.pitch_alignment // sizeof(dtype)), cols)",
 
   -- Textures have no f64. One over memory wants its rows at multiples of 32 bytes; an array is copied, which takes as long
   -- as a copy does, before every launch.
@@ -32,10 +32,10 @@ kernel "filter" {
 
   input "image" {
     dtype = "dtype", shape = { "rows", "cols" }, pitch = "row_pitch",
-    access = "image_in", address = "boundary == 'zero' and 'border' or boundary",
+    access = "image_in", address = "select(boundary == 'zero', 'border', boundary)",
   },
   constant "weights" {
-    dtype = "sum_dtype", shape = { "size", "size" }, access = "weights_in == 'constant' and 'constant' or 'global'",
+    dtype = "sum_dtype", shape = { "size", "size" }, access = "select(weights_in == 'constant', 'constant', 'global')",
   },
   output "result" {
     dtype = "dtype", shape = { "rows", "cols" }, pitch = "row_pitch",
@@ -96,8 +96,8 @@ kernel "filter" {
     -- Registers: sums, the window, rows that are on their way, weights that are no operands in constant memory, and
     -- some 20 for addresses and counters.
     derive "words" "sizeof(sum_dtype) // 4",
-    derive "registers" [[words * (size * vec + (ahead and 2 or 1) * (vec + 2 * radius)
-                         + (weights_in == 'constant' and 0 or min(size * size, 81))) + 20]],
+    derive "registers" [[words * (size * vec + select(ahead, 2, 1) * (vec + 2 * radius)
+                         + select(weights_in == 'constant', 0, min(size * size, 81))) + 20]],
     -- Texture units give one element an access: nothing to load wide.
     where "image_in == 'global'",
     where "vec * sizeof(dtype) <= 16",

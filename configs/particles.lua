@@ -19,8 +19,8 @@ kernel "particles" {
   policy "nearest" { distance = 1 },
 
   tunable "group" { 1, 4, 8, 16, 32, 64, 128, 0 },
-  derive "lanes"  "group == 0 and n or group",           -- particles of a group
-  derive "groups" "group == 0 and 1 or ceil_div(n, group)",
+  derive "lanes"  "select(group == 0, n, group)",        -- particles of a group
+  derive "groups" "select(group == 0, 1, ceil_div(n, group))",
   derive "count"  "groups * lanes",
   where "fields >= 7",
 
@@ -54,7 +54,7 @@ kernel "particles" {
     tunable "block"      { 128, 64, 256, 512 },
     tunable "per_thread" { 1, 2, 4 },                    -- particles, or packs of them
     tunable "vec"        { 4, 2 },
-    derive "unit" "group == 1 and 1 or vec",             -- particles of a pack
+    derive "unit" "select(group == 1, 1, vec)",          -- particles of a pack
     where "vec * sizeof(dtype) <= 16",
     where "(group == 1 and fields or lanes) % vec == 0",
     where "ceil_div(count, block * per_thread * unit) <= 2147483647",

@@ -6,14 +6,14 @@ kernel "peak_fma" {
   problem "rounds" (1 << 15),                    -- a chain's length: 2 * rounds operations for each element moved
   check { rounds = 37 },
 
-  derive "width" "sizeof(dtype) == 2 and 2 or 1", -- elements of one instruction
+  derive "width" "select(sizeof(dtype) == 2, 2, 1)", -- elements of one instruction
 
   -- One chain an element, as many as fill every multiprocessor with eight chains a thread.
   derive "n" "device.sm_count * 2048 * 8 * width",
 
   -- Chains walk by -(1 - 1 / steps), so that the numbers stay alive: none of their bits settles down.
-  derive "steps" "dtype == 'f16' and 256 or dtype == 'bf16' and 32 or 8192",
-  derive "factor_type" "width == 2 and 'f32' or dtype",
+  derive "steps" "select(dtype == 'f16', 256, dtype == 'bf16', 32, 8192)",
+  derive "factor_type" "select(width == 2, 'f32', dtype)",
 
   input  "x" { dtype = "dtype", shape = { "n" } },
   output "y" {

@@ -37,7 +37,7 @@ kernel "reader" {
   output "sums" {
     dtype = "dtype", shape = { "chunks" },
     tolerance = "eps(dtype) * repeats * sqrt(terms * (12 + 2 * passes + 1.0 * terms / 256))",
-    norm = "chunks >= 4 and eps(dtype) * sqrt(repeats * (576 + 96 * passes + 3.0 * terms / 16)) or 1",
+    norm = "select(chunks >= 4, eps(dtype) * sqrt(repeats * (576 + 96 * passes + 3.0 * terms / 16)), 1)",
   },
   scalar "n" {},
   scalar "passes" {},

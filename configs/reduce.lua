@@ -22,23 +22,23 @@ kernel "reduce" {
   -- The operator. It has to be associative and commutative: blocks and threads take the elements by turns. To use one of
   -- your own, write it here in place of the last, and what changes nothing below: `first` is the first element.
   formula "combine(a, b)"
-    "op == 'sum' and a + b or op == 'min' and min(a, b) or op == 'max' and max(a, b) or max(abs(a), abs(b))",
-  formula "identity(first)" "op == 'min' and first or op == 'max' and first or 0",
+    "select(op == 'sum', a + b, op == 'min', min(a, b), op == 'max', max(a, b), max(abs(a), abs(b)))",
+  formula "identity(first)" "select(op == 'min' or op == 'max', first, 0)",
 
   -- One result is the reduction of a segment of `length` elements.
-  derive "segments" "axis == 'all' and 1 or axis == 'row' and rows or cols",
-  derive "length"   "axis == 'all' and rows * cols or axis == 'row' and cols or rows",
+  derive "segments" "select(axis == 'all', 1, axis == 'row', rows, cols)",
+  derive "length"   "select(axis == 'all', rows * cols, axis == 'row', cols, rows)",
   -- From one element of a segment to the next, and from one segment to the next.
-  derive "step" "axis == 'col' and cols or 1",
-  derive "next" "axis == 'all' and 0 or axis == 'row' and cols or 1",
+  derive "step" "select(axis == 'col', cols, 1)",
+  derive "next" "select(axis == 'all', 0, axis == 'row', cols, 1)",
 
   -- Results, and all that is added on the way, are wider than what is read: 2^31 halves of 1 are not 65504, and 2^31
   -- integers of 2^31 do not wrap round.
-  derive "result" "dtype == 'f64' and 'f64' or dtype == 'i32' and 'i64' or 'f32'",
+  derive "result" "select(dtype == 'f64', 'f64', dtype == 'i32', 'i64', 'f32')",
 
   -- What the blocks of a segment may leave behind, in results.
   derive "some"  "min(ceil_div(length, 64), 65536)",
-  derive "slots" "segments <= 64 and max(some, 1024) or some",
+  derive "slots" "select(segments <= 64, max(some, 1024), some)",
 
   input   "x" { dtype = "dtype", shape = { "rows", "cols" }, fill = "fill" },
   output  "y" {
@@ -48,7 +48,7 @@ kernel "reduce" {
     -- them are off by eps * chain / (6 * sqrt(2)), and length / chain such sums by eps * sqrt(length * chain) / 8.5,
     -- 7.5 * eps * sqrt(length). Six times that is where one result in 1e9 lies. The rest is exact: the least and the
     -- greatest choose, and integers do not round.
-    tolerance = "op == 'sum' and 48 * eps(result) * sqrt(length) or 0",
+    tolerance = "select(op == 'sum', 48 * eps(result) * sqrt(length), 0)",
   },
   scratch "partials" { dtype = "result", shape = { "segments", "slots" } },
   scratch "tickets"  { dtype = "u32", shape = { "segments" }, fill = "zero" },

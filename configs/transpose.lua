@@ -10,8 +10,8 @@ local function naive(name, columns_along)
     tunable "block_x" { 32, 16 },
     tunable "block_y" { 8, 32 },
     where "block_x * block_y <= device.max_threads_per_block",
-    grid  { "batch * ceil_div(rows, columns_along == 'x' and block_y or block_x)"
-            .. " * ceil_div(cols, columns_along == 'x' and block_x or block_y)" },
+    grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
+            .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
     block { "block_x", "block_y" },
   }
 end
@@ -48,8 +48,8 @@ kernel "transpose" {
   policy "nearest" { distance = 1 },
 
   derive "alignment" "device.pitch_alignment // sizeof(dtype)",
-  derive "a_step" "pitch_a ~= 0 and pitch_a or pitched and round_up(cols, alignment) or cols",
-  derive "b_step" "pitch_b ~= 0 and pitch_b or pitched and round_up(rows, alignment) or rows",
+  derive "a_step" "select(pitch_a ~= 0, pitch_a, pitched, round_up(cols, alignment), cols)",
+  derive "b_step" "select(pitch_b ~= 0, pitch_b, pitched, round_up(rows, alignment), rows)",
 
   input  "A" { dtype = "dtype", shape = { "batch", "rows", "cols" }, pitch = "a_step" },
   output "B" { dtype = "dtype", shape = { "batch", "cols", "rows" }, pitch = "b_step" },
@@ -125,7 +125,7 @@ kernel "transpose" {
     -- Packs of the blocks, and their turned copies.
     where "blocks * vec * words <= 64",
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
-    derive "shared_bytes" "(tile_rows * tile_cols // vec + (bank == 'pad' and tile_cols // vec or 0)) * access",
+    derive "shared_bytes" "(tile_rows * tile_cols // vec + select(bank == 'pad', tile_cols // vec, 0)) * access",
     where "shared_bytes <= device.shared_per_block_optin",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },

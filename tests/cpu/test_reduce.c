@@ -213,7 +213,7 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
 /* a - b is not associative: in another order than the reference's it gives another number, which is said. */
 static void test_not_associative(void **state) {
   struct text text = read_text("configs/reduce.lua");
-  replace(&text, "formula \"combine(a, b)\"", "\"op == 'sum' and a + b", "\"op == 'sum' and a - b");
+  replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b", "\"select(op == 'sum', a - b");
   for (size_t i = 0; i < 6; i++) expect_wrong(*state, &text, NULL, 0, contiguous[i], "y[0] is ");
   text_free(&text);
 }
