@@ -230,8 +230,9 @@ static const char *say_judgement(struct api_why *why, const struct match *match,
   case JUDGED_CURRENT: break;
   }
   if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
-  return keepf(why, "it is remembered that it failed (%s): it is not tried again",
-               cugen_outcome_text((int)record->outcome));
+  const char *reason = record->reason ? record->reason : "";
+  return keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
+               cugen_outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
 }
 
 static int explain(cugen_kernel *k, const struct cache_space *space, const struct cache_record *record,
@@ -354,7 +355,8 @@ static void say_hit(struct api_why *why, size_t count, bool asked, cugen_why *ou
                                why->matches[0].variant, count);
 }
 
-static void say_miss_here(struct api_why *why, size_t count, bool asked, bool failed, cugen_why *out) {
+static void say_miss_here(cugen_kernel *k, size_t count, bool asked, bool failed, cugen_why *out) {
+  struct api_why *why = k->why;
   if (asked)
     out->verdict =
         keepf(why, "'%s' was measured, but what was measured is not what it is now", why->matches[0].variant);
@@ -366,7 +368,12 @@ static void say_miss_here(struct api_why *why, size_t count, bool asked, bool fa
                          "%zu variants are remembered for this problem on this device, but none that came out "
                          "right is the kernel as it is now",
                          count);
-  out->advice = failed ? "tune again, other variants are tried" : "tune again, what has changed is measured anew";
+  if (!failed)
+    out->advice = "tune again, what has changed is measured anew";
+  else if (count < space_valid(k->space))
+    out->advice = "tune again, other variants are tried";
+  else
+    out->advice = "correct the kernel; with --again 'cugen tune' tries what failed once more";
 }
 
 static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
@@ -441,7 +448,7 @@ static int explain_records(cugen_kernel *k, struct cache *cache, const struct ca
   if (!status && !here) status = explain_elsewhere(k, cache, &elsewhere, err);
   if (status) return status;
   if (here)
-    say_miss_here(k->why, count, variant != NULL, !variant && !right, out);
+    say_miss_here(k, count, variant != NULL, !variant && !right, out);
   else
     say_nothing_here(k, elsewhere, variant, count, out);
   return variant ? CUGEN_OK : say_instead(k, out, err);

@@ -83,11 +83,20 @@ static void folder_sync(const char *file) {
   text_free(&folder);
 }
 
+/* A named pipe that nobody reads is refused: opening it would wait, and nothing could end that. */
+static int open_special(const char *path, int *fd, cugen_error *err) {
+  *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (*fd < 0 && errno == ENXIO)
+    return error_set(err, CUGEN_ERROR_IO, "%s: cannot write: nobody reads from this named pipe yet", path);
+  if (*fd < 0) return error_file(err, "write", path, errno);
+  fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+  return CUGEN_OK;
+}
+
 int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
   *out = (struct file_writing){.path = path};
   if (is_special(path)) {
-    out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return out->fd < 0 ? error_file(err, "write", path, errno) : CUGEN_OK;
+    return open_special(path, &out->fd, err);
   }
   file_sweep(path);
   out->fd = create_beside(path, &out->beside, err);

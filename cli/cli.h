@@ -189,6 +189,8 @@ void cli_print_head(const struct cli *cli);
 const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* A file of cli/pages, "report.html". */
 const struct cli_script *cli_page(const char *name);
+/* --output must not name the cache, or what lies beside it. */
+int cli_check_output(struct cli *cli);
 /* Writes to --output what `write` prints, complete or not at all, else to stdout. */
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
 /* Says when what is measured cannot be remembered. */

@@ -355,8 +355,32 @@ static int write_file(struct cli *cli, const char *path, void (*write)(const voi
   return code ? cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code)) : CUGEN_OK;
 }
 
+static bool is_same_file(const char *path, const char *base, int length, const char *suffix) {
+  struct stat one, other;
+  char *name;
+  if (asprintf(&name, "%.*s%s", length, base, suffix) < 0) return false;
+  const bool same = strcmp(path, name) == 0 || (stat(path, &one) == 0 && stat(name, &other) == 0 &&
+                                                one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+  free(name);
+  return same;
+}
+
+int cli_check_output(struct cli *cli) {
+  static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", "-import"};
+  const char *path = cli->values[OPTION_OUTPUT], *cache = cli->values[OPTION_CACHE];
+  if (!cache) cache = getenv("CUGEN_CACHE");
+  int length = cache ? (int)strlen(cache) : 0;
+  if (cli->lib) cache = cli_where(cli, "cache", &length);
+  for (size_t i = 0; path && length && i < sizeof suffixes / sizeof *suffixes; i++)
+    if (is_same_file(path, cache, length, suffixes[i]))
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--output %s: that is the cache, and writing would destroy it", path);
+  return CUGEN_OK;
+}
+
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context) {
   const char *path = cli->values[OPTION_OUTPUT];
+  const int refused = cli_check_output(cli);
+  if (refused) return refused;
   if (path && strcmp(path, "-") != 0) return write_file(cli, path, write, context);
   if (isatty(STDOUT_FILENO)) return write(context, stdout), CUGEN_OK;
   fflush(stdout);

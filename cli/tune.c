@@ -124,7 +124,10 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   print_numbers(cli, result);
   if (!result->tried && !right) return; /* what follows says why */
   if (!remembered) {
-    puts("Nothing of this is remembered: there is no cache that can be written.");
+    const char *named = cli->values[OPTION_CACHE];
+    puts(named && strcmp(named, "none") == 0
+             ? "Nothing of this is remembered (--cache none)."
+             : "Nothing of this is remembered: there is no cache that can be written.");
     return;
   }
   printf("Remembered in %.*s.\n", length, cache);

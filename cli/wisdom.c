@@ -72,6 +72,7 @@ int command_cache_export(struct cli *cli) {
   bool to_stdout = !path || strcmp(path, "-") == 0;
   struct exporting exporting = {.cli = cli, .path = to_stdout ? NULL : path, .begin = progress_now()};
   int status = cli_open_cache(cli);
+  if (!status) status = cli_check_output(cli);
   if (!status) status = export_to(&exporting, to_stdout);
   if (status) return status;
   cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",

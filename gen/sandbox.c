@@ -368,9 +368,12 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
     shorten(name, sandbox->where_file);
     sandbox->where_line = 1;
   }
+  const bool compiled = length && *code == *LUA_SIGNATURE;
   int lua_status = load_text(sandbox, name, code, length);
   int result = lua_status == LUA_OK ? CUGEN_OK : set_failure(sandbox, lua_status, status, err);
   leave(sandbox, before, result != CUGEN_OK);
+  if (result && compiled)
+    error_set(err, result, "%s:1: attempt to load a binary chunk; what cugen reads is Lua's text", name);
   if (!result && environment) {
     lua_pushvalue(L, environment);
     lua_setupvalue(L, -2, 1);

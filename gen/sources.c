@@ -217,7 +217,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 
 /* Nothing outside the folders, nor what hides in them: ".ssh" of a home folder. */
 bool sources_inside(const char *name) {
-  return name[0] != '/' && name[0] != '\0' && !path_has_hidden(name);
+  return name[0] != '/' && name[0] != '\0' && !strchr(name, '\n') && !path_has_hidden(name);
 }
 
 /* A name of what ships may be that of a file here: "configs/matmul.lua" in cugen's own folder. */
@@ -261,9 +261,25 @@ static int template_missing(const struct search *search, const char *what, const
   return CUGEN_ERROR_MISSING;
 }
 
+/* Messages quote names, and have lines of their own. */
+static int check_name(const char *what, const char *name, cugen_error *err) {
+  enum { LONGEST = 1024 };
+  const unsigned char *at = (const unsigned char *)name;
+  while (*at >= ' ' && *at != 0x7f) at++;
+  if (*at)
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "the name of a %s has a control character, number %u, behind %zu bytes", what, *at,
+                     (size_t)(at - (const unsigned char *)name));
+  if ((size_t)(at - (const unsigned char *)name) <= LONGEST) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_MISSING, "the name of a %s has more than %d bytes: '%.40s...'", what, LONGEST,
+                   name);
+}
+
 /* search: what is asked of the file. */
 static int find_beside(const struct sources *sources, const char *what, const char *name, const char *from,
                        struct search *search) {
+  const int bad = check_name(what, name, search->err);
+  if (bad) return bad;
   if (!sources_inside(name))
     return error_set(search->err, CUGEN_ERROR_MISSING,
                      "%s '%s' is outside: a %s is named relative to the file that mentions it or to the folder of "
@@ -314,6 +330,8 @@ static int include_missing(const struct search *search, const char *name) {
 
 int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
                     struct text *content, bool *shipped, cugen_error *err) {
+  const int bad = check_name("file", wanted->name, err);
+  if (bad) return bad;
   if (!sources_inside(wanted->name))
     return error_set(err, CUGEN_ERROR_MISSING,
                      "'%s' is outside: a file is named relative to the one that includes it, without '..' or a "

@@ -52,6 +52,14 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   }
 }
 
+void cache_keep_error(struct cache *cache, const char *doing) {
+  cugen_error err = {0};
+  if (cache->refusal_status) return;
+  cache->refusal_status = cache_error_database(cache->db, text_get(&cache->path), doing, &err);
+  text_restart(&cache->refusal);
+  text_add(&cache->refusal, err.message);
+}
+
 int cache_error(struct cache *cache, const char *doing, cugen_error *err) {
   if (cache->refusal_status) {
     int status = cache->refusal_status;

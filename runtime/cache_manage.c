@@ -171,6 +171,7 @@ static bool list_records(struct cache *cache, const struct cache_filter *filter)
     if (space_is_meant(filter, space))
       good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && run(add);
   good = good && sqlite3_reset(space) == SQLITE_OK;
+  if (!good) cache_keep_error(cache, doing);
   sqlite3_finalize(space);
   sqlite3_finalize(add);
   return good;
@@ -182,6 +183,7 @@ static bool measure(struct cache *cache, const char *rows, size_t *count, int64_
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
   sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
   bool good = statement && sqlite3_step(statement) == SQLITE_ROW;
+  if (!good) cache_keep_error(cache, doing);
   *count = good ? (size_t)sqlite3_column_int64(statement, 0) : 0;
   *weight = good ? sqlite3_column_int64(statement, 1) : 0;
   text_free(&sql);
@@ -228,6 +230,7 @@ static bool drop_some(struct removing *removing, bool *more) {
   bool good = sqlite3_bind_int64(row, 1, removing->last) == SQLITE_OK;
   for (size_t i = 1; good && (*more = sqlite3_step(row) == SQLITE_ROW); i++) {
     good = drop_row(removing);
+    if (!good) cache_keep_error(removing->cache, doing);
     if (i == MOST || (i % CHECKS == 0 && clock_seconds() > end)) break;
   }
   return sqlite3_reset(row) == SQLITE_OK && good;

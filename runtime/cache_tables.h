@@ -215,6 +215,8 @@ int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
 int cache_error(struct cache *cache, const char *doing, cugen_error *err);
+/* Keeps what just failed for cache_error, which must follow: ending another statement in between would hide it. */
+void cache_keep_error(struct cache *cache, const char *doing);
 /* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written, not even beside a
    database of somebody else. *fresh: nothing there yet, or an empty file. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err);

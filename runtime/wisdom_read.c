@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,16 +22,33 @@ struct source {
   char *buffer;
   size_t at, end; /* what is not yet taken */
   int fd;         /* -1: in memory */
-  bool ended;
+  bool ended, stopped;
+  const struct cache_watch *watch; /* NULL: nobody; asked while a pipe's writer is silent */
 };
 
 enum { SOURCE_BUFFER = 2 * WISDOM_MAX_LINE };
+
+/* Bytes are there, or the end is; *stopped: it was given up before. 0 or an errno. */
+static int await(struct source *source) {
+  enum { ASK_MS = 100 };
+  struct pollfd waiting = {.fd = source->fd, .events = POLLIN};
+  int ready;
+  while (source->watch && source->watch->stop && !source->stopped) {
+    ready = poll(&waiting, 1, ASK_MS);
+    if (ready < 0 && errno != EINTR) return errno;
+    if (ready > 0) return 0;
+    source->stopped = source->watch->stop(source->watch->context, 0, 0, 0);
+  }
+  return 0;
+}
 
 /* 0 or an errno. */
 static int refill(struct source *source) {
   memmove(source->buffer, source->buffer + source->at, source->end - source->at);
   source->end -= source->at, source->at = 0;
   ssize_t got;
+  const int code = await(source);
+  if (code || source->stopped) return code ? code : EINTR;
   do got = read(source->fd, source->buffer + source->end, SOURCE_BUFFER - source->end);
   while (got < 0 && errno == EINTR);
   if (got < 0) return errno;
@@ -302,6 +320,8 @@ static int read_lines(struct reader *reader, struct source *source) {
     const char *line;
     size_t length;
     int code = next_line(source, &line, &length);
+    if (source->stopped)
+      return error_set(reader->err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
     if (code) return error_file(reader->err, "read", reader->name, code);
     if (!line) break;
     int status = read_line(reader, line, length);
@@ -343,7 +363,7 @@ static int open_source(const char *path, int *fd, cugen_error *err) {
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
                        struct cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
-  struct source source = {.fd = -1};
+  struct source source = {.fd = -1, .watch = watch};
   int status = open_source(path, &source.fd, err);
   if (status) return status;
   source.data = source.buffer = malloc(SOURCE_BUFFER);

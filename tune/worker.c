@@ -278,6 +278,15 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
   }
 }
 
+/* It had no handler any more, or held the signal back, as system() does. */
+static bool was_refused(const struct text *how) {
+  struct text refused = {0};
+  text_addf(&refused, "signal %d (", SIGSYS);
+  const bool was = strncmp(text_get(how), text_get(&refused), refused.length) == 0;
+  text_free(&refused);
+  return was;
+}
+
 /* What a generator or the reference did to the worker is no variant's doing. */
 static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
@@ -293,6 +302,8 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   else
     error_set(err, status, "%s failed, which is no variant's fault: %s; correct it", text_get(&who),
               w->fault[0] ? w->fault : text_get(&how));
+  if (answer != ANSWER_TIMEOUT && !w->fault[0] && was_refused(&how))
+    error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
   text_free(&who);
   text_free(&how);
@@ -389,15 +400,6 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was measured before it "
       "is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after such a variant",
       job->real_spec->variant, why, left);
-}
-
-/* It had no handler any more, or held the signal back, as system() does. */
-static bool was_refused(const struct text *how) {
-  struct text refused = {0};
-  text_addf(&refused, "signal %d (", SIGSYS);
-  const bool was = strncmp(text_get(how), text_get(&refused), refused.length) == 0;
-  text_free(&refused);
-  return was;
 }
 
 /* The process died under the variant: the fault text, or how it ended, says why. What judges it may fall over a wrong result. */
