@@ -346,7 +346,7 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
       else
         at += at->operand;
     } else if (op == OP_SELECT) {
-      if (top->type != VALUE_BOOL) {
+      if (top->type != VALUE_BOOL) { /* as above: NOLINT(clang-analyzer-core.*) */
         *failure = (struct failure){TROUBLE_CONDITION, (size_t)(at - expr->code), *top, *top};
         return false;
       }
@@ -453,7 +453,7 @@ static int wrong_type(const struct expr *expr, struct value got, const char *nee
 }
 
 int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err) {
-  struct value value;
+  struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
   if (value.type != VALUE_INT) return wrong_type(expr, value, "a whole number is needed", err);
@@ -462,7 +462,7 @@ int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *o
 }
 
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err) {
-  struct value value;
+  struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
   if (!is_number(&value)) return wrong_type(expr, value, "a number is needed", err);
@@ -471,7 +471,7 @@ int expr_eval_float(const struct expr *expr, const struct value *slots, double *
 }
 
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err) {
-  struct value value;
+  struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
   if (value.type != VALUE_BOOL)

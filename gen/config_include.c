@@ -68,7 +68,7 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   struct text chain = {0};
   int i = 0;
   while (includes->open[i] != file) i++;
-  for (; i <= includes->depth; i++) text_addf(&chain, "%s includes ", includes->open[i]->path);
+  for (; i <= includes->depth && includes->open[i]; i++) text_addf(&chain, "%s includes ", includes->open[i]->path);
   error_set(&includes->error, CUGEN_ERROR_CONFIG, "a file cannot include itself: %s%s", text_get(&chain), file->path);
   text_free(&chain);
   place_error(L, includes);

@@ -305,8 +305,23 @@ static bool list_meant(struct cache *cache, const struct cache_filter *filter, s
          (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
 }
 
+/* Before anything goes: what is found damaged in the middle would have lost a part of its records by then. */
+static int check_whole(struct cache *cache, cugen_error *err) {
+  struct text answer = {0};
+  const char *path = text_get(&cache->path);
+  int status = CUGEN_OK;
+  if (!cache_query_text(cache->db, "PRAGMA main.quick_check(1)", &answer))
+    status = cache_error_database(cache->db, path, doing, err);
+  else if (strcmp(text_get(&answer), "ok") != 0)
+    status = cache_error_corrupt(path, text_get(&answer), err);
+  text_free(&answer);
+  return status;
+}
+
 static int remove_meant(struct cache *cache, const struct cache_filter *filter, bool really,
                         struct cache_removal *out, cugen_error *err) {
+  const int damaged = really ? check_whole(cache, err) : CUGEN_OK;
+  if (damaged) return damaged;
   int status = list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   if (!status && really) status = drop_all(cache, out, err);
