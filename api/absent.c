@@ -4,8 +4,9 @@
 
 #include "api.h"
 #include "base/device_name.h"
-#include "runtime/described.h"
-#include "tune/model.h"
+#include "runtime/devices.h"
+#include "runtime/model/described.h"
+#include "runtime/model/model.h"
 
 /* The device itself knows more than its description. */
 bool api_prefer_present(const cugen *lib, struct device_description *description) {

@@ -5,8 +5,9 @@
 #include <pthread.h>
 
 #include "base/error.h"
-#include "gen/expand.h"
-#include "runtime/cache.h"
+#include "gen/template/expand.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/store/cache.h"
 #include "tune/tuner.h"
 
 struct cugen {

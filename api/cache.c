@@ -4,7 +4,8 @@
 
 #include "api.h"
 #include "base/system.h"
-#include "runtime/wisdom.h"
+#include "runtime/devices.h"
+#include "runtime/store/wisdom.h"
 
 /* What was handed out last; the strings of sets are those of spaces. */
 struct api_listing {

@@ -6,6 +6,8 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/devices.h"
 
 struct api_check {
   struct check_result result;

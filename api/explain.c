@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "api.h"
-#include "runtime/described.h"
-#include "runtime/occupancy.h"
-#include "tune/roofline.h"
+#include "runtime/model/described.h"
+#include "runtime/model/occupancy.h"
+#include "runtime/model/roofline.h"
 
 /* ---- Ceilings ---- */
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/devices.h"
 
 /* ---- Opening ---- */
 

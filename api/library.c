@@ -4,8 +4,10 @@
 
 #include "api.h"
 #include "base/system.h"
-#include "runtime/compilers.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/compilers.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/devices.h"
 #include "tune/worker.h"
 
 size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size) {

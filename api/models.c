@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "gen/device_file.h"
-#include "runtime/described.h"
+#include "gen/config/device_file.h"
+#include "runtime/model/described.h"
 
 enum { MOST_MODELS = 64 };
 

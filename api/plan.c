@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "runtime/devices.h"
 #include "runtime/plan.h"
 
 struct cugen_plan {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "runtime/devices.h"
 #include "tune/transfer.h"
 
 enum { MOST_SIZES = 64 };

@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
 #include "tune/candidate.h"
 #include "tune/search/strategy.h"
 #include "tune/trial.h"

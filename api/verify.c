@@ -6,6 +6,8 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/devices.h"
 #include "tune/trial.h"
 
 static const double usual_limit = 30, most_run = 10;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "runtime/described.h"
+#include "runtime/model/described.h"
 
 enum { NEAREST = 3, ROWS = 96 };
 

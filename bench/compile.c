@@ -9,7 +9,10 @@
 #include <sys/resource.h>
 
 #include "common.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/devices.h"
+#include "runtime/model/cubin.h"
 #include "tune/builds.h"
 
 enum { MOST_ROUNDS = 99 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gen/expand.h"
+#include "gen/template/expand.h"
 
 /* An H200 (CUDA's device properties of it). */
 static const struct device_facts facts = {.compute_capability = 90,

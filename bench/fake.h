@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "common.h"
-#include "runtime/driver.h"
+#include "runtime/cuda/driver.h"
 
 static inline bool driver_is_fake(void) {
   void *handle = dlopen("libcuda.so.1", RTLD_NOW);

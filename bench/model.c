@@ -10,9 +10,9 @@
 #include <pthread.h>
 
 #include "common.h"
+#include "runtime/model/model.h"
 #include "runtime/plan.h"
-#include "runtime/wisdom.h"
-#include "tune/model.h"
+#include "runtime/store/wisdom.h"
 #include "tune/search/strategy.h"
 
 enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8, DRAWN = 48 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fake.h"
+#include "runtime/compile/toolkit.h"
 
 extern char **environ;
 

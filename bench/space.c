@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/system.h"
-#include "gen/space_walk.h"
+#include "gen/space/walk.h"
 
 static const char *const published[] = {
     "tests/spaces/dedispersion.lua", "tests/spaces/expdist.lua",     "tests/spaces/hotspot.lua",

@@ -4,7 +4,7 @@
 #define CHECK_CHECK_H
 
 #include "instrument.h"
-#include "runtime/lines.h"
+#include "runtime/cpu/lines.h"
 
 enum check_kind {                                 /* those of watch_kind, and: */
                   CHECK_WRONG = WATCH_KIND_COUNT, /* a wrong result */

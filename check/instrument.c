@@ -1,5 +1,6 @@
 /* Watched runs; see instrument.h. */
 #include "instrument.h"
+#include "runtime/devices.h"
 
 #include <stdlib.h>
 #include <string.h>

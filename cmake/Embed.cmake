@@ -17,7 +17,7 @@ function(embed out file kind)
 endfunction()
 
 # configs/*.lua and what they include (configs/*/*.lua), devices/*.lua and templates/** (templates/bundle: what an exported bundle is
-# made from) as embedded_files[] (gen/sources.h).
+# made from) as embedded_files[] (gen/sources/sources.h).
 macro(embed_shipped out)
   file(GLOB shipped_lua CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.lua ${CMAKE_SOURCE_DIR}/configs/*/*.lua
        ${CMAKE_SOURCE_DIR}/devices/*.lua)
@@ -28,7 +28,8 @@ endmacro()
 
 # A hash of the headers whose structs travel between a program and its worker, as wire_layout[] (runtime/wire.c).
 macro(embed_layout out)
-  file(GLOB layout CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/base/*.h ${CMAKE_SOURCE_DIR}/runtime/*.h ${CMAKE_SOURCE_DIR}/tune/*.h)
+  file(GLOB layout CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/base/*.h ${CMAKE_SOURCE_DIR}/runtime/*.h
+       ${CMAKE_SOURCE_DIR}/runtime/*/*.h ${CMAKE_SOURCE_DIR}/tune/*.h)
   embed(${out} layout.c layout ${layout})
 endmacro()
 
@@ -44,9 +45,9 @@ macro(embed_pages out)
   embed(${out} pages.c pages ${pages})
 endmacro()
 
-# runtime/standard/*.h as standard_headers[] (runtime/standard.h).
+# runtime/compile/standard/*.h as standard_headers[] (runtime/compile/standard.h).
 macro(embed_standard out)
-  file(GLOB standard CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/standard/*.h)
+  file(GLOB standard CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/compile/standard/*.h)
   embed(${out} standard.c standard ${standard})
 endmacro()
 

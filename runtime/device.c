@@ -1,47 +1,8 @@
-/* Finding a device's row by its id; see device.h. */
+/* What every row of devices shares; see device.h. */
 #include "device.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct device_ops *const rows[] = {&cuda_device_ops, &cpu_device_ops};
-
-enum { ROW_COUNT = sizeof rows / sizeof *rows, HIGHEST_ORDINAL = 9999 };
-
-static int unknown_device(const char *id, cugen_error *err) {
-  const char *kinds[ROW_COUNT];
-  for (size_t i = 0; i < ROW_COUNT; i++) kinds[i] = rows[i]->kind;
-  struct text kind = {0};
-  text_add_n(&kind, id, strcspn(id, ":"));
-  const char *nearest = text_nearest(text_get(&kind), kinds, ROW_COUNT);
-  error_set(err, CUGEN_ERROR_USAGE,
-            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones such as model:H200",
-            id, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-  text_free(&kind);
-  return CUGEN_ERROR_USAGE;
-}
-
-/* The number after "cuda:"; 0 when the id ends before it, -1 when it is none. */
-static int parse_ordinal(const char *rest) {
-  if (!*rest) return 0;
-  if (*rest != ':' || !rest[1] || strspn(rest + 1, "0123456789") != strlen(rest + 1)) return -1;
-  long ordinal = strtol(rest + 1, NULL, 10);
-  return ordinal <= HIGHEST_ORDINAL ? (int)ordinal : -1;
-}
-
-int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err) {
-  *ops = NULL;
-  for (size_t i = 0; i < ROW_COUNT; i++) {
-    size_t length = strlen(rows[i]->kind);
-    if (strncmp(id, rows[i]->kind, length)) continue;
-    int number = parse_ordinal(id + length);
-    if (number < 0) continue;
-    *ops = rows[i];
-    *ordinal = number;
-    return CUGEN_OK;
-  }
-  return unknown_device(id, err);
-}
 
 const char *device_target(const struct device_description *device, const char *arch) {
   return device->facts.is_gpu ? arch : device->fingerprint;
@@ -53,4 +14,17 @@ void compiled_free(struct compiled *compiled) {
   free(compiled->log);
   free(compiled->ptx);
   *compiled = (struct compiled){0};
+}
+
+struct texture_extent texture_extent(const struct kernel_argument *argument) {
+  int64_t extent[3] = {1, 1, 1}, stride[3] = {1, 0, 0};
+  int rank = argument->rank < 3 ? argument->rank : 3;
+  for (int i = 0; i < rank; i++) {
+    int at = argument->column_major ? i : argument->rank - 1 - i;
+    extent[i] = argument->shape[at];
+    stride[i] = argument->stride[at];
+  }
+  if (!stride[1]) stride[1] = extent[0];
+  if (!stride[2]) stride[2] = stride[1] * extent[1];
+  return (struct texture_extent){extent[0], extent[1], extent[2], stride[1], stride[2]};
 }

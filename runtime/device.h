@@ -1,5 +1,5 @@
 /* Devices behind one table of functions; callers look at capability bits, never at a name. Two rows: cuda
-   (device_cuda.c) and cpu (device_cpu.c, which compiles the same source with the system's C++ compiler).
+   (cuda/device.c) and cpu (cpu/device.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from any thread at once and need no open device. An open device
    belongs to one thread, but for alloc, free, copy_2d, symbol, texture_*, tensor_make, parameters and launch_on, which may be called from
@@ -13,8 +13,6 @@
 #include "base/gpu.h"
 #include "base/kernel.h"
 #include "base/system.h"
-#include "sass.h"
-#include "toolkit.h"
 #include "watch.h"
 
 struct device; /* made by open; the row's own data follows */
@@ -28,10 +26,19 @@ enum device_capability {
 
 /* ---- Compiling ---- */
 
-struct compilers; /* see compilers.h */
+struct compilers; /* see cuda/compilers.h */
+struct toolkit;   /* see compile/toolkit.h */
 
 /* How the reason of a compile that did not end in its time goes on behind the source's name. */
 #define COMPILE_LATE "compiling was stopped after "
+
+/* What one compile may use. Beyond the memory NVRTC fails or ends; a stack that is deeper lets through more of what nests. */
+enum {
+  COMPILER_STACK_MB = 64,
+  COMPILER_MEMORY_MB = 4096,
+  COMPILER_IMAGE_MB = 64,    /* of what it makes, each of image and PTX */
+  COMPILER_SECONDS = 600     /* where the request has no limit */
+};
 
 struct compile_request {
   const struct toolkit *toolkit;
@@ -55,6 +62,13 @@ struct kernel_resources {
   int64_t local_bytes;    /* a thread: stack frame, spills included */
   int64_t spill_bytes;    /* a thread: spill stores + loads, from the compile log */
   int64_t constant_bytes; /* module's __constant__ data */
+};
+
+/* What its machine code says; see model/sass.h. */
+struct sass_facts {
+  int instructions; /* 0: nothing is known */
+  int loads;        /* of global memory, in the text of the program */
+  int in_flight;    /* of them, under way together at most before a result is waited for */
 };
 
 struct compiled {
@@ -91,6 +105,14 @@ struct texture {
   void *buffer;
   void *array; /* the row's own: what the buffer is copied into; NULL: the buffer itself is read */
 };
+
+/* In elements, x first: along the contiguous dimension. Those that the argument does not have are 1. */
+struct texture_extent {
+  int64_t width, height, depth;
+  int64_t row, slice; /* from one row, one slice to the next */
+};
+
+struct texture_extent texture_extent(const struct kernel_argument *argument);
 
 /* ---- Tensor maps ---- */
 
@@ -238,10 +260,5 @@ struct device {
   const struct device_ops *ops;
   struct device_description description;
 };
-
-extern const struct device_ops cuda_device_ops, cpu_device_ops;
-
-/* The row and ordinal for an id such as "cuda:1" or "cpu"; CUGEN_ERROR_USAGE with what there is otherwise. */
-int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err);
 
 #endif

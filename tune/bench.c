@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "data.h"
 #include "results.h"
+#include "runtime/compile/toolkit.h"
 
 /* What is kept of reference results and inputs' data, in main memory, and of datasets at all: a reference that depends on shared tunables
    has results for each of their values. */

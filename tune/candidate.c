@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "model.h"
-#include "runtime/nvrtc.h"
-#include "runtime/occupancy.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/model/cubin.h"
+#include "runtime/model/model.h"
+#include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
 /* ---- Candidates ---- */

@@ -11,7 +11,7 @@
 #include "base/system.h"
 #include "dataset.h"
 #include "element.h"
-#include "gen/data_files.h"
+#include "gen/sources/data_files.h"
 #include "parts.h"
 
 struct making {

@@ -3,7 +3,7 @@
 #ifndef TUNE_DATA_H
 #define TUNE_DATA_H
 
-#include "gen/expand.h"
+#include "gen/template/expand.h"
 
 /* What decides the data of one problem. */
 struct data_request {

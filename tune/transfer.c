@@ -9,7 +9,8 @@
 
 #include "base/system.h"
 #include "gpu_lock.h"
-#include "runtime/driver.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/devices.h"
 
 enum { MOST_SAMPLES = 21, LEAST_SAMPLES = 3, PAGE = 4096, THREADS = 256, BLOCKS_A_SM = 8 };
 /* 2-D copies: 255 floats a row. 3-D: 15 rows of a slice of 16, as without a border. */

@@ -3,8 +3,9 @@
 #ifndef TUNE_TUNER_H
 #define TUNE_TUNER_H
 
-#include "gen/expand.h"
-#include "runtime/cache.h"
+#include "gen/template/expand.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/store/cache.h"
 
 enum { TUNE_LEADERS = 8 };
 

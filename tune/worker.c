@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
 #include "runtime/wire.h"
 #include "worker_thread.h"
 

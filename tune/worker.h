@@ -9,6 +9,7 @@
 #include "dataset.h"
 #include "isolate.h"
 #include "measure.h"
+#include "runtime/compile/toolkit.h"
 
 struct worker;
 

@@ -11,7 +11,9 @@
 #include "confine.h"
 #include "gpu_lock.h"
 #include "isolate.h"
-#include "runtime/compilers.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/compilers.h"
+#include "runtime/devices.h"
 #include "worker.h"
 
 enum { KEPT_DATASETS = 2 };

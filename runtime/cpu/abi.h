@@ -11,8 +11,8 @@
 
    All CUDA threads of a launch run on one thread of the operating system, one block (or cluster of blocks) after the
    other, each one's threads as fibers that run uninterrupted until they synchronise. */
-#ifndef CUGEN_CPU_ABI_H
-#define CUGEN_CPU_ABI_H
+#ifndef RUNTIME_CPU_ABI_H
+#define RUNTIME_CPU_ABI_H
 
 struct cpu_dim3 {
   unsigned x, y, z;

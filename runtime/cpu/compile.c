@@ -12,9 +12,9 @@
 #include "base/jail.h"
 #include "base/system.h"
 #include "object.h"
-#include "runtime/advice.h"
-#include "runtime/compilers.h"
-#include "runtime/standard.h"
+#include "runtime/compile/advice.h"
+#include "runtime/compile/standard.h"
+#include "runtime/compile/toolkit.h"
 #include "tools.h"
 #include "unjailed.h"
 

@@ -4,10 +4,6 @@
 
 #include "runtime/device.h"
 
-/* In the line tables of a watched image: the names of what is not the source's own. */
-#define CPU_UNIT_NAME    "kernel.cpp"
-#define CPU_ENTRIES_NAME "cugen entries" /* what follows the source */
-
 /* The row's compile: the image is a shared object, entry i is "cugen_entry_i". */
 int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err);
 

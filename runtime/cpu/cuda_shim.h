@@ -9,8 +9,8 @@
 
    The build reads the order from here (cmake/Embed.cmake) and puts the texts into the binary. */
 /* clang-format off */
-#ifndef CUGEN_CUDA_SHIM_H
-#define CUGEN_CUDA_SHIM_H
+#ifndef RUNTIME_CPU_CUDA_SHIM_H
+#define RUNTIME_CPU_CUDA_SHIM_H
 
 #include "shim/language.h"
 #include "shim/watch.h"

@@ -1,4 +1,6 @@
 #include "opened.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/devices.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

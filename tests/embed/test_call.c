@@ -15,6 +15,7 @@
 
 #include "api/api.h"
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
 #include "with_fake.h"
 
 /* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) ---------------- */

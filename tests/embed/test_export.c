@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "api/export.h"
 #include "base/hash.h"
 #include "base/system.h"
+#include "export/export.h"
 
 static const char config[] = "tests/configs/export.lua", device[] = "NVIDIA Pretended sm_90 132 SMs";
 static cugen *lib;

@@ -11,7 +11,7 @@
 
 #include "api/api.h"
 #include "base/system.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
 
 /* Whether a file of that name is mapped into this process. */
 static bool is_loaded(const char *name) {

@@ -3,7 +3,7 @@
 #define TESTS_CACHE_PLACE_H
 
 #include "base/system.h"
-#include "runtime/cache.h"
+#include "runtime/store/cache.h"
 
 extern const struct cache_key place_key;
 

@@ -146,7 +146,7 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* The least that runtime/cubin.c finds kernels in. */
+/* The least that runtime/model/cubin.c finds kernels in. */
 struct image {
   Elf64_Ehdr header;
   Elf64_Shdr sections[3]; /* none, .symtab, strings of both kinds */

@@ -19,7 +19,7 @@
 #include "base/sanitizers.h"
 #include "base/system.h"
 #include "odd_moments.h"
-#include "runtime/wisdom.h"
+#include "runtime/store/wisdom.h"
 
 static const struct cache_filter all = {0};
 enum { MANY = 400 };

@@ -22,8 +22,9 @@
 
 #include "base/sanitizers.h"
 #include "base/system.h"
-#include "runtime/compilers.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/compilers.h"
+#include "runtime/cuda/nvrtc.h"
 
 enum { THREADS = 4, ROUNDS = 12 };
 

@@ -11,7 +11,7 @@
 
 #include "base/system.h"
 #include "failing_memory.h"
-#include "gen/config.h"
+#include "gen/config/config.h"
 
 #if SANITIZED /* they bring their own malloc */
 

@@ -14,7 +14,9 @@
 
 #include "base/sanitizers.h"
 #include "fake_cuda.h"
-#include "runtime/driver.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/measure.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "runtime/wisdom.h"
+#include "runtime/store/wisdom.h"
 
 /* ---- A file layer between SQLite and its own ---------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "failing_memory.h"
-#include "gen/expand.h"
+#include "gen/template/expand.h"
 
 #if SANITIZED /* they bring their own malloc */
 

@@ -15,7 +15,8 @@
 
 #include "base/system.h"
 #include "fake_nvrtc.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
 
 static const char *folder;
 static struct fake_nvrtc *fake;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/config.h"
+#include "gen/config/config.h"
 
 static void require(bool condition) {
   if (!condition) abort();

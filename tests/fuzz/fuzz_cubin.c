@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/model/cubin.h"
 
 enum { CAPACITY = 8 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "runtime/cache.h"
+#include "runtime/store/cache.h"
 
 enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
 

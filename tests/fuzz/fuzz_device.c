@@ -2,8 +2,8 @@
    for occupancy; what does not says why. */
 #include <stdlib.h>
 
-#include "gen/device_file.h"
-#include "runtime/occupancy.h"
+#include "gen/config/device_file.h"
+#include "runtime/model/occupancy.h"
 
 static void require(bool condition) {
   if (!condition) abort();

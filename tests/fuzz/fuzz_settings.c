@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/config.h"
+#include "gen/config/config.h"
 
 enum { MOST = 8 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/source_text.h"
-#include "gen/template.h"
+#include "gen/sources/source_text.h"
+#include "gen/template/template.h"
 
 static void require(bool condition) {
   if (!condition) abort();

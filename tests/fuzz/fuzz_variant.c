@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/space.h"
+#include "gen/space/space.h"
 
 static void require(bool condition) {
   if (!condition) abort();

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "runtime/wisdom.h"
+#include "runtime/store/wisdom.h"
 
 static void require(bool condition) {
   if (!condition) abort();

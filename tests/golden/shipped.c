@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "gen/device_file.h"
-#include "gen/expand.h"
-#include "runtime/described.h"
+#include "gen/config/device_file.h"
+#include "gen/template/expand.h"
+#include "runtime/model/described.h"
 
 enum { MOST_TUNABLES = 32, MOST_NAME = 64 };
 

@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/driver.h"
-#include "runtime/nvml.h"
-#include "runtime/occupancy.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/nvml.h"
+#include "runtime/devices.h"
+#include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
 static const struct device_ops *const ops = &cuda_device_ops;

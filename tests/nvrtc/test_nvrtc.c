@@ -17,7 +17,9 @@
 
 #include "../fault/find_fake.h"
 #include "base/system.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/model/cubin.h"
 
 static struct toolkit *toolkit;
 static const struct nvrtc *nvrtc;

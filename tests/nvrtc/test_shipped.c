@@ -13,8 +13,9 @@
 
 #include "../golden/shipped.h"
 #include "base/system.h"
-#include "runtime/nvrtc.h"
-#include "runtime/occupancy.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/model/occupancy.h"
 
 static const char head[] =
     "# What ships, a line a case of tests/golden/shipped.c; tests/golden/shipped.py writes it.\n"

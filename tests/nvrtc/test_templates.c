@@ -12,8 +12,9 @@
 #include <time.h>
 
 #include "base/kernel.h"
-#include "gen/expand.h"
-#include "runtime/nvrtc.h"
+#include "gen/template/expand.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
 
 enum { SETTINGS = 10, VALUES = 32 };
 

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/sources.h"
-#include "runtime/nvrtc.h"
+#include "gen/sources/sources.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
 
 static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit, const char *arch) {
   static const struct sources shipped = {NULL, NULL, NULL};

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_CONFIGS_H
 #define TESTS_UNIT_CONFIGS_H
 
-#include "gen/config.h"
+#include "gen/config/config.h"
 
 /* As file "c.lua". */
 struct config *parse(const char *text);

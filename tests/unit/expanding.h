@@ -3,7 +3,7 @@
 #define TESTS_EXPANDING_H
 
 #include "base/system.h"
-#include "gen/expand.h"
+#include "gen/template/expand.h"
 
 extern const struct device_facts expanding_facts;
 

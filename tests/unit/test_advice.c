@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "runtime/advice.h"
+#include "runtime/compile/advice.h"
+#include "runtime/compile/toolkit.h"
 
 static struct toolkit toolkit;
 

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "gen/config.h"
-#include "gen/config_declarations.h"
-#include "gen/sandbox.h"
+#include "gen/config/config.h"
+#include "gen/config/declarations.h"
+#include "gen/config/sandbox.h"
 
 static const char path[] = "share/cugen/lua/cugen.lua";
 static struct text annotations;

@@ -18,7 +18,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "runtime/cache.h"
+#include "runtime/store/cache.h"
 
 /* Stands in front of the C library's, so that a test can say that a folder lies on another file system. */
 static long pretended_type;

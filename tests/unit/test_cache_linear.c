@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "runtime/wisdom.h"
+#include "runtime/store/wisdom.h"
 
 static const struct cache_filter all = {0};
 enum { GRAIN = 100, FEW = 300, MANY = 4 * FEW };

@@ -9,7 +9,7 @@
 
 #include "base/system.h"
 #include "configs.h"
-#include "gen/config_declarations.h"
+#include "gen/config/declarations.h"
 
 static const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "gen/config.h"
+#include "gen/config/config.h"
 
 /* ---- Files in memory ---- */
 

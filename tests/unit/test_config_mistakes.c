@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 #include "configs.h"
-#include "gen/config_declarations.h"
-#include "gen/config_names.h"
+#include "gen/config/declarations.h"
+#include "gen/config/names.h"
 
 /* An implementation with `parts` from line 2 on. */
 static void expect_parts_error(const char *parts, const char *want) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/device_file.h"
+#include "gen/config/device_file.h"
 
 static struct gpu_model open_model(const char *name) {
   struct gpu_model model;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "gen/expand.h"
-#include "gen/formula.h"
+#include "gen/config/formula_print.h"
+#include "gen/template/expand.h"
 
 /* ---- Helpers ---- */
 

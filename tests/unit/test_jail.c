@@ -13,7 +13,9 @@
 
 #include "base/jail.h"
 #include "base/system.h"
+#include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
+#include "runtime/devices.h"
 
 static struct text folder, inside, outside;
 

@@ -13,7 +13,7 @@
 
 #include "base/jail.h"
 #include "base/system.h"
-#include "runtime/lines.h"
+#include "runtime/cpu/lines.h"
 
 static struct text folder; /* bin/addr2line, and a secret */
 

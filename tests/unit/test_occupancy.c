@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "gen/device_file.h"
-#include "runtime/described.h"
-#include "runtime/occupancy.h"
+#include "gen/config/device_file.h"
+#include "runtime/model/described.h"
+#include "runtime/model/occupancy.h"
 
 static const struct device_facts k40 = {.compute_capability = 35,
                                         .sm_count = 15,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/devices.h"
 #include "runtime/plan.h"
 
 /* ---- A device that records ------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "runtime/ptx_walk.h"
+#include "runtime/model/ptx_walk.h"
 
 static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 8, 1},
                                            .latency = {8, 4, 4, 8, 5, 20, 33, 40, 30},

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "gen/sandbox.h"
+#include "gen/config/sandbox.h"
 
 static double cpu_seconds(void) {
   struct timespec now;

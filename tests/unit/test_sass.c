@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "runtime/sass.h"
+#include "runtime/model/sass.h"
 
 enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, STG = 0x986, NOP = 0x918 };
 

@@ -13,8 +13,8 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "gen/device_file.h"
-#include "gen/space.h"
+#include "gen/config/device_file.h"
+#include "gen/space/space.h"
 
 enum { MOST_SETTINGS = 6 };
 

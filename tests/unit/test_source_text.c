@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "gen/source_text.h"
+#include "gen/sources/source_text.h"
 
 /* ---- Tokens ---- */
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "gen/config.h"
-#include "gen/sources.h"
+#include "gen/config/config.h"
+#include "gen/sources/sources.h"
 
 /* A fresh folder with these files, each holding its own name; the working folder while a test runs. */
 struct place {

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "gen/space_walk.h"
+#include "gen/space/walk.h"
 
 /* ---- Configs made by hand: the space needs little of them ---- */
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "gen/space.h"
+#include "gen/space/space.h"
 
 static const struct device_facts facts = {.is_gpu = 1,
                                           .warp_size = 32,

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "gen/template.h"
+#include "gen/template/template.h"
 
 static struct template *parse(const char *content) {
   cugen_error err;

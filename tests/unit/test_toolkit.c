@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/system.h"
-#include "runtime/toolkit.h"
+#include "runtime/compile/toolkit.h"
 
 static struct text root;
 

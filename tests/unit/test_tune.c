@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "runtime/model/roofline.h"
 #include "runtime/wire.h"
 #include "tune/element.h"
-#include "tune/roofline.h"
 #include "tune/search/strategy.h"
 #include "tune/verify.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "runtime/wisdom.h"
+#include "runtime/store/wisdom.h"
 
 static const struct cache_key key = {
     "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};

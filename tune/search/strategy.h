@@ -3,7 +3,7 @@
 #ifndef TUNE_SEARCH_STRATEGY_H
 #define TUNE_SEARCH_STRATEGY_H
 
-#include "gen/space.h"
+#include "gen/space/space.h"
 
 struct strategy_span { /* the variants of one implementation */
   uint64_t first, count;

@@ -1,0 +1,544 @@
+/* What goes into an export: for each device its tuned problems with the variants that may be chosen for them, and the
+   default variants. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "runtime/plan.h"
+
+void export_free(struct exporter *x) {
+  for (size_t i = 0; i < x->device_count; i++) export_device_free(&x->devices[i]);
+  for (size_t i = 0; i < x->image_count; i++) free(x->images[i].data);
+  for (size_t i = 0; i < x->code_count; i++) export_code_free(&x->codes[i]);
+  for (size_t i = 0; i < x->tuned_count; i++) problem_free(&x->tuned[i].problem), free(x->tuned[i].text);
+  for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
+  for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
+  void *arrays[] = {x->devices, x->images, x->codes, x->tuned, x->measured, x->defaults, x->problems, x->classes};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+  expander_close(x->expander);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------------------------------- */
+
+static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const struct compile_request request = {.toolkit = k->lib->toolkit,
+                                          .compilers = k->lib->compilers,
+                                          .name = spec->variant,
+                                          .source = spec->source,
+                                          .options = spec->options,
+                                          .arch = k->arch,
+                                          .entries = entries,
+                                          .entry_count = plan_entries(spec, entries)};
+  int status = k->ops->compile(&request, out, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, k->arch);
+  return status;
+}
+
+/* From the cache, or compiled now and kept there. */
+static int get_image(struct exporter *x, cugen_kernel *k, const struct kernel_spec *spec, bool ptx,
+                     struct compiled *out, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  struct text key = {0};
+  bool found = false;
+  int status = CUGEN_OK;
+  *out = (struct compiled){0};
+  if (!ptx) {
+    status = cache_image_key(spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, err);
+    if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
+    if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
+  }
+  if (!status && !found) {
+    status = compile(k, spec, out, err);
+    x->result->compiled += !status;
+    if (!status && !ptx) cache_image_store(x->cache, text_get(&key), out, NULL);
+  }
+  text_free(&key);
+  return status;
+}
+
+static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
+  for (*index = 0; *index < x->image_count; ++*index)
+    if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
+        memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
+      return CUGEN_OK;
+  struct export_image *images = export_grow(x->images, x->image_count, sizeof *images);
+  if (!images) return error_memory(err);
+  x->images = images;
+  images[x->image_count++] =
+      (struct export_image){compiled->image_hash, compiled->image, compiled->image_length, ptx};
+  compiled->image = NULL;
+  return CUGEN_OK;
+}
+
+/* The names that its launches have in the image. */
+static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
+                        cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  plan_entries(spec, entries);
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    size_t at = 0;
+    while (strcmp(entries[at], spec->launches[i].entry) != 0) at++;
+    code->kernels[i] = strdup(compiled->entries[at]);
+    if (!code->kernels[i]) return error_memory(err);
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Codes ------------------------------------------------------------------------------------------------------------ */
+
+static bool same_text(const struct text *a, const struct text *b) {
+  return strcmp(text_get(a), text_get(b)) == 0;
+}
+
+static bool same_code(const struct export_code *a, const struct export_code *b) {
+  return a->device == b->device && a->wide == b->wide && strcmp(a->variant, b->variant) == 0 &&
+         same_text(&a->class, &b->class) && same_text(&a->conditions, &b->conditions) &&
+         same_text(&a->sizes, &b->sizes);
+}
+
+static int expand(cugen_kernel *k, uint64_t index, struct variant *variant, struct kernel_spec *spec,
+                  cugen_error *err) {
+  space_variant(k->space, index, variant, k->values);
+  return api_expand(k, variant, spec, err);
+}
+
+/* The variant in C; without image. */
+static int make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
+                     struct kernel_spec *spec, cugen_error *err) {
+  cugen_kernel *k = &x->devices[device].kernel;
+  struct variant variant;
+  *out = (struct export_code){0};
+  int status = expand(k, index, &variant, spec, err);
+  if (status) return status;
+  status = export_code(k, &variant, spec, out, err);
+  out->device = device;
+  if (status) kernel_spec_free(spec);
+  return status;
+}
+
+/* Takes the code and gives its image; an equal one that is there already is used instead. */
+static int add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
+                    cugen_error *err) {
+  bool ptx = x->devices[code->device].ptx;
+  struct compiled compiled = {0};
+  for (*index = 0; *index < x->code_count; ++*index)
+    if (same_code(&x->codes[*index], code)) return CUGEN_OK;
+  struct export_code *codes = export_grow(x->codes, x->code_count, sizeof *codes);
+  if (!codes) return error_memory(err);
+  x->codes = codes;
+  int status = get_image(x, &x->devices[code->device].kernel, spec, ptx, &compiled, err);
+  if (!status) status = name_kernels(spec, &compiled, code, err);
+  if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
+  compiled_free(&compiled);
+  if (status) return status;
+  x->codes[x->code_count++] = *code;
+  *code = (struct export_code){0};
+  return CUGEN_OK;
+}
+
+/* ---- The variants of a tuned problem ----------------------------------------------------------------------------------- */
+
+/* Every line of `part` is one of `whole`. */
+static bool lines_within(const struct text *part, const struct text *whole) {
+  const char *line = text_get(part);
+  while (*line) {
+    size_t length = strcspn(line, "\n") + 1;
+    const char *at = text_get(whole);
+    while (*at && strncmp(at, line, length) != 0) at += strcspn(at, "\n") + 1;
+    if (!*at) return false;
+    line += length;
+  }
+  return true;
+}
+
+/* The variants kept for the problem at hand are those that a look-up may take: not one that is right only where a better
+   one is right too. Within a tie the config's order decides. */
+static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
+                      const struct export_measured *measured) {
+  for (size_t i = tuned->first; i < x->measured_count; i++) {
+    const struct export_measured *kept = &x->measured[i];
+    bool leads = kept->order < measured->order || measured->cost > kept->cost * CACHE_TIE;
+    if (leads && x->codes[kept->code].wide == code->wide &&
+        lines_within(&x->codes[kept->code].conditions, &code->conditions))
+      return true;
+  }
+  return false;
+}
+
+/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+static const struct kernel_argument *textured_argument(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];
+  return NULL;
+}
+
+static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
+                    cugen_error *err) {
+  const enum objective objective = x->devices[tuned->device].kernel.config->objective;
+  struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
+  struct export_code code;
+  struct kernel_spec spec;
+  int status = space_find(x->devices[tuned->device].kernel.space, record->variant, &measured.order, err);
+  if (!status) status = make_code(x, tuned->device, measured.order, &code, &spec, err);
+  if (status) return status;
+  const struct kernel_argument *textured = textured_argument(&spec);
+  if (textured)
+    text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
+              x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
+  if (!textured && !is_beaten(x, tuned, &code, &measured)) {
+    status = add_code(x, &code, &spec, &measured.code, err);
+    struct export_measured *all = status ? NULL : export_grow(x->measured, x->measured_count, sizeof *x->measured);
+    if (!status && !all) status = error_memory(err);
+    if (all) x->measured = all, all[x->measured_count++] = measured;
+  }
+  export_code_free(&code);
+  kernel_spec_free(&spec);
+  return status;
+}
+
+/* Records come by cost. */
+static int consider_all(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *records,
+                        size_t count, size_t *stale, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status && records[i].outcome == CUGEN_OUTCOME_OK; i++) {
+    struct judgement judgement;
+    status = api_judge(&x->devices[tuned->device].kernel, &records[i], &judgement, err);
+    if (status) return status;
+    if (judgement.how == JUDGED_CURRENT)
+      status = consider(x, tuned, &records[i], err);
+    else
+      ++*stale;
+  }
+  return status;
+}
+
+static void note_problem(struct exporter *x, const struct export_tuned *tuned, size_t records, size_t stale) {
+  const char *device = x->devices[tuned->device].text;
+  x->result->stale += stale;
+  if (stale)
+    text_addf(x->notes,
+              "%s, %s: %zu record%s not used: the source, the launch or the check has changed since; tune "
+              "again\n",
+              device, tuned->text, stale, stale == 1 ? "" : "s");
+  else if (tuned->first == x->measured_count && records)
+    text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device, tuned->text);
+}
+
+/* *tuned keeps what it holds when it has variants. */
+static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
+  cugen_kernel *k = &x->devices[tuned->device].kernel;
+  struct cache_record *records = NULL;
+  size_t count = 0, stale = 0;
+  int status = export_use(k, &tuned->problem, err);
+  if (!status) status = api_space(k, err);
+  const struct cache_key key = api_key(k);
+  if (!status) status = cache_load(x->cache, &key, &records, &count, err);
+  if (!status) status = api_drop_others(k, records, &count, err);
+  if (!status) status = consider_all(x, tuned, records, count, &stale, err);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  tuned->count = x->measured_count - tuned->first;
+  if (!status) note_problem(x, tuned, count, stale);
+  return status;
+}
+
+/* ---- The problems of a device ------------------------------------------------------------------------------------------- */
+
+struct list {
+  struct exporter *x;
+  size_t device;
+  char **texts;
+  size_t count;
+};
+
+static int take_text(void *context, const char *text, cugen_error *err) {
+  struct list *list = context;
+  char **texts = export_grow(list->texts, list->count, sizeof *texts);
+  if (!texts) return error_memory(err);
+  list->texts = texts;
+  texts[list->count] = strdup(text);
+  return texts[list->count++] ? CUGEN_OK : error_memory(err);
+}
+
+static bool same_problem(const struct problem *a, const struct problem *b) {
+  for (size_t i = 0; i < a->count; i++)
+    if (!value_equal(a->values[i], b->values[i])) return false;
+  return true;
+}
+
+/* The value that a setting gives is that of the base's problem. */
+static bool agrees(const cugen_kernel *base, const struct problem *problem) {
+  for (size_t i = 0; i < base->setting_count; i++)
+    for (size_t p = 0; p < problem->count; p++) {
+      const char *name = base->config->problems[p].name;
+      size_t length = strlen(name);
+      bool set = strncmp(base->settings[i], name, length) == 0 && base->settings[i][length] == '=';
+      if (set && !value_equal(problem->values[p], base->problem.values[p])) return false;
+    }
+  return true;
+}
+
+/* With --problems: one of them; else every one that --set does not rule out. */
+static bool is_wanted(const struct exporter *x, const struct problem *problem) {
+  for (size_t i = 0; i < x->problem_count; i++)
+    if (same_problem(&x->problems[i], problem)) return true;
+  return !x->options->problems && agrees(x->base, problem);
+}
+
+static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {
+  for (size_t i = 0; i < x->tuned_count; i++)
+    if (x->tuned[i].device == device && same_problem(&x->tuned[i].problem, problem)) return true;
+  return false;
+}
+
+static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
+  struct export_tuned tuned = {.device = device, .first = x->measured_count};
+  bool known;
+  int status = api_read_problem(x->base->config, text, &tuned.problem, &known, err);
+  if (status) return status;
+  if (!known) {
+    text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n",
+              x->devices[device].text, text);
+    return CUGEN_OK;
+  }
+  struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);
+  if (all) x->tuned = all;
+  struct text whole = {0};
+  problem_print(x->base->config, &tuned.problem, &whole);
+  tuned.text = text_take(&whole);
+  status = all && tuned.text ? CUGEN_OK : error_memory(err);
+  /* Sets of records that lack parameters are found with the one that does not. */
+  if (!status && is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
+    status = add_variants(x, &tuned, err);
+  if (!status && tuned.count) {
+    all[x->tuned_count++] = tuned;
+    return CUGEN_OK;
+  }
+  problem_free(&tuned.problem);
+  free(tuned.text);
+  return status;
+}
+
+static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
+  struct list list = {.x = x, .device = device};
+  cugen_kernel *k = &x->devices[device].kernel;
+  const struct cache_key key = {
+      k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL, k->config->objective, NULL};
+  int status = cache_problems(x->cache, &key, take_text, &list, err);
+  for (size_t i = 0; i < list.count && !status; i++) status = add_tuned(x, device, list.texts[i], err);
+  for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
+  free(list.texts);
+  return status;
+}
+
+static void note_untuned(struct exporter *x, size_t device) {
+  for (size_t i = 0; i < x->problem_count; i++) {
+    struct text text = {0};
+    bool found = is_taken(x, device, &x->problems[i]);
+    problem_print(x->base->config, &x->problems[i], &text);
+    if (!found)
+      text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n", x->devices[device].text,
+                text_get(&text));
+    text_free(&text);
+  }
+}
+
+/* ---- Defaults ----------------------------------------------------------------------------------------------------------- */
+
+static int keep_default(struct exporter *x, struct export_default candidate, cugen_error *err) {
+  for (size_t i = 0; i < x->default_count; i++)
+    if (x->defaults[i].code == candidate.code) {
+      if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
+      return CUGEN_OK;
+    }
+  struct export_default *all = export_grow(x->defaults, x->default_count, sizeof *all);
+  if (!all) return error_memory(err);
+  x->defaults = all;
+  all[x->default_count++] = candidate;
+  return CUGEN_OK;
+}
+
+/* A variant of the device's problem. asked: somebody wants this problem itself; else one with its sizes compiled in is of
+   no use. */
+static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
+  struct export_code code;
+  struct kernel_spec spec;
+  size_t index = x->code_count;
+  int status = make_code(x, device, at, &code, &spec, err);
+  if (status) return status;
+  bool wanted = asked || !code.pinned;
+  const struct kernel_argument *textured = wanted ? textured_argument(&spec) : NULL;
+  if (textured)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "the config's default variant, '%s', serves problems that were not tuned; it reads '%s' as a "
+                       "texture, which a bundle cannot: put access \"global\" first",
+                       spec.variant, textured->name);
+  else if (wanted)
+    status = add_code(x, &code, &spec, &index, err);
+  export_code_free(&code);
+  kernel_spec_free(&spec);
+  return status || !wanted ? status : keep_default(x, (struct export_default){device, index, try}, err);
+}
+
+/* All that the config names, for a problem that somebody wants: other sizes have another of them for their default. */
+static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
+  const cugen_kernel *k = &x->devices[device].kernel;
+  size_t count = config_tries(k->config);
+  int status = CUGEN_OK;
+  for (size_t try = 0; try < count && !status; try++) {
+    uint64_t index;
+    if (space_try(k->space, try, &index)) status = add_variant(x, device, index, try, true, err);
+  }
+  return status;
+}
+
+/* The default variant of a problem, as the live runtime takes it, and the first valid one, which may serve where that does
+   not; a problem without any has none. */
+static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
+                       cugen_error *err) {
+  cugen_kernel *k = &x->devices[device].kernel;
+  size_t try, last = config_tries(k->config);
+  int status = export_use(k, problem, err);
+  if (!status) status = api_space(k, err);
+  if (status || space_valid(k->space) == 0) return status;
+  uint64_t index = space_default(k->space, &try);
+  status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
+  return status || (try == last && !asked) ? status : add_variant(x, device, 0, last, asked, err);
+}
+
+/* Sizes to ask for the default with: the base problem's, the check's, and 1, and the base's as odd multiples of
+   1, 2, 4, ... 64. Restrictions on sizes are mostly on what divides them. */
+enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
+
+static struct value probe(const cugen_kernel *base, size_t at, int which) {
+  struct value own = base->problem.values[at], check = base->config->problems[at].check;
+  if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
+  if (which == PROBE_ONE) return value_int(1);
+  if (which == PROBE_BASE || own.integer < 1) return own;
+  int shift = which - PROBE_ODD;
+  return value_int((own.integer >> shift | 1) << shift);
+}
+
+static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from, cugen_error *err) {
+  struct problem problem = {.count = from->count, .values = calloc(from->count + 1, sizeof *problem.values)};
+  int status = problem.values ? add_default(x, device, from, true, err) : error_memory(err);
+  for (int which = 0; which < PROBES && !status; which++) {
+    for (size_t i = 0; i < from->count; i++)
+      problem.values[i] = export_is_size(x->base->config, i) ? probe(x->base, i, which) : from->values[i];
+    status = add_default(x, device, &problem, which == PROBE_BASE, err);
+    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together: nobody asked for them */
+  }
+  free(problem.values);
+  return status;
+}
+
+static int add_defaults(struct exporter *x, size_t device, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < x->tuned_count && !status; i++)
+    if (x->tuned[i].device == device || x->devices[device].ptx || x->devices[device].anonymous)
+      status = add_class_defaults(x, device, &x->tuned[i].problem, err);
+  for (size_t i = 0; i < x->problem_count && !status; i++)
+    status = add_class_defaults(x, device, &x->problems[i], err);
+  if (!status && !x->options->problems) status = add_class_defaults(x, device, &x->base->problem, err);
+  return status;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------------------ */
+
+/* Cuts "M=4 N=8" into its settings, in place. */
+static size_t cut_settings(char *text, const char **out) {
+  size_t count = 0;
+  for (char *at = text; *at;) {
+    at += strspn(at, " \t\n");
+    if (*at) out[count++] = at;
+    at += strcspn(at, " \t\n");
+    if (*at) *at++ = '\0';
+  }
+  return count;
+}
+
+/* The base's settings, then these. */
+static int add_problem(struct exporter *x, char *text, cugen_error *err) {
+  const cugen_kernel *base = x->base;
+  const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
+  struct problem *all = export_grow(x->problems, x->problem_count, sizeof *all);
+  if (all) x->problems = all;
+  int status = settings && all ? CUGEN_OK : error_memory(err);
+  if (!status) {
+    memcpy(settings, base->settings, base->setting_count * sizeof *settings);
+    size_t count = cut_settings(text, settings + base->setting_count);
+    if (!count)
+      status =
+          error_set(err, CUGEN_ERROR_USAGE, "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
+    if (!status)
+      status = problem_set(base->config, settings, base->setting_count + count, false, &all[x->problem_count], err);
+    if (status) error_prefix(err, "--problems");
+  }
+  free(settings);
+  x->problem_count += !status;
+  return status;
+}
+
+static int read_problems(struct exporter *x, cugen_error *err) {
+  char *copy = strdup(x->options->problems);
+  if (!copy) return error_memory(err);
+  int status = CUGEN_OK;
+  for (char *at = copy; at && !status;) {
+    char *next = strchr(at, ';');
+    if (next) *next++ = '\0';
+    status = add_problem(x, at, err);
+    at = next && next[strspn(next, " \t\n")] ? next : NULL;
+  }
+  free(copy);
+  return status;
+}
+
+/* As the config orders its variants: what it names first. */
+static void sort_defaults(struct exporter *x) {
+  for (size_t i = 1; i < x->default_count; i++)
+    for (size_t j = i; j > 0; j--) {
+      struct export_default *a = &x->defaults[j - 1], *b = &x->defaults[j], swap;
+      const struct export_code *left = &x->codes[a->code], *right = &x->codes[b->code];
+      bool later = a->try != b->try ? a->try > b->try : left
+        ->implementation != right->implementation ? left->implementation > right->implementation
+                                                  : left->order > right->order;
+      if (!later) break;
+      swap = *a, *a = *b, *b = swap;
+    }
+}
+
+static int collect_classes(struct exporter *x, cugen_error *err) {
+  for (size_t i = 0; i < x->code_count; i++) {
+    size_t at = 0;
+    while (at < x->class_count && !same_text(&x->classes[at], &x->codes[i].label)) at++;
+    if (at < x->class_count) continue;
+    struct text *all = export_grow(x->classes, x->class_count, sizeof *all);
+    if (!all) return error_memory(err);
+    x->classes = all;
+    all[x->class_count] = (struct text){0};
+    text_add(&all[x->class_count++], text_get(&x->codes[i].label));
+  }
+  return CUGEN_OK;
+}
+
+int export_collect(struct exporter *x, cugen_error *err) {
+  int status = expander_open(&x->base->sources, &x->expander, err);
+  if (!status && x->options->problems) status = read_problems(x, err);
+  if (!status) status = export_devices(x, err);
+  for (size_t i = 0; i < x->device_count && !status; i++)
+    if (!x->devices[i].ptx && !x->devices[i].anonymous) status = add_all_tuned(x, i, err);
+  for (size_t i = 0; i < x->device_count && !status; i++) {
+    note_untuned(x, i);
+    status = add_defaults(x, i, err);
+  }
+  if (status) return status;
+  sort_defaults(x);
+  status = collect_classes(x, err);
+  if (!status && !x->code_count) { /* why, as any other command says it */
+    status = export_use(&x->devices[0].kernel, &x->base->problem, err);
+    if (!status) status = api_space(&x->devices[0].kernel, err);
+    if (!status) status = space_explain_empty(x->devices[0].kernel.space, err);
+  }
+  return status;
+}

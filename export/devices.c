@@ -1,0 +1,300 @@
+/* Which devices an export is for: remembered ones, architectures, and PTX for the rest. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "runtime/devices.h"
+#include "runtime/model/described.h"
+
+/* ---- A kernel on a device that need not be here ---------------------------------------------------------------------- */
+
+void export_device_free(struct export_device *device) {
+  space_close(device->kernel.space);
+  free(device->kernel.values);
+  text_free(&device->kernel.problem_text);
+  text_free(&device->kernel.problem_settings);
+  text_free(&device->kernel.key_options);
+  free(device->text);
+  *device = (struct export_device){0};
+}
+
+void *export_grow(void *array, size_t count, size_t size) {
+  if (count & (count - 1)) return array; /* full only at powers of two */
+  return realloc(array, (count ? 2 * count : 1) * size);
+}
+
+int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err) {
+  space_close(k->space);
+  k->space = NULL;
+  k->problem = *problem;
+  return api_print_problem(k->config, problem, &k->problem_text, &k->problem_settings, err);
+}
+
+/* Of an architecture nothing is known that differs between its GPUs: a described one stands for them all. */
+static bool stand_in(cugen_kernel *base, const char *arch, struct text *notes, struct device_description *out) {
+  struct device_description model;
+  if (!api_model_of(base->lib, arch, &model)) return false;
+  text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name, model.id);
+  *out = model;
+  out->name[0] = out->fingerprint[0] = '\0'; /* any of the architecture */
+  return true;
+}
+
+/* What the device is, from its text; CUGEN_ERROR_USAGE: the config wants to know more than anybody here does. */
+static int describe(cugen_kernel *base, const char *text, struct text *notes, cugen_kernel *k, cugen_error *err) {
+  if (!api_described(base->lib, text, &k->device))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is known of the device '%s': it is of a compute capability that "
+                     "this cugen does not know",
+                     text);
+  if (k->device.fingerprint[0]) api_prefer_present(base->lib, &k->device);
+  int status = api_check_facts(k, &base->problem, text, err);
+  bool stood_for = status && !k->device.fingerprint[0] && notes && stand_in(base, text, notes, &k->device);
+  return stood_for ? CUGEN_OK : status;
+}
+
+int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
+                       const struct device_description *known, struct text *notes, struct export_device *out,
+                       cugen_error *err) {
+  cugen_kernel *k = &out->kernel;
+  *out = (struct export_device){.kernel = {.lib = base->lib,
+                                           .sources = base->sources,
+                                           .config = base->config,
+                                           .ops = &cuda_device_ops,
+                                           .expander = expander,
+                                           .nvrtc_version = api_nvrtc_version(base->lib)}};
+  if (known) k->device = *known;
+  int status = known ? api_check_facts(k, &base->problem, text, err) : describe(base, text, notes, k, err);
+  if (status) return status;
+  out->anonymous = !k->device.fingerprint[0];
+  const char *arch = options && strncmp(options, "arch ", 5) == 0 ? options + 5 : k->device.arch;
+  text_addf(&k->key_options, "arch %s", arch);
+  memcpy(k->arch, arch, strnlen(arch, sizeof k->arch - 1));
+  struct text name = {0};
+  text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
+  out->text = text_take(&name);
+  status = out->text && !k->key_options.failed ? CUGEN_OK : error_memory(err);
+  if (status) export_device_free(out);
+  return status;
+}
+
+/* known: its description; NULL: what its text says. */
+static int add_device(struct exporter *x, const char *text, const char *options,
+                      const struct device_description *known, cugen_error *err) {
+  for (size_t i = 0; i < x->device_count; i++) {
+    const cugen_kernel *k = &x->devices[i].kernel;
+    const char *named = x->devices[i].anonymous ? k->arch : k->device.fingerprint;
+    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&k->key_options), options) == 0)) return CUGEN_OK;
+  }
+  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  if (!devices) return error_memory(err);
+  x->devices = devices;
+  int status =
+      export_open_device(x->base, x->expander, text, options, known, x->notes, &devices[x->device_count], err);
+  if (!status) x->device_count++;
+  return status;
+}
+
+/* ---- Which ------------------------------------------------------------------------------------------------------------ */
+
+struct remembered {
+  struct cache_space *spaces;
+  size_t count;
+};
+
+/* Case does not matter: "h200" is part of "NVIDIA H200 sm_90 132 SMs". */
+static bool contains(const char *text, const char *part, size_t length) {
+  for (; *text; text++) {
+    size_t i = 0;
+    while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) i++;
+    if (i == length) return true;
+  }
+  return false;
+}
+
+static bool is_ours(const struct exporter *x, const struct cache_space *space) {
+  struct device_description description;
+  const char *arch = x->base->lib->arch;
+  if (strcmp(space->config, x->base->config->name) != 0 || strncmp(space->options, "arch ", 5) != 0) return false;
+  if (arch && strcmp(space->options + 5, arch) != 0) return false;
+  return described_device(space->device, &description) && description.fingerprint[0];
+}
+
+/* Sets of records are of the device's own architecture unless --arch asks for another. */
+static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
+  struct device_description description;
+  if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
+  if (!x->base->lib->arch && strcmp(space->options + 5, description.arch) != 0) return false;
+  if (!part || contains(space->device, part, length)) return true;
+  return strlen(space->options + 5) == length && strncmp(space->options + 5, part, length) == 0;
+}
+
+static int add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
+                          bool *found, cugen_error *err) {
+  int status = CUGEN_OK;
+  *found = false;
+  for (size_t i = 0; i < all->count && !status; i++) {
+    if (!is_meant(x, &all->spaces[i], part, length)) continue;
+    *found = true;
+    status = add_device(x, all->spaces[i].device, all->spaces[i].options, NULL, err);
+  }
+  return status;
+}
+
+static bool has_predictions(const struct exporter *x, const struct remembered *all) {
+  for (size_t i = 0; i < all->count; i++)
+    if (strcmp(all->spaces[i].config, x->base->config->name) == 0 &&
+        cugen_device_parse(all->spaces[i].device).predicted)
+      return true;
+  return false;
+}
+
+static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
+                          cugen_error *err) {
+  if (cugen_device_parse(item).kind == CUGEN_DEVICE_CPU)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "--devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
+  if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "--devices: '%s' is no architecture that cugen knows the limits of; one is written sm_80 or sm_90a "
+        "(PTX for other devices comes with --ptx)",
+        item);
+  const char **names = calloc(all->count + 1, sizeof *names);
+  size_t count = 0;
+  if (!names) return error_memory(err);
+  for (size_t i = 0; i < all->count; i++)
+    if (is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
+      names[count++] = all->spaces[i].device;
+  const char *nearest = text_nearest(item, names, count);
+  error_set(err, CUGEN_ERROR_USAGE, "--devices: nothing of %s is remembered for a device called '%s'",
+            x->base->config->name, item);
+  if (nearest) error_append(err, "; the nearest is '%s'", nearest);
+  for (size_t i = 0; i < count && !nearest; i++)
+    error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
+  if (has_predictions(x, all)) error_append(err, ". Predictions are no measurements and do not ship");
+  error_append(err, ". An architecture such as sm_90a needs no records");
+  free(names);
+  return CUGEN_ERROR_USAGE;
+}
+
+static int add_default(struct exporter *x, const struct remembered *all, const char *text,
+                       const struct device_description *known, cugen_error *err) {
+  text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
+            has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
+  return add_device(x, text, NULL, known, err);
+}
+
+/* "model:H200", "model:./mygpu.lua", or the name of a described GPU alone. */
+static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
+                     cugen_error *err) {
+  struct device_description description;
+  const cugen_device_name named = cugen_device_parse(item);
+  const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
+  cugen_error ignored;
+  *found = prefixed || api_model(x->base->lib, item, &description, &ignored) == CUGEN_OK;
+  if (!*found) return CUGEN_OK;
+  int status = api_model(x->base->lib, named.name, &description, err);
+  if (!status && description.facts.compute_capability < GPU_OLDEST_TARGET)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "--devices: %s is described for occupancy and roofline only: NVRTC 13 has no "
+                       "target for %s",
+                       description.name, description.arch);
+  return status ? status : add_default(x, all, description.fingerprint, &description, err);
+}
+
+static int add_item(struct exporter *x, const struct remembered *all, const char *item, cugen_error *err) {
+  struct device_description description;
+  bool found;
+  int status = add_remembered(x, all, item, strlen(item), &found, err);
+  if (!status && !found) status = add_model(x, all, item, &found, err);
+  if (status || found) return status;
+  if (!described_device(item, &description) || description.fingerprint[0]) return unknown_device(x, all, item, err);
+  return add_default(x, all, item, NULL, err);
+}
+
+/* "H200, sm_80" */
+static int add_list(struct exporter *x, const struct remembered *all, const char *list, cugen_error *err) {
+  int status = CUGEN_OK;
+  bool more = true;
+  while (more && !status) {
+    size_t length = strcspn(list, ",");
+    const char *end = list + length;
+    while (list < end && *list == ' ') list++;
+    while (end > list && end[-1] == ' ') end--;
+    char *item = strndup(list, (size_t)(end - list));
+    status = item ? CUGEN_OK : error_memory(err);
+    if (!status && !*item)
+      status =
+          error_set(err, CUGEN_ERROR_USAGE, "--devices: a name is missing; it is a list such as \"H200, sm_80\"");
+    if (!status) status = add_item(x, all, item, err);
+    free(item);
+    list = end + strcspn(end, ",");
+    more = list[0] && list[1]; /* a comma at the end is none */
+    list += more;
+  }
+  return status;
+}
+
+/* Nothing is remembered and nothing asked for: the device that is here. */
+static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
+  const cugen_kernel *base = x->base;
+  const char *text = base->lib->arch                 ? base->lib->arch
+                     : base->ops == &cuda_device_ops ? base->device.fingerprint
+                                                     : NULL;
+  if (!text)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is remembered of %s for any GPU; tune it there, or name an architecture: --devices "
+                     "sm_90a exports the default variants",
+                     base->config->name);
+  return add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
+}
+
+/* ---- PTX -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the default problem has a variant on such a device. */
+static int has_variants(struct exporter *x, struct export_device *device, bool *out, cugen_error *err) {
+  int status = export_use(&device->kernel, &x->base->problem, err);
+  if (!status) status = api_space(&device->kernel, err);
+  *out = !status && space_valid(device->kernel.space) > 0;
+  return status;
+}
+
+/* The lowest architecture that the config's requirements allow: its PTX serves every later one. */
+static int add_ptx(struct exporter *x, cugen_error *err) {
+  static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
+  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  if (!devices) return error_memory(err);
+  x->devices = devices;
+  struct export_device *device = &devices[x->device_count];
+  for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+    struct text arch = {0};
+    bool some = false;
+    text_addf(&arch, "sm_%s", archs[i]);
+    int status = export_open_device(x->base, x->expander, text_get(&arch), NULL, NULL, NULL, device, err);
+    if (!status) status = has_variants(x, device, &some, err);
+    text_clear(&arch);
+    text_addf(&arch, "compute_%s", archs[i]);
+    memcpy(device->kernel.arch, text_get(&arch), arch.length + 1);
+    free(device->text);
+    device->text = text_take(&arch);
+    device->ptx = true;
+    x->device_count += !status && some;
+    if (status || !some) export_device_free(device);
+    if (status || some) return status;
+  }
+  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant", x->base->config->name);
+}
+
+int export_devices(struct exporter *x, cugen_error *err) {
+  struct remembered all = {0};
+  bool found = false;
+  int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
+  if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
+  if (!status && !x->options->devices) status = add_remembered(x, &all, NULL, 0, &found, err);
+  if (!status && !x->options->devices && !found) status = add_own(x, &all, err);
+  cache_spaces_free(all.spaces, all.count);
+  if (!status && x->options->ptx) status = add_ptx(x, err);
+  return status;
+}

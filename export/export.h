@@ -1,0 +1,131 @@
+/* The inside of an export, shared by its files: export.c runs it and writes the folder, export_collect.c finds what goes
+   in, export_code.c says one variant in C, export_source.c prints the whole, export_readme.c what stands beside it. */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include "api/api.h"
+
+/* A device to be exported for. kernel is the config's on it, for one problem after the other (export_use). */
+struct export_device {
+  cugen_kernel kernel;
+  char *text;     /* for messages: the fingerprint, "any sm_90a", "PTX compute_75" */
+  bool anonymous; /* any of that compute capability */
+  bool ptx;
+};
+
+/* A cubin or PTX, once however many variants have it. */
+struct export_image {
+  struct hash hash;
+  void *data;
+  size_t bytes;
+  bool ptx;
+};
+
+/* A variant in C. */
+struct export_code {
+  size_t device;
+  char *variant;
+  struct text conditions; /* a line each: what a problem must be for it to serve, beside the class */
+  struct text class;      /* likewise: the values that are no sizes */
+  struct text label;      /* these for a person: "dtype=f32 layout=row" */
+  struct text sizes;      /* the body of its sizes function */
+  bool wide;
+  bool pinned; /* some sizes are fixed: they are part of the code */
+  size_t image;
+  size_t launch_count;
+  size_t own_count, passed_count; /* in the launches' own lists: values, parameters */
+  char *kernels[KERNEL_MAX_LAUNCHES];
+  size_t implementation;
+  uint64_t order; /* in its implementation, for the defaults */
+};
+
+struct export_measured {
+  size_t code;
+  double seconds, cost; /* cache_record_cost */
+  uint64_t order;       /* in the space of its problem */
+};
+
+/* Strings in the problem are those of `text` below or of the config. */
+struct export_tuned {
+  size_t device;
+  struct problem problem;
+  char *text;
+  size_t first, count; /* of measured */
+};
+
+struct export_default {
+  size_t device, code;
+  size_t try; /* which of the config's it is (space_default) */
+};
+
+struct exporter {
+  cugen_kernel *base;
+  const cugen_export_options *options;
+  cugen_export_result *result;
+  struct expander *expander;
+  struct cache *cache;
+  struct text *notes;       /* lines for a person */
+  struct problem *problems; /* --problems */
+  size_t problem_count;
+  struct export_device *devices;
+  size_t device_count;
+  struct export_image *images;
+  size_t image_count;
+  struct export_code *codes;
+  size_t code_count;
+  struct export_measured *measured;
+  size_t measured_count;
+  struct export_tuned *tuned;
+  size_t tuned_count;
+  struct export_default *defaults;
+  size_t default_count;
+  struct text *classes; /* labels, each once */
+  size_t class_count;
+};
+
+/* ---- export_collect.c ---- */
+
+/* The array with room for one more after `count`; NULL: no memory, the old one stands. */
+void *export_grow(void *array, size_t count, size_t size);
+/* Fills devices, tuned problems, defaults, codes and images. */
+int export_collect(struct exporter *x, cugen_error *err);
+void export_free(struct exporter *x);
+/* Sets the kernel of a device to that problem, which is borrowed. */
+int export_use(cugen_kernel *kernel, const struct problem *problem, cugen_error *err);
+
+/* ---- export_devices.c ---- */
+
+int export_devices(struct exporter *x, cugen_error *err);
+void export_device_free(struct export_device *device);
+/* The config's kernel on a described device (runtime/model/described.h) or, if it is here, on the device itself. known: its
+   description, NULL: what the text says. notes: where it is said which GPU stands for an architecture of which too little is
+   known; NULL: none does. */
+int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
+                       const struct device_description *known, struct text *notes, struct export_device *out,
+                       cugen_error *err);
+
+/* ---- export_code.c ---- */
+
+/* The variant of the device's kernel at its problem; spec is its expansion, the last one made. Image and kernels stay
+   empty. */
+int export_code(const cugen_kernel *kernel, const struct variant *variant, const struct kernel_spec *spec,
+                struct export_code *out, cugen_error *err);
+void export_code_free(struct export_code *code);
+/* Whether a problem value is a size: a whole number that may be another at run time. */
+bool export_is_size(const struct config *config, size_t problem);
+/* A string as C writes it. */
+void export_quote(const char *string, struct text *out);
+
+/* ---- export_source.c, export_readme.c ---- */
+
+/* "matmul": the prefix of everything, and the name of the files. */
+void export_name(const struct config *config, struct text *out);
+/* Which inputs the kernel may write to, each line after `before`; nothing where there is none. */
+void export_overwritten(const struct config *config, const char *before, struct text *out);
+int export_header(const struct exporter *x, struct text *out, cugen_error *err);
+int export_source(const struct exporter *x, struct text *out, cugen_error *err);
+void export_readme(const struct exporter *x, struct text *out);
+void export_cmake(const struct exporter *x, struct text *out);
+void export_example(const struct exporter *x, struct text *out);
+
+#endif

@@ -1,0 +1,138 @@
+/* Opening and closing configs: the file runs in a sandbox, then what it declared is read. See config.h. */
+#include "config.h"
+
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "include.h"
+
+/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. */
+static void suggest_comma(cugen_error *err) {
+  if (err && err->status == CUGEN_ERROR_CONFIG && strstr(err->message, "expected (to close '{'"))
+    error_append(err, "; is a comma missing before it?");
+}
+
+static int run_chunk(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+  struct sandbox *sandbox = includes->sandbox;
+  include_skip_mark(&content, &length);
+  lua_pushcfunction(sandbox_state(sandbox), includes_open);
+  lua_pushlightuserdata(sandbox_state(sandbox), includes);
+  int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
+  if (status) return status;
+  lua_pushcfunction(sandbox_state(sandbox), declarations_open);
+  status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  if (!status) status = sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+  return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+}
+
+static int run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+  int status = run_chunk(includes, content, length, err);
+  if (status && includes->failed) status = error_set(err, includes->error.status, "%s", includes->error.message);
+  if (status) suggest_comma(err);
+  return status;
+}
+
+static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
+  struct build build = {.config = config, .arena = config->arena, .L = sandbox_state(sandbox), .err = err};
+  int status = read_kernel(&build);
+  free(build.names);
+  free(build.seen);
+  return status;
+}
+
+static struct config *new_config(const char *path) {
+  struct arena *arena = arena_open();
+  struct config *config = arena ? arena_array(arena, 1, sizeof *config) : NULL;
+  char *name = config ? arena_string(arena, path, strlen(path)) : NULL;
+  if (!name) {
+    arena_close(arena);
+    return NULL;
+  }
+  config->arena = arena;
+  config->path = name;
+  return config;
+}
+
+static int parse(const struct sources *sources, const struct included_file *file, const struct text *content,
+                 struct config **out, cugen_error *err) {
+  struct config *config = new_config(file->path);
+  *out = NULL;
+  if (!config) return error_memory(err);
+  struct includes includes = {.sources = sources, .arena = config->arena, .count = 1};
+  includes.files[0] = (struct included_file){config->path, file->shipped};
+  includes.open[0] = &includes.files[0];
+  int status = sandbox_open(0, 0, &includes.sandbox, err);
+  if (!status) status = run(&includes, text_get(content), content->length, err);
+  if (!status) status = build_config(config, includes.sandbox, err);
+  sandbox_close(includes.sandbox);
+  if (status)
+    config_close(config);
+  else
+    *out = config;
+  return status;
+}
+
+int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err) {
+  const struct sources beside = {NULL, NULL, NULL};
+  struct text copy = {0};
+  text_add_n(&copy, content, length);
+  *out = NULL;
+  int status =
+      copy.failed ? error_memory(err) : parse(&beside, &(struct included_file){path, false}, &copy, out, err);
+  text_free(&copy);
+  return status;
+}
+
+static bool is_kernel(const char *path) {
+  const size_t length = strlen(path);
+  return length > 3 && strcmp(path + length - 3, ".cu") == 0;
+}
+
+static int check_folders(const struct sources *sources, const struct config *config,
+                         const struct config_compile *compile, cugen_error *err) {
+  for (size_t i = 0; i < compile->own_folders; i++) {
+    bool found = false;
+    int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
+    if (status) return status;
+    if (!found)
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: include_dirs names '%.80s', which is no folder: it is looked for relative to the "
+                       "config and to --template-dir",
+                       compile->folders_line.path, compile->folders_line.number, compile->folders[i]);
+  }
+  return CUGEN_OK;
+}
+
+static int check_all_folders(const struct sources *sources, const struct config *config, cugen_error *err) {
+  int status = check_folders(sources, config, &config->compile, err);
+  for (size_t i = 0; i < config->implementation_count && !status; i++)
+    status = check_folders(sources, config, &config->implementations[i].compile, err);
+  return status;
+}
+
+int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
+  *out = NULL;
+  struct text path = {0}, content = {0};
+  bool shipped;
+  int status = sources_find_config(sources, name, &path, &content, &shipped, err);
+  if (!status && is_kernel(text_get(&path)))
+    status = error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
+                       "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
+                       text_get(&path));
+  if (!status) status = parse(sources, &(struct included_file){text_get(&path), shipped}, &content, out, err);
+  if (!status && (status = check_all_folders(sources, *out, err))) {
+    config_close(*out);
+    *out = NULL;
+  }
+  text_free(&path);
+  text_free(&content);
+  return status;
+}
+
+/* The config itself lies in its arena. */
+void config_close(struct config *config) {
+  if (config) arena_close(config->arena);
+}

@@ -1,0 +1,211 @@
+/* The data of an input that is no fill: values = "expression" or a list, file, generator. See config_build.h. */
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+
+struct reading {
+  struct build *build;
+  struct config_argument *argument;
+  struct scope_name clash; /* a name of the config that means something else in values; name NULL: none */
+};
+
+static int take_kind(struct build *build, struct config_argument *argument, enum data_kind kind) {
+  static const char *const names[] = {"fill", "values", "values", "file", "generator"};
+  bool filled = argument->fill.word || argument->fill.expr;
+  if (argument->data.kind == DATA_FILL && !filled) {
+    argument->data.kind = kind;
+    return CUGEN_OK;
+  }
+  return build_fail(build, argument->line, "\"%s\" has both %s and %s: its data comes from one of them",
+                    argument->name, names[argument->data.kind], names[kind]);
+}
+
+/* ---- values = "expression" ---- */
+
+int config_data_slot(const struct config *config) {
+  return config->first_tunable + (int)config->shared_tunable_count;
+}
+
+static const char *const coordinate_names[] = {"index", "i0", "i1", "i2", "i3"};
+
+static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
+  for (int i = 0; i <= r->argument->rank; i++)
+    if (strcmp(coordinate_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config_data_slot(r->build->config) + i};
+  if (strcmp(name, "pi") == 0)
+    return (struct expr_symbol){.kind = SYMBOL_CONSTANT, .constant = value_float(0x1.921fb54442d18p1)};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+/* Those declared before the one that is being read, which is the last. */
+static const struct config_argument *find_before(const struct config *config, const char *name) {
+  for (size_t i = 0; i + 1 < config->argument_count; i++)
+    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
+  return NULL;
+}
+
+static struct expr_symbol find_symbol(void *context, const char *name) {
+  struct reading *r = context;
+  struct expr_symbol own = find_coordinate(r, name);
+  if (own.kind == SYMBOL_UNKNOWN) {
+    bool buffer = find_before(r->build->config, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
+    return buffer ? (struct expr_symbol){.kind = SYMBOL_BUFFER} : scope_symbol(r->build, name);
+  }
+  const struct scope_name *clash = scope_find(r->build, name);
+  if (clash) r->clash = *clash;
+  return own;
+}
+
+/* The config's own, which are the more likely ones to be misspelt. */
+static const char *const *list_names(void *context, size_t *count) {
+  return scope_names(((struct reading *)context)->build, count);
+}
+
+static bool has_data(const struct config_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
+         argument->kind == CUGEN_ARGUMENT_CONSTANT;
+}
+
+static bool find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
+  struct reading *r = context;
+  const struct config *config = r->build->config;
+  const struct config_argument *argument = find_before(config, name);
+  if (!argument || !has_data(argument)) {
+    text_addf(why, "\"%.100s\" is no input, inout or constant that is declared before \"%s\"", name,
+              r->argument->name);
+    return false;
+  }
+  if (argument->data.kind == DATA_GENERATOR) {
+    text_addf(why, "\"%s\" comes from a generator, which runs on the device: a generator can read it, values cannot",
+              name);
+    return false;
+  }
+  *buffer = (int)(argument - config->arguments);
+  *rank = argument->rank;
+  r->argument->data.reads |= 1u << *buffer;
+  return true;
+}
+
+static int check_clash(const struct reading *r, const char *what) {
+  if (!r->clash.name) return CUGEN_OK;
+  return build_fail(r->build, r->argument->line,
+                    "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
+                    r->clash.name, build_line(r->build, r->argument->line, r->clash.line));
+}
+
+static int read_expression(struct build *build, struct config_argument *argument, const char *what) {
+  const char *source;
+  struct expr *expr;
+  int status = read_string(build, argument->line, what, &source);
+  if (status) return status;
+  if (strlen(source) > LONGEST_EXPRESSION)
+    return build_fail(build, argument->line, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+  struct reading r = {.build = build, .argument = argument};
+  struct expr_scope scope = {find_symbol, list_names, &r};
+  status = expr_parse_elements(source, &scope, find_buffer, &expr, build->err);
+  if (status) return error_prefix(build->err, "%s:%d: %s", argument->line.path, argument->line.number, what), status;
+  if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
+  argument->data.values = expr;
+  return check_clash(&r, what);
+}
+
+/* ---- values = { 1, 2, 1 } ---- */
+
+static int read_number(struct build *build, struct config_argument *argument, const char *what, lua_Integer number,
+                       struct value *out) {
+  lua_State *L = build->L;
+  if (lua_type(L, -1) == LUA_TTABLE)
+    return build_fail(build, argument->line, "%s has a list inside: all elements stand in one, row by row", what);
+  if (lua_type(L, -1) != LUA_TNUMBER)
+    return build_fail(build, argument->line, "%s: number %lld of the list is a %s, not a number", what,
+                      (long long)number, lua_typename(L, lua_type(L, -1)));
+  *out = lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
+  return CUGEN_OK;
+}
+
+static int read_list_values(struct build *build, struct config_argument *argument, const char *what) {
+  lua_State *L = build->L;
+  int table = lua_gettop(L), status = CUGEN_OK;
+  lua_Integer length = (lua_Integer)lua_rawlen(L, table), keys = 0;
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
+  if (length < 1 || keys != length)
+    return build_fail(build, argument->line, "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
+  struct value *list = arena_array(build->arena, (size_t)length, sizeof *list);
+  if (!list) return build_memory(build);
+  for (lua_Integer i = 1; i <= length && !status; i++) {
+    lua_rawgeti(L, table, i);
+    status = read_number(build, argument, what, i, &list[i - 1]);
+    lua_pop(L, 1);
+  }
+  argument->data.list = list;
+  argument->data.list_count = (size_t)length;
+  return status;
+}
+
+int read_data_values(struct build *build, struct config_argument *argument, const char *what) {
+  bool list = lua_type(build->L, -1) == LUA_TTABLE;
+  int status = take_kind(build, argument, list ? DATA_LIST : DATA_VALUES);
+  if (status) return status;
+  return list ? read_list_values(build, argument, what) : read_expression(build, argument, what);
+}
+
+/* ---- file, generator ---- */
+
+int read_data_file(struct build *build, struct config_argument *argument, const char *what) {
+  int status = take_kind(build, argument, DATA_FILE);
+  return status ? status : read_string(build, argument->line, what, &argument->data.file);
+}
+
+int read_data_generator(struct build *build, struct config_argument *argument, const char *what) {
+  const char *text;
+  int status = take_kind(build, argument, DATA_GENERATOR);
+  if (!status) status = read_string(build, argument->line, what, &text);
+  if (status) return status;
+  for (size_t i = 0; i + 1 < build->config->argument_count; i++)
+    if (has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
+  return read_kernel_file(build, argument->line, what, text, &argument->data.file, &argument->data.generator);
+}
+
+/* ---- What it depends on ---- */
+
+static void describe_read(const struct kernel_argument *argument, struct text *out) {
+  text_addf(out, "%s %d %s", argument->dtype->name, (int)argument->fill, argument->data_hash.hex);
+  for (int i = 0; i < argument->rank; i++) text_addf(out, " %lld", (long long)argument->shape[i]);
+  text_add_char(out, '\n');
+}
+
+static void describe_values(const struct config *config, const struct config_data *data, const struct value *slots,
+                            struct text *out) {
+  size_t count;
+  const int *list = expr_slots(data->values, &count);
+  text_addf(out, "%s\n", expr_text(data->values));
+  for (size_t i = 0; i < count && list[i] < config_data_slot(config); i++) {
+    value_print(slots[list[i]], out);
+    text_add_char(out, '\n');
+  }
+}
+
+/* The numbers as doubles, and what a double cannot hold of a whole one. */
+static void describe_list(const struct config_data *data, struct text *out) {
+  for (size_t i = 0; i < data->list_count; i++) {
+    const struct value *value = &data->list[i];
+    const bool whole = value->type == VALUE_INT, large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
+    const double number = whole ? (double)value->integer : value->real;
+    text_add_n(out, (const char *)&number, sizeof number);
+    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
+  }
+}
+
+void config_data_describe(const struct config *config, size_t i, const struct value *slots,
+                          const struct kernel_argument *arguments, struct hash content, struct text *out) {
+  const struct config_data *data = &config->arguments[i].data;
+  text_addf(out, "%d\n", (int)data->kind);
+  if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
+  if (data->kind == DATA_LIST) describe_list(data, out);
+  if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
+  if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
+  for (size_t k = 0; k < i; k++)
+    if (data->reads >> k & 1) describe_read(&arguments[k], out);
+}

@@ -1,0 +1,100 @@
+/* The Lua side of a config: each declaration is a call that notes its line and gives an object the config can only
+   pass on. What they say is read afterwards (config_build.h). Private to gen/config*.c. */
+#ifndef GEN_CONFIG_DECLARATIONS_H
+#define GEN_CONFIG_DECLARATIONS_H
+
+#include <lua.h>
+#include <stdbool.h>
+
+#include "include.h"
+
+enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
+
+/* What follows a keyword: a value; a name and a value; a name, and a value only where the name needs one. */
+enum naming { PLAIN, NAMED, NAMED_ALONE };
+
+/* name, naming, may stand more than once, places, example */
+#define CONFIG_KEYWORDS(X)                                                                                           \
+  X(include, PLAIN, true, PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH,                           \
+    "include \"matmul/tiled.lua\"")                                                                                  \
+  X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
+  X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
+  X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                                    \
+  X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")                                 \
+  X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
+  X(output, NAMED, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                 \
+  X(inout, NAMED, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
+  X(scratch, NAMED, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")          \
+  X(scalar, NAMED, true, PLACE_KERNEL, "scalar \"M\" {}")                                                            \
+  X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
+  X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                                       \
+  X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
+  X(verify, PLAIN, false, PLACE_KERNEL, "verify \"sort_verify.cu\"")                                                 \
+  X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
+  X(products, PLAIN, false, PLACE_KERNEL, "products \"dtype\"")                                                      \
+  X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
+  X(objective, PLAIN, false, PLACE_KERNEL, "objective \"flops\"")                                                    \
+  X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                   \
+  X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
+  X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
+  X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
+  X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
+  X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                                     \
+  X(options, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "options { fast_math = true, maxrregcount = 64 }")   \
+  X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "include_dirs { \"include\" }")                 \
+  X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
+  X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")               \
+  X(launch, PLAIN, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
+  X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
+  X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
+  X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
+  X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
+  X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
+  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "steps \"ceil_log(N, 2 * threads)\"")                  \
+  X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "pass { \"x\", \"y\", { \"n\", value = 32 } }")         \
+  X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
+
+enum keyword_id {
+#define X(name, naming, repeats, places, example) KEYWORD_##name,
+  CONFIG_KEYWORDS(X)
+#undef X
+      KEYWORD_COUNT
+};
+
+struct keyword {
+  const char *name;
+  enum keyword_id id;
+  enum naming naming;
+  bool repeats;
+  unsigned places;
+  const char *example;
+};
+
+extern const struct keyword config_keywords[KEYWORD_COUNT];
+
+/* A full userdata; its user values are its name and its value. */
+struct declaration {
+  const struct keyword *keyword;
+  struct config_line line;
+  bool complete; /* it has its value, or may do without */
+  bool valued;   /* it has its value */
+  bool nested;   /* it stands in a list */
+  bool attached; /* it stands in a list that belongs to the kernel */
+};
+
+/* A C function: makes the sandbox's globals the language. */
+int declarations_open(lua_State *L);
+
+/* The declaration at the index, or NULL. */
+struct declaration *declarations_at(lua_State *L, int index);
+/* Pushes the list of all declarations in the order of their calls. No memory is needed. */
+void declarations_push(lua_State *L);
+size_t declarations_count(lua_State *L);
+/* Pushes what an include stands for: a declaration whose value is the list of those after the first `before` that stand in no
+   other. */
+void declarations_group(lua_State *L, size_t before);
+/* Push the name (nil: none) or the value of the declaration at the index. No memory is needed. */
+void declarations_push_name(lua_State *L, int index);
+void declarations_push_value(lua_State *L, int index);
+
+#endif

@@ -1,0 +1,114 @@
+/* Formulas as C++; see formula.h. Parameters are called __v_NAME there: names of a config never begin with two
+   underscores, so that no macro of the prologue reaches them. */
+#include "formula_print.h"
+
+#include <string.h>
+
+struct writer {
+  const struct config *config;
+  const struct config_formula *formula;
+  struct text name;         /* the one just asked for */
+  bool index[FORMULA_MOST]; /* parameters that stand between brackets in the body as it is written */
+};
+
+static void put_element(const struct writer *writer, const struct formula_element *element, struct text *out) {
+  const struct config_argument *argument = &writer->config->arguments[element->argument];
+  text_addf(out, "__t(%s[", argument->name);
+  for (int i = 0; i < argument->rank; i++) {
+    text_addf(out, "%s__v_%s", i ? " + " : "", writer->formula->parameters[element->indices[i]]);
+    if (argument->rank > 1) text_addf(out, " * %s_stride%d", argument->name, i);
+  }
+  text_add(out, "])");
+}
+
+/* Of a slot that the launch decides. */
+static const char *slot_name(const struct config *config, int slot) {
+  return slot >= config->first_tunable ? config->shared_tunables[slot - config->first_tunable].name
+                                       : config->problems[slot - config->first_problem].name;
+}
+
+static const char *write_slot(void *context, int slot) {
+  struct writer *writer = context;
+  const struct config_formula *formula = writer->formula;
+  struct text *out = &writer->name;
+  text_clear(out);
+  if (slot >= FORMULA_ELEMENT)
+    put_element(writer, &formula->elements[slot - FORMULA_ELEMENT], out);
+  else if (slot >= FORMULA_SCALAR)
+    text_addf(out, "__t(%s)", writer->config->arguments[slot - FORMULA_SCALAR].name);
+  else if (slot < FORMULA_PARAMETER)
+    text_addf(out, "__t(%s)", slot_name(writer->config, slot));
+  else if (writer->index[slot - FORMULA_PARAMETER])
+    text_addf(out, "__t(__v_%s)", formula->parameters[slot - FORMULA_PARAMETER]);
+  else
+    text_addf(out, "__v_%s", formula->parameters[slot - FORMULA_PARAMETER]);
+  return text_get(out);
+}
+
+static void put_parameters(const struct writer *writer, struct text *out) {
+  const struct config_formula *formula = writer->formula;
+  const char *first = formula->parameters[0];
+  for (size_t i = 0; i < formula->parameter_count; i++) {
+    if (i) text_add(out, ", ");
+    if (i == 0 || writer->index[i])
+      text_add(out, "auto");
+    else
+      text_addf(out, "decltype(__v_%s)", first);
+    text_addf(out, " __v_%s", formula->parameters[i]);
+  }
+}
+
+static void put_arguments(const struct config_formula *formula, const char *const *arguments, struct text *out) {
+  for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
+}
+
+static void find_indices(struct writer *writer, const struct expr *body) {
+  size_t count;
+  const int *slots = expr_slots(body, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (slots[i] < FORMULA_ELEMENT) continue;
+    const struct formula_element *element = &writer->formula->elements[slots[i] - FORMULA_ELEMENT];
+    for (int d = 0; d < writer->config->arguments[element->argument].rank; d++)
+      writer->index[element->indices[d]] = true;
+  }
+}
+
+static int print_body(struct writer *writer, const struct value *slots, const bool *known, size_t slot_count,
+                      struct text *out, cugen_error *err) {
+  struct expr *bound;
+  int status = expr_bind(writer->formula->expr, slots, known, slot_count, &bound, err);
+  if (status) return status;
+  find_indices(writer, bound);
+  status = expr_print_formula(bound, write_slot, writer, out, err);
+  out->failed |= writer->name.failed;
+  text_free(&writer->name);
+  expr_free(bound);
+  return status;
+}
+
+int formula_print(const struct config *config, const struct config_formula *formula, const struct value *slots,
+                  const bool *known, size_t slot_count, const char *const *arguments, struct text *out,
+                  cugen_error *err) {
+  struct text body = {0};
+  const char *first = formula->parameters[0];
+  struct writer writer = {config, formula, {0}, {false}};
+  int status = print_body(&writer, slots, known, slot_count, &body, err);
+  if (!status) {
+    text_add(out, "([&](");
+    put_parameters(&writer, out);
+    text_addf(out, ") -> decltype(__v_%s) { ", first);
+    if (strstr(text_get(&body), "__t(")) text_addf(out, "using __t = decltype(__v_%s); ", first);
+    text_addf(out, "return %s; }(", text_get(&body));
+    put_arguments(formula, arguments, out);
+    text_add(out, "))");
+    if (body.failed || out->failed) status = error_memory(err);
+  }
+  text_free(&body);
+  return status;
+}
+
+void formula_arity(const struct config_formula *formula, size_t count, struct text *out) {
+  text_addf(out, "formula %s takes %zu arguments (", formula->name, formula->parameter_count);
+  for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s%s", i ? ", " : "", formula->parameters[i]);
+  text_addf(out, "), not %zu", count);
+}

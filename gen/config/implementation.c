@@ -1,0 +1,358 @@
+/* Tunables, derived names, restrictions and implementations. See config_build.h. */
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "names.h"
+
+/* ---- Values of problems and tunables ---- */
+
+static int compare_values(const void *left, const void *right) {
+  const struct value *a = left, *b = right;
+  if (a->type != b->type) return a->type < b->type ? -1 : 1;
+  switch (a->type) {
+  case VALUE_BOOL: return a->boolean - b->boolean;
+  case VALUE_INT: return (a->integer > b->integer) - (a->integer < b->integer);
+  case VALUE_FLOAT: return (a->real > b->real) - (a->real < b->real);
+  case VALUE_STRING: return strcmp(a->string, b->string);
+  case VALUE_NIL: break;
+  }
+  return 0;
+}
+
+static int refuse_double(struct build *build, struct config_line line, const char *what, struct value value) {
+  struct text text = {0};
+  value_print(value, &text);
+  int status = build_fail(build, line, "%s has the value %s twice", what, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int check_doubles(struct build *build, struct config_line line, const char *what, const struct value *values,
+                         size_t count) {
+  struct value *sorted = malloc(count * sizeof *sorted);
+  if (!sorted) return error_memory(build->err);
+  memcpy(sorted, values, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, compare_values);
+  int status = CUGEN_OK;
+  for (size_t i = 1; i < count && !status; i++)
+    if (compare_values(&sorted[i - 1], &sorted[i]) == 0) status = refuse_double(build, line, what, sorted[i]);
+  free(sorted);
+  return status;
+}
+
+int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
+                size_t *count) {
+  lua_State *L = build->L;
+  if (lua_type(L, -1) != LUA_TTABLE)
+    return build_fail(build, line, "%s needs its values in braces: { 16, 32 }", what);
+  int table = lua_gettop(L), keys = 0;
+  size_t length = lua_rawlen(L, table);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
+  if (keys == 0) return build_fail(build, line, "%s has an empty list of values", what);
+  if ((size_t)keys != length) return build_fail(build, line, "%s has nil or a field in its list of values", what);
+  if (length > MOST_VALUES) return build_fail(build, line, "%s has more than %d values", what, MOST_VALUES);
+  struct value *values = arena_array(build->arena, length, sizeof *values);
+  if (!values || !arena_charge(build->arena, 64 * length)) return build_memory(build);
+  for (size_t i = 0; i < length; i++) {
+    lua_rawgeti(L, table, (lua_Integer)i + 1);
+    int status = read_value(build, line, what, &values[i]);
+    lua_pop(L, 1);
+    if (status) return status;
+  }
+  *out = values;
+  *count = length;
+  return check_doubles(build, line, what, values, length);
+}
+
+/* ---- Tunables ---- */
+
+static int read_tunable(struct build *build, const struct item *item, int slot, struct config_tunable *out) {
+  struct text what = {0};
+  struct config_line line = item->declaration->line;
+  *out = (struct config_tunable){.line = line};
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  int status = scope_add(build, &(struct scope_name){out->name, ROLE_TUNABLE, line, slot, NULL});
+  if (status) return status;
+  text_addf(&what, "tunable \"%s\"", out->name);
+  status = read_values(build, line, text_get(&what), &out->values, &out->value_count);
+  for (size_t i = 0; i < out->value_count && !status; i++)
+    if (out->values[i].type == VALUE_FLOAT)
+      status = build_fail(build, line, "%s has the value %g: tunables are whole numbers, booleans or strings",
+                          text_get(&what), out->values[i].real);
+  text_free(&what);
+  return status;
+}
+
+int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out) {
+  int count = 0, status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_tunable) continue;
+    list_push(build, list, &list->items[i]);
+    status = read_tunable(build, &list->items[i], first_slot + count, &out[count]);
+    lua_pop(build->L, 1);
+    count++;
+  }
+  return status;
+}
+
+/* ---- Derived names and restrictions ---- */
+
+static int read_derived(struct build *build, const struct item *item, struct config_derived *out) {
+  struct text what = {0};
+  struct config_line line = item->declaration->line;
+  out->line = line;
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  text_addf(&what, "derive \"%s\"", out->name);
+  const uint32_t facts = build->facts;
+  int status = read_expr(build, line, text_get(&what), &out->expr);
+  build->facts = facts; /* it asks nothing until it is mentioned */
+  text_free(&what);
+  return status ? status : scope_add(build, &(struct scope_name){out->name, ROLE_DERIVED, line, -1, out->expr});
+}
+
+int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
+               struct config_restriction *restrictions, size_t *restriction_count) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    const struct item *item = &list->items[i];
+    enum keyword_id id = item->declaration->keyword->id;
+    if (id != KEYWORD_derive && id != KEYWORD_where) continue;
+    list_push(build, list, item);
+    if (id == KEYWORD_derive) {
+      status = read_derived(build, item, &derived[(*derived_count)++]);
+    } else {
+      struct config_restriction *restriction = &restrictions[(*restriction_count)++];
+      restriction->line = item->declaration->line;
+      status = read_expr(build, restriction->line, "where", &restriction->expr);
+    }
+    lua_pop(build->L, 1);
+  }
+  return status;
+}
+
+/* ---- Requirements ---- */
+
+/* They are checked before any tunable has a value. */
+static int check_requirement(struct build *build, const struct config_requirement *requirement) {
+  size_t count;
+  const int *slots = expr_slots(requirement->expr, &count);
+  if (count && slots[count - 1] >= build->config->first_tunable)
+    return build_fail(build, requirement->line,
+                      "requires speaks of the device and the problem; a rule about tunables is a where");
+  return CUGEN_OK;
+}
+
+static int read_requirements(struct build *build, const struct list *list, struct config_requirement *out) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_requires) continue;
+    out->line = list->items[i].declaration->line;
+    list_push(build, list, &list->items[i]);
+    status = read_expr(build, out->line, "requires", &out->expr);
+    lua_pop(build->L, 1);
+    if (!status) status = check_requirement(build, out++);
+  }
+  return status;
+}
+
+/* ---- Launches ---- */
+
+/* Reads the part of a launch at the top of the stack. */
+static int read_part(struct build *build, enum keyword_id id, struct config_line line, struct config_launch *out) {
+  int count;
+  switch (id) {
+  case KEYWORD_grid: return read_exprs(build, line, "grid", 3, out->grid, &count);
+  case KEYWORD_block: return read_exprs(build, line, "block", 3, out->block, &count);
+  case KEYWORD_shared: return read_expr(build, line, "shared", &out->shared);
+  case KEYWORD_carveout: return read_expr(build, line, "carveout", &out->carveout);
+  case KEYWORD_overlap: return read_expr(build, line, "overlap", &out->overlap);
+  case KEYWORD_steps: return read_steps(build, line, out);
+  case KEYWORD_pass: return read_pass(build, line, out);
+  default: return read_spelling(build, line, "entry", &out->entry);
+  }
+}
+
+/* The entry comes before the steps: it is one for all; the others see them. */
+static const enum keyword_id launch_parts[] = {KEYWORD_entry,  KEYWORD_steps,    KEYWORD_grid,    KEYWORD_block,
+                                               KEYWORD_shared, KEYWORD_carveout, KEYWORD_overlap, KEYWORD_pass};
+enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
+
+/* launch { grid = { ... } } says the same as launch { grid { ... } }. */
+static int read_either(struct build *build, const struct list *list, enum keyword_id id, struct config_launch *out) {
+  const struct item *item = list_find(list, id);
+  const char *name = config_keywords[id].name;
+  bool field = push_field(build, list->table, name);
+  if (!item && !field) return CUGEN_OK;
+  if (!field) list_push(build, list, item);
+  int status = item && field ? build_fail(build, list->line, "launch has %s twice", name)
+                             : read_part(build, id, item ? item->declaration->line : list->line, out);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+/* The names that steps brings are this launch's alone. */
+static int read_parts(struct build *build, const struct list *list,
+                      const struct config_implementation *implementation, struct config_launch *out) {
+  size_t names = build->name_count;
+  int status = CUGEN_OK;
+  out->step_slot = build->config->first_tunable + (int)implementation->tunable_count;
+  out->steps_slot = out->step_slot + 1;
+  for (int i = 0; i < LAUNCH_PARTS && !status; i++) status = read_either(build, list, launch_parts[i], out);
+  scope_end(build, names);
+  return status;
+}
+
+static int check_fields(struct build *build, const struct list *list) {
+  const char *names[LAUNCH_PARTS + 1];
+  size_t known = 0;
+  for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
+  if (list->count) names[known++] = ""; /* positions in the list */
+  const char *odd = unknown_key(build, list->table, names, known);
+  if (!odd) return CUGEN_OK;
+  return build_fail(build, list->line,
+                    "launch has no '%s': it has grid, block, shared, carveout, overlap, steps, pass and entry", odd);
+}
+
+static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {
+  if (!launch->grid[0])
+    return build_fail(build, launch->line, "%s has no grid: %s", owner, config_keywords[KEYWORD_grid].example);
+  if (!launch->block[0])
+    return build_fail(build, launch->line, "%s has no block: %s", owner, config_keywords[KEYWORD_block].example);
+  return CUGEN_OK;
+}
+
+static int read_launch(struct build *build, const struct list *list, const struct item *item,
+                       const struct config_implementation *implementation, struct config_launch *out) {
+  struct list parts;
+  struct config_line line = out->line = item->declaration->line;
+  list_push(build, list, item);
+  int status = read_list(build, lua_gettop(build->L), PLACE_LAUNCH, "launch", line, &parts);
+  if (!status) status = check_fields(build, &parts);
+  if (!status) status = read_parts(build, &parts, implementation, out);
+  lua_pop(build->L, 1);
+  return status ? status : check_launch(build, "launch", out);
+}
+
+static int read_single_launch(struct build *build, const struct list *list, const char *owner,
+                              struct config_implementation *out) {
+  struct config_launch *launch = arena_array(build->arena, 1, sizeof *launch);
+  if (!launch) return build_memory(build);
+  const struct item *grid = list_find(list, KEYWORD_grid);
+  launch->line = grid ? grid->declaration->line : list->line;
+  out->launches = launch;
+  out->launch_count = 1;
+  int status = read_parts(build, list, out, launch);
+  return status ? status : check_launch(build, owner, launch);
+}
+
+static int read_launches(struct build *build, const struct list *list, const char *owner,
+                         struct config_implementation *out) {
+  size_t count = list_count(list, KEYWORD_launch);
+  if (!count) return read_single_launch(build, list, owner, out);
+  for (int i = 0; i < LAUNCH_PARTS; i++) {
+    const struct item *item = list_find(list, launch_parts[i]);
+    if (item)
+      return build_fail(build, item->declaration->line, "%s stands beside launch { ... }: put it into one of them",
+                        item->declaration->keyword->name);
+  }
+  if (count > KERNEL_MAX_ENTRIES)
+    return build_fail(build, list->line, "%s has more than %d launches", owner, KERNEL_MAX_ENTRIES);
+  struct config_launch *launches = arena_array(build->arena, count, sizeof *launches);
+  if (!launches) return build_memory(build);
+  out->launches = launches;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++)
+    if (list->items[i].declaration->keyword->id == KEYWORD_launch)
+      status = read_launch(build, list, &list->items[i], out, &launches[out->launch_count++]);
+  return status;
+}
+
+/* ---- Implementations ---- */
+
+static int read_template(struct build *build, const struct list *list, const char *owner,
+                         struct config_implementation *out) {
+  const struct item *item = list_find(list, KEYWORD_template);
+  if (!item)
+    return build_fail(build, list->line, "%s has no template: %s", owner, config_keywords[KEYWORD_template].example);
+  out->template_line = item->declaration->line;
+  list_push(build, list, item);
+  int status = read_string(build, out->template_line, "template", &out->template_name);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+/* Arrays with the shared parts in front. */
+static int allocate_parts(struct build *build, const struct list *list, struct config_implementation *out) {
+  const struct config *config = build->config;
+  size_t tunables = config->shared_tunable_count + list_count(list, KEYWORD_tunable);
+  size_t derived = build->derived_count + list_count(list, KEYWORD_derive);
+  size_t restrictions = build->restriction_count + list_count(list, KEYWORD_where);
+  struct config_tunable *t = arena_array(build->arena, tunables, sizeof *t);
+  struct config_derived *d = arena_array(build->arena, derived, sizeof *d);
+  struct config_restriction *r = arena_array(build->arena, restrictions, sizeof *r);
+  struct config_requirement *q = arena_array(build->arena, list_count(list, KEYWORD_requires), sizeof *q);
+  if (!t || !d || !r || !q) return build_memory(build);
+  if (config->shared_tunable_count) memcpy(t, config->shared_tunables, config->shared_tunable_count * sizeof *t);
+  if (build->derived_count) memcpy(d, build->derived, build->derived_count * sizeof *d);
+  if (build->restriction_count) memcpy(r, build->restrictions, build->restriction_count * sizeof *r);
+  out->tunables = t;
+  out->tunable_count = tunables;
+  out->derived = d;
+  out->derived_count = build->derived_count;
+  out->restrictions = r;
+  out->restriction_count = build->restriction_count;
+  out->requirements = q;
+  out->requirement_count = list_count(list, KEYWORD_requires);
+  return CUGEN_OK;
+}
+
+/* The arrays are the arena's, constant only for those who read the config. */
+static int read_parts_of(struct build *build, const struct list *list, const char *owner,
+                         struct config_implementation *out) {
+  const struct config *config = build->config;
+  size_t shared = config->shared_tunable_count;
+  int status = read_template(build, list, owner, out);
+  if (!status) status = allocate_parts(build, list, out);
+  if (!status)
+    status = read_tunables(build, list, config->first_tunable + (int)shared,
+                           (struct config_tunable *)out->tunables + shared);
+  if (!status)
+    status = read_rules(build, list, (struct config_derived *)out->derived, &out->derived_count,
+                        (struct config_restriction *)out->restrictions, &out->restriction_count);
+  if (!status) status = read_requirements(build, list, (struct config_requirement *)out->requirements);
+  if (!status) status = read_check(build, list, &out->check);
+  if (!status) status = read_tries(build, list, out);
+  if (!status) status = read_tensors(build, list, out);
+  if (!status) status = read_compile(build, list, &config->compile, &out->compile);
+  if (!status) status = read_launches(build, list, owner, out);
+  return status ? status : scope_check_generated(build);
+}
+
+int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
+                        struct config_implementation *out) {
+  struct list list;
+  struct text owner = {0};
+  size_t shared_names = build->name_count;
+  const uint32_t shared_facts = build->facts;
+  build->facts = 0;
+  out->line = item->declaration->line;
+  if (!names_identifier(item->name))
+    return build_fail(build, out->line, "'%.80s' cannot name an implementation: letters, digits and _ can",
+                      item->name);
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  text_addf(&owner, "implementation \"%s\"", out->name);
+  list_push(build, kernel, item);
+  int status = read_list(build, lua_gettop(build->L), PLACE_IMPLEMENTATION, text_get(&owner), out->line, &list);
+  if (!status) status = read_parts_of(build, &list, text_get(&owner), out);
+  lua_pop(build->L, 1);
+  scope_end(build, shared_names);
+  out->facts = build->facts;
+  build->facts = shared_facts;
+  text_free(&owner);
+  return status;
+}

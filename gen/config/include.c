@@ -1,0 +1,161 @@
+/* Running the files that a config includes; see config_include.h. Everything here runs inside a sandbox_call. */
+#include "include.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "declarations.h"
+
+/* Key of the registry: its address. */
+static const char includes_key;
+
+int includes_open(lua_State *L) {
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &includes_key);
+  return 0;
+}
+
+static struct includes *includes_of(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &includes_key);
+  struct includes *includes = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return includes;
+}
+
+static struct included_file *find_file(struct includes *includes, const char *path) {
+  for (size_t i = 0; i < includes->count; i++)
+    if (strcmp(includes->files[i].path, path) == 0) return &includes->files[i];
+  return NULL;
+}
+
+/* Chunks are named "@path". */
+struct config_line includes_line(lua_State *L) {
+  struct includes *includes = includes_of(L);
+  lua_Debug frame;
+  for (int level = 1; lua_getstack(L, level, &frame); level++) {
+    if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
+    const struct included_file *file = find_file(includes, frame.source + 1);
+    return (struct config_line){file ? file->path : includes->files[0].path, frame.currentline};
+  }
+  return (struct config_line){includes->files[0].path, 0};
+}
+
+/* ---- Errors ---- */
+
+/* Ends the run with includes->error. */
+static int give_up(lua_State *L, struct includes *includes) {
+  includes->failed = true;
+  lua_pushnil(L);
+  return lua_error(L);
+}
+
+/* Gives includes->error the line that includes. */
+static void place_error(lua_State *L, struct includes *includes) {
+  const struct config_line line = includes_line(L);
+  if (includes->error.status == CUGEN_ERROR_MEMORY) return;
+  includes->error.status = CUGEN_ERROR_CONFIG;
+  error_prefix(&includes->error, "%s:%d: include", line.path, line.number);
+}
+
+static bool is_open(const struct includes *includes, const struct included_file *file) {
+  for (int i = 0; i <= includes->depth; i++)
+    if (includes->open[i] == file) return true;
+  return false;
+}
+
+/* "a.lua includes b.lua includes a.lua" */
+static int refuse_cycle(lua_State *L, struct includes *includes, const struct included_file *file) {
+  struct text chain = {0};
+  int i = 0;
+  while (includes->open[i] != file) i++;
+  for (; i <= includes->depth && includes->open[i]; i++) text_addf(&chain, "%s includes ", includes->open[i]->path);
+  error_set(&includes->error, CUGEN_ERROR_CONFIG, "a file cannot include itself: %s%s", text_get(&chain), file->path);
+  text_free(&chain);
+  place_error(L, includes);
+  return give_up(L, includes);
+}
+
+/* Lua's own message for a comma behind a statement. */
+static void explain_comma(cugen_error *err) {
+  if (strstr(err->message, "near ','"))
+    error_append(err, "; no comma stands between the declarations of an included file");
+}
+
+/* ---- Files ---- */
+
+static struct included_file *add_file(struct includes *includes, const char *path, bool shipped) {
+  struct included_file *known = find_file(includes, path);
+  char *copy = known ? NULL : arena_string(includes->arena, path, strlen(path));
+  if (known || !copy) return known;
+  struct included_file *file = &includes->files[includes->count++];
+  *file = (struct included_file){copy, shipped};
+  return file;
+}
+
+/* The file, and its text in content; NULL: includes->error says why not. */
+static struct included_file *find_wanted(struct includes *includes, const struct include_wanted *wanted,
+                                         struct text *content) {
+  struct text path = {0};
+  struct included_file *file = NULL;
+  bool shipped;
+  int status = sources_include(includes->sources, wanted, &path, content, &shipped, &includes->error);
+  includes->bytes += content->length;
+  if (!status && includes->bytes > SIZE_CONFIG)
+    error_set(&includes->error, CUGEN_ERROR_CONFIG,
+              "the files that a config includes are larger than %d MiB together", (int)(SIZE_CONFIG >> 20));
+  else if (!status && !(file = add_file(includes, text_get(&path), shipped)))
+    error_memory(&includes->error);
+  text_free(&path);
+  return file;
+}
+
+/* Files of some editors begin with a byte order mark. */
+void include_skip_mark(const char **content, size_t *length) {
+  if (*length < 3 || memcmp(*content, "\xef\xbb\xbf", 3) != 0) return;
+  *content += 3;
+  *length -= 3;
+}
+
+/* Pushes the file's chunk; its environment is at the top. */
+static int load(lua_State *L, struct includes *includes, const struct included_file *file,
+                const struct text *content) {
+  const char *code = text_get(content);
+  size_t length = content->length;
+  include_skip_mark(&code, &length);
+  int status =
+      sandbox_load(includes->sandbox, file->path, code, length, lua_gettop(L), CUGEN_ERROR_CONFIG, &includes->error);
+  if (status) explain_comma(&includes->error);
+  return status;
+}
+
+/* Pushes the chunk of the file that is named at index 1. Nothing in here raises an error while it holds memory. */
+static struct included_file *push_file(lua_State *L, struct includes *includes) {
+  const char *from = includes_line(L).path;
+  const struct include_wanted wanted = {lua_tostring(L, 1), from, includes->files[0].path,
+                                        find_file(includes, from)->shipped};
+  struct text content = {0};
+  sandbox_push_environment(L);
+  struct included_file *file = find_wanted(includes, &wanted, &content);
+  if (!file) place_error(L, includes);
+  bool failed = !file || (!is_open(includes, file) && load(L, includes, file, &content));
+  text_free(&content);
+  if (failed) give_up(L, includes);
+  if (is_open(includes, file)) refuse_cycle(L, includes, file);
+  return file;
+}
+
+int includes_run(lua_State *L) {
+  struct includes *includes = includes_of(L);
+  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING || strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
+    return luaL_error(L, "include takes the name of a file: %s", config_keywords[KEYWORD_include].example);
+  if (includes->depth >= DEEPEST_INCLUDE)
+    return luaL_error(L, "includes are nested more than %d deep", DEEPEST_INCLUDE);
+  if (++includes->calls > MOST_INCLUDES) return luaL_error(L, "there are more than %d includes", MOST_INCLUDES);
+  const size_t before = declarations_count(L);
+  struct included_file *file = push_file(L, includes);
+  includes->open[++includes->depth] = file;
+  lua_call(L, 0, 0);
+  includes->depth--;
+  declarations_group(L, before);
+  return 1;
+}

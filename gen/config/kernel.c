@@ -1,0 +1,357 @@
+/* The kernel declaration and what stands directly in it. See config_build.h. */
+#include <ctype.h>
+#include <lua.h>
+#include <string.h>
+
+#include "build.h"
+
+/* ---- Problems ---- */
+
+static int check_types(struct build *build, const struct config_problem *problem, const char *what) {
+  for (size_t i = 1; i < problem->value_count; i++)
+    if (problem->values[i].type != problem->values[0].type)
+      return build_fail(build, problem->line, "%s mixes types of values", what);
+  return CUGEN_OK;
+}
+
+static int read_problem_values(struct build *build, struct config_problem *out, const char *what) {
+  out->listed = lua_type(build->L, -1) == LUA_TTABLE;
+  if (out->listed) {
+    int status = read_values(build, out->line, what, &out->values, &out->value_count);
+    return status ? status : check_types(build, out, what);
+  }
+  struct value *value = arena_array(build->arena, 1, sizeof *value);
+  if (!value) return build_memory(build);
+  out->values = value;
+  out->value_count = 1;
+  return read_value(build, out->line, what, value);
+}
+
+static int read_problem(struct build *build, const struct item *item, int slot, struct config_problem *out) {
+  struct text what = {0};
+  *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  int status = scope_add(build, &(struct scope_name){out->name, ROLE_PROBLEM, out->line, slot, NULL});
+  if (status) return status;
+  text_addf(&what, "problem \"%s\"", out->name);
+  status = read_problem_values(build, out, text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+static int read_problems(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_problem);
+  struct config_problem *problems = arena_array(build->arena, count, sizeof *problems);
+  if (!problems) return build_memory(build);
+  config->problems = problems;
+  config->first_problem = DEVICE_FACT_COUNT;
+  config->first_tunable = DEVICE_FACT_COUNT + (int)count;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_problem) continue;
+    list_push(build, list, &list->items[i]);
+    int slot = config->first_problem + (int)config->problem_count;
+    status = read_problem(build, &list->items[i], slot, &problems[config->problem_count++]);
+    lua_pop(build->L, 1);
+  }
+  return status;
+}
+
+/* ---- check { ... } ---- */
+
+static int read_kernel_check(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  const struct value *values;
+  int status = read_check(build, list, &values);
+  for (size_t i = 0; i < config->problem_count && values && !status; i++)
+    ((struct config_problem *)&config->problems[i])->check = values[i]; /* the arena's */
+  return status;
+}
+
+/* ---- What implementations share ---- */
+
+static int read_shared(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_tunable);
+  struct config_tunable *tunables = arena_array(build->arena, count, sizeof *tunables);
+  build->derived = arena_array(build->arena, list_count(list, KEYWORD_derive), sizeof *build->derived);
+  build->restrictions = arena_array(build->arena, list_count(list, KEYWORD_where), sizeof *build->restrictions);
+  if (!tunables || !build->derived || !build->restrictions) return build_memory(build);
+  config->shared_tunables = tunables;
+  config->shared_tunable_count = count;
+  int status = read_tunables(build, list, config->first_tunable, tunables);
+  if (status) return status;
+  return read_rules(build, list, build->derived, &build->derived_count, build->restrictions,
+                    &build->restriction_count);
+}
+
+/* ---- Arguments ---- */
+
+static int check_arguments(struct build *build, struct config_line line) {
+  const struct config *config = build->config;
+  for (size_t i = 0; i < config->argument_count; i++) {
+    cugen_argument_kind kind = config->arguments[i].kind;
+    if (kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) return CUGEN_OK;
+  }
+  return build_fail(build, line, "kernel \"%s\" has no output: %s", config->name,
+                    config_keywords[KEYWORD_output].example);
+}
+
+static int read_arguments(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = 0;
+  for (size_t i = 0; i < list->count; i++) count += is_argument(list->items[i].declaration->keyword->id);
+  if (count > KERNEL_MAX_ARGUMENTS)
+    return build_fail(build, list->line, "kernel \"%s\" has more than %d arguments", config->name,
+                      KERNEL_MAX_ARGUMENTS);
+  struct config_argument *arguments = arena_array(build->arena, count, sizeof *arguments);
+  if (!arguments) return build_memory(build);
+  config->arguments = arguments;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++)
+    if (is_argument(list->items[i].declaration->keyword->id))
+      status = read_argument(build, list, &list->items[i], &arguments[config->argument_count++]);
+  if (!status) status = check_arguments(build, list->line);
+  return status ? status : scope_check_generated(build);
+}
+
+/* ---- reference, verify, flops, bytes ---- */
+
+int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
+                     const char **file, const char **entry) {
+  const char *colon = strrchr(text, ':');
+  size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  if (length == 0 || (colon && !colon[1]))
+    return build_fail(build, line, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
+  *file = arena_string(build->arena, text, length);
+  *entry = colon ? colon + 1 : NULL;
+  return *file ? CUGEN_OK : build_memory(build);
+}
+
+/* Of "file.cu" or "file.cu:kernel". */
+static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
+                      const char **entry) {
+  const struct keyword *keyword = item->declaration->keyword;
+  struct config_line line = item->declaration->line;
+  const char *text;
+  list_push(build, list, item);
+  int status = read_string(build, line, keyword->name, &text);
+  lua_pop(build->L, 1);
+  if (status) return status;
+  if (strcmp(text, "none") == 0)
+    return keyword->id == KEYWORD_reference ? CUGEN_OK
+                                            : build_fail(build, line, "verify \"none\" is no file: leave verify out");
+  return read_kernel_file(build, line, keyword->name, text, file, entry);
+}
+
+bool config_proves(const struct config *config) {
+  return config->reference || config->verify;
+}
+
+static int lacks_proof(struct build *build, struct config_line line) {
+  return build_fail(build, line,
+                    "kernel \"%s\" has no reference: %s computes what is right, %s judges results that are right in "
+                    "many ways; reference \"none\" says that nothing does, and then no result can be proved right",
+                    build->config->name, config_keywords[KEYWORD_reference].example,
+                    config_keywords[KEYWORD_verify].example);
+}
+
+static int read_proof(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  const struct item *reference = list_find(list, KEYWORD_reference), *verify = list_find(list, KEYWORD_verify);
+  int status = CUGEN_OK;
+  if (!reference && !verify) return lacks_proof(build, list->line);
+  if (reference) {
+    config->reference_line = reference->declaration->line;
+    status = read_judge(build, list, reference, &config->reference, &config->reference_entry);
+  }
+  if (verify && !status) {
+    config->verify_line = verify->declaration->line;
+    status = read_judge(build, list, verify, &config->verify, &config->verify_entry);
+  }
+  return status;
+}
+
+static int read_work(struct build *build, const struct list *list, enum keyword_id id, const struct expr **out) {
+  const struct item *item = list_find(list, id);
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  int status = read_expr(build, item->declaration->line, config_keywords[id].name, out);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+static int read_products(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_products);
+  if (item) build->config->products_line = item->declaration->line;
+  return read_work(build, list, KEYWORD_products, &build->config->products);
+}
+
+static int check_objective(struct build *build, struct config_line line, const char *word) {
+  struct config *config = build->config;
+  int kind = 0;
+  while (kind < OBJECTIVES && strcmp(word, objective_names[kind]) != 0) kind++;
+  if (kind == OBJECTIVES)
+    return refuse_name(build, line, word, objective_names, OBJECTIVES, "objective '%.80s' is none of %s, %s, %s",
+                       word, objective_names[0], objective_names[1], objective_names[2]);
+  config->objective = (enum objective)kind;
+  config->objective_line = line;
+  const struct expr *const works[OBJECTIVES] = {[OBJECTIVE_FLOPS] = config->flops, [OBJECTIVE_BYTES] = config->bytes};
+  if (kind == OBJECTIVE_TIME || works[kind]) return CUGEN_OK;
+  enum keyword_id needed = kind == OBJECTIVE_FLOPS ? KEYWORD_flops : KEYWORD_bytes;
+  return build_fail(build, line, "objective \"%s\" needs the work that it ranks by: %s", word,
+                    config_keywords[needed].example);
+}
+
+/* After flops and bytes. */
+static int read_objective(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_objective);
+  const char *word;
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  int status = read_string(build, item->declaration->line, "objective", &word);
+  if (!status) status = check_objective(build, item->declaration->line, word);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+/* ---- Implementations ---- */
+
+static int check_same_name(struct build *build, const struct config_implementation *new) {
+  const struct config *config = build->config;
+  for (const struct config_implementation *old = config->implementations; old < new; old++)
+    if (strcmp(old->name, new->name) == 0)
+      return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s", new->name,
+                        build_line(build, new->line, old->line));
+  return CUGEN_OK;
+}
+
+static int read_implementations(struct build *build, const struct list *list) {
+  struct config *config = build->config;
+  size_t count = list_count(list, KEYWORD_implementation);
+  if (!count)
+    return build_fail(build, list->line, "kernel \"%s\" has no implementation: %s", config->name,
+                      config_keywords[KEYWORD_implementation].example);
+  struct config_implementation *implementations = arena_array(build->arena, count, sizeof *implementations);
+  if (!implementations) return build_memory(build);
+  config->implementations = implementations;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_implementation) continue;
+    struct config_implementation *new = &implementations[config->implementation_count++];
+    status = read_implementation(build, list, &list->items[i], new);
+    if (!status) status = check_same_name(build, new);
+  }
+  return status;
+}
+
+/* ---- The kernel ---- */
+
+static int read_body(struct build *build, int table, struct config_line line) {
+  struct list list;
+  struct text owner = {0};
+  text_addf(&owner, "kernel \"%s\"", build->config->name);
+  int status = read_list(build, table, PLACE_KERNEL, text_get(&owner), line, &list);
+  text_free(&owner);
+  if (!status) status = read_problems(build, &list);
+  if (!status) status = read_kernel_check(build, &list);
+  if (!status) status = read_policy(build, &list);
+  if (!status) status = read_shared(build, &list);
+  if (!status) status = read_arguments(build, &list);
+  if (!status) status = read_formulas(build, &list);
+  if (!status) status = read_compile(build, &list, NULL, &build->config->compile);
+  if (!status) status = read_proof(build, &list);
+  if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
+  if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
+  if (!status) status = read_products(build, &list);
+  if (!status) status = read_objective(build, &list);
+  if (!status) status = read_implementations(build, &list);
+  build->config->facts = build->facts;
+  return status;
+}
+
+/* Kernel names stand in file names, on command lines and in the cache. */
+static int read_kernel_name(struct build *build, const char *name, struct config_line line) {
+  for (const char *c = name; *c; c++)
+    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) || c - name >= 64)
+      return build_fail(build, line,
+                        "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most", name);
+  if (!isalnum((unsigned char)*name))
+    return build_fail(build, line, "'%s' cannot name a kernel: no letter first", name);
+  build->config->name = arena_string(build->arena, name, strlen(name));
+  return build->config->name ? CUGEN_OK : build_memory(build);
+}
+
+/* Marks what belongs to the declaration at the top of the stack, down to the parts of a launch. */
+static void attach(struct build *build, int levels) {
+  lua_State *L = build->L;
+  struct declaration *declaration = declarations_at(L, -1);
+  if (!declaration || declaration->attached || levels == 0) return;
+  declaration->attached = true;
+  declarations_push_value(L, -1);
+  if (lua_type(L, -1) == LUA_TTABLE)
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) attach(build, levels - 1);
+  lua_pop(L, 1);
+}
+
+/* A declaration that nobody took is a brace closed too early. */
+static int check_attached(struct build *build, int all) {
+  lua_State *L = build->L;
+  int status = CUGEN_OK;
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all) && !status; i++) {
+    lua_rawgeti(L, all, i);
+    const struct declaration *declaration = declarations_at(L, -1);
+    if (!declaration->complete)
+      status = build_fail(build, declaration->line, "%s has a name but no value: %s", declaration->keyword->name,
+                          declaration->keyword->example);
+    else if (!declaration->attached)
+      status = build_fail(build, declaration->line, "%s stands outside of the kernel's braces",
+                          declaration->keyword->name);
+    lua_pop(L, 1);
+  }
+  return status;
+}
+
+/* Pushes the kernel's declaration from the list of all. */
+static int find_kernel(struct build *build, int all) {
+  lua_State *L = build->L;
+  const struct declaration *found = NULL;
+  lua_pushnil(L);
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {
+    lua_rawgeti(L, all, i);
+    const struct declaration *declaration = declarations_at(L, -1);
+    if (declaration->keyword->id != KEYWORD_kernel) {
+      lua_pop(L, 1);
+      continue;
+    }
+    if (found)
+      return build_fail(build, declaration->line, "a second kernel: one file describes one, and the first is at %s",
+                        build_line(build, declaration->line, found->line));
+    found = declaration;
+    lua_replace(L, -2);
+  }
+  if (found) return CUGEN_OK;
+  return build_fail(build, (struct config_line){build->config->path, 1}, "no kernel is declared: %s",
+                    config_keywords[KEYWORD_kernel].example);
+}
+
+int read_kernel(struct build *build) {
+  lua_State *L = build->L;
+  if (!lua_checkstack(L, 64)) return error_memory(build->err);
+  declarations_push(L);
+  int all = lua_gettop(L), status = find_kernel(build, all);
+  if (!status) {
+    const int kernel = lua_gettop(L);
+    const struct config_line line = declarations_at(L, kernel)->line;
+    attach(build, 4); /* kernel, implementation, launch, grid */
+    status = check_attached(build, all);
+    declarations_push_name(L, kernel);
+    if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);
+    declarations_push_value(L, kernel);
+    if (!status) status = read_body(build, lua_gettop(L), line);
+  }
+  lua_settop(L, all - 1);
+  return status;
+}

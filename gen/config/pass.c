@@ -1,0 +1,162 @@
+/* What a launch passes, and how often it is repeated: `pass` and `steps`. Read with the config, evaluated for each variant
+   and step. See config_build.h and config.h. */
+#include <inttypes.h>
+#include <lua.h>
+#include <string.h>
+
+#include "build.h"
+#include "names.h"
+
+/* ---- Reading ---- */
+
+/* The launch's other expressions see the step and how many there are. */
+int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
+  int status = read_expr(build, line, "steps", &out->steps);
+  if (!status) status = scope_add(build, &(struct scope_name){"step", ROLE_LAUNCH, line, out->step_slot, NULL});
+  return status ? status : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL});
+}
+
+static bool find_argument(const struct config *config, const char *name, size_t *out) {
+  for (*out = 0; *out < config->argument_count; ++*out)
+    if (strcmp(config->arguments[*out].name, name) == 0) return true;
+  return false;
+}
+
+static int no_argument(struct build *build, struct config_line line, const char *name) {
+  const struct config *config = build->config;
+  const char *names[KERNEL_MAX_ARGUMENTS];
+  for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
+  return refuse_name(
+      build, line, name, names, config->argument_count,
+      "pass names '%.80s', which is no argument of this kernel: whatever is passed is declared, a scalar by "
+      "scalar \"%.80s\" { dtype = ... }",
+      name, name);
+}
+
+/* The value at the top: an argument's name, or an expression that gives one. */
+static int read_passed_name(struct build *build, struct config_line line, struct config_parameter *out) {
+  const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
+  if (!name)
+    return build_fail(build, line, "pass is a list of arguments in braces: %s",
+                      config_keywords[KEYWORD_pass].example);
+  if (find_argument(build->config, name, &out->argument)) return CUGEN_OK;
+  if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
+  return read_expr(build, line, "pass", &out->expr);
+}
+
+/* { "n", value = "n // 2" } */
+static int read_passed_value(struct build *build, struct config_line line, struct config_parameter *out) {
+  static const char *const known[] = {"value", ""};
+  lua_State *L = build->L;
+  int table = lua_gettop(L);
+  const char *odd = unknown_key(build, table, known, 2);
+  if (odd || lua_rawlen(L, table) != 1 || !push_field(build, table, "value"))
+    return build_fail(build, line,
+                      "pass: a scalar with a value of this launch's own is written { \"n\", value = \"M // 2\" }");
+  int status = read_expr(build, line, "value in pass", &out->value);
+  lua_pop(L, 1);
+  if (status) return status;
+  lua_rawgeti(L, table, 1);
+  status = read_passed_name(build, line, out);
+  lua_pop(L, 1);
+  return status;
+}
+
+int read_pass(struct build *build, struct config_line line, struct config_launch *out) {
+  lua_State *L = build->L;
+  int table = lua_gettop(L);
+  size_t length = lua_type(L, table) == LUA_TTABLE ? lua_rawlen(L, table) : 0, keys = 0;
+  if (lua_type(L, table) == LUA_TTABLE)
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
+  if (lua_type(L, table) != LUA_TTABLE || keys != length || length > KERNEL_MAX_ARGUMENTS)
+    return build_fail(build, line, "pass is a list of at most %d arguments in braces: %s", KERNEL_MAX_ARGUMENTS,
+                      config_keywords[KEYWORD_pass].example);
+  struct config_parameter *passed = arena_array(build->arena, length + 1, sizeof *passed);
+  if (!passed) return build_memory(build);
+  out->passed = passed;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < length && !status; i++) {
+    lua_rawgeti(L, table, (lua_Integer)i + 1);
+    status = (lua_type(L, -1) == LUA_TTABLE ? read_passed_value : read_passed_name)(build, line, &passed[i]);
+    lua_pop(L, 1);
+    out->passed_count++;
+  }
+  return status;
+}
+
+/* ---- Evaluating ---- */
+
+int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err) {
+  *out = 1;
+  int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
+  if (status) return error_prefix(err, "%s:%d: steps", launch->line.path, launch->line.number), status;
+  if (*out >= 0 && *out <= KERNEL_MAX_LAUNCHES) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_CONFIG, "%s:%d: steps is %" PRId64 " (from \"%s\"): it must be 0 to %d",
+                   launch->line.path, launch->line.number, *out, expr_text(launch->steps), KERNEL_MAX_LAUNCHES);
+}
+
+/* One parameter under evaluation. */
+struct passing {
+  const struct config *config;
+  const struct config_launch *launch;
+  const struct config_parameter *parameter;
+  const struct kernel_argument *arguments;
+  const struct value *slots;
+  cugen_error *err;
+};
+
+static int pass_fail(const struct passing *p, const char *format, const char *name) {
+  size_t number = (size_t)(p->parameter - p->launch->passed) + 1;
+  error_set(p->err, CUGEN_ERROR_CONFIG, format, name);
+  return error_prefix(p->err, "%s:%d: pass, parameter %zu", p->launch->line.path, p->launch->line.number, number),
+         CUGEN_ERROR_CONFIG;
+}
+
+static int passed_argument(const struct passing *p, size_t *out) {
+  struct value name;
+  *out = p->parameter->argument;
+  if (!p->parameter->expr) return CUGEN_OK;
+  int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
+  if (status) return error_prefix(p->err, "%s:%d: pass", p->launch->line.path, p->launch->line.number), status;
+  if (name.type == VALUE_STRING && find_argument(p->config, name.string, out)) return CUGEN_OK;
+  struct text text = {0};
+  value_print(name, &text);
+  status = pass_fail(p, "\"%s\" is no argument of this kernel", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* What is no parameter of any kernel cannot be passed. */
+static int check_passed(const struct passing *p, const struct kernel_argument *argument) {
+  if (p->parameter->value && argument->kind != CUGEN_ARGUMENT_SCALAR)
+    return pass_fail(p, "'%s' is a buffer: only scalars have a value", argument->name);
+  if (argument->absent) return pass_fail(p, "'%s' is no argument of this problem", argument->name);
+  if (argument->compiled_in)
+    return pass_fail(p, "'%s' is compiled in (specialize), so it is no parameter", argument->name);
+  if (!kernel_argument_passed(argument))
+    return pass_fail(p, "'%s' is a __constant__ symbol, so it is no parameter", argument->name);
+  return CUGEN_OK;
+}
+
+static int passed_value(const struct passing *p, const struct kernel_argument *argument, struct value *out) {
+  int status = expr_eval(p->parameter->value, p->slots, out, p->err);
+  if (status)
+    return error_prefix(p->err, "%s:%d: value in pass", p->launch->line.path, p->launch->line.number), status;
+  if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
+  if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
+  return pass_fail(p, "the value of '%s' is no number", argument->name);
+}
+
+int config_pass(const struct config *config, const struct config_launch *launch,
+                const struct kernel_argument *arguments, const struct value *slots, struct kernel_parameter *out,
+                cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < launch->passed_count && !status; i++) {
+    const struct passing p = {config, launch, &launch->passed[i], arguments, slots, err};
+    out[i] = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
+    status = passed_argument(&p, &out[i].argument);
+    if (!status) status = check_passed(&p, &arguments[out[i].argument]);
+    if (!status && p.parameter->value) status = passed_value(&p, &arguments[out[i].argument], &out[i].value);
+  }
+  return status;
+}

@@ -1,0 +1,273 @@
+/* Problems: the values that a config is asked for. See config.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "names.h"
+
+/* ---- Memory ---- */
+
+static int problem_new(const struct config *config, struct problem *out, cugen_error *err) {
+  *out = (struct problem){.count = config->problem_count};
+  out->values = calloc(config->problem_count + 1, sizeof *out->values);
+  return out->values ? CUGEN_OK : error_memory(err);
+}
+
+void problem_free(struct problem *problem) {
+  free(problem->values);
+  text_free(&problem->strings);
+  *problem = (struct problem){0};
+}
+
+static struct value default_value(const struct config_problem *problem, bool check) {
+  return check && problem->check.type != VALUE_NIL ? problem->check : problem->values[0];
+}
+
+/* ---- Settings ---- */
+
+/* A setting taken apart: "M=8192" in `whole`; name and text are copies in the problem's strings. */
+struct setting {
+  const struct config *config;
+  const struct config_problem *problem;
+  const char *whole, *text;
+  cugen_error *err;
+};
+
+static int refuse(const struct setting *setting, const char *expected) {
+  return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole, expected,
+                   setting->problem->line.path, setting->problem->line.number);
+}
+
+static int parse_integer(const struct setting *setting, struct value *out) {
+  const char *digits = setting->text + (setting->text[0] == '-');
+  bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  if (digits[0] < '0' || digits[0] > '9') return refuse(setting, "a whole number was expected");
+  char *end;
+  errno = 0;
+  long long value = strtoll(setting->text, &end, hexadecimal ? 16 : 10);
+  if (*end) return refuse(setting, "a whole number was expected");
+  if (errno == ERANGE) return refuse(setting, "this number does not fit into 64 bits");
+  *out = value_int(value);
+  return CUGEN_OK;
+}
+
+/* Through the expressions' own numbers, which do not depend on the locale. */
+static int parse_real(const struct setting *setting, struct value *out) {
+  struct expr *expr;
+  bool number = strspn(setting->text, "+-0123456789.eExXpPaAbBcCdDfF") == strlen(setting->text);
+  if (!number || expr_parse(setting->text, NULL, &expr, NULL)) return refuse(setting, "a number was expected");
+  double real = 0;
+  bool constant = expr_constant(expr, NULL) && !expr_eval_float(expr, NULL, &real, NULL);
+  expr_free(expr);
+  *out = value_float(real);
+  return constant ? CUGEN_OK : refuse(setting, "a number was expected");
+}
+
+static int parse_boolean(const struct setting *setting, struct value *out) {
+  *out = value_bool(strcmp(setting->text, "true") == 0);
+  return out->boolean || strcmp(setting->text, "false") == 0 ? CUGEN_OK
+                                                             : refuse(setting, "true or false was expected");
+}
+
+static int parse_word(const struct setting *setting, struct value *out) {
+  *out = value_string(setting->text);
+  return names_refused_word(setting->text) ? refuse(setting, "a word was expected") : CUGEN_OK;
+}
+
+static int parse_value(const struct setting *setting, struct value *out) {
+  switch (setting->problem->values[0].type) {
+  case VALUE_INT: return parse_integer(setting, out);
+  case VALUE_FLOAT: return parse_real(setting, out);
+  case VALUE_BOOL: return parse_boolean(setting, out);
+  default: return parse_word(setting, out);
+  }
+}
+
+/* The values of a list as text, the nearest to `word` named when there is one. */
+static void print_choices(const struct config_problem *problem, const char *word, struct text *out) {
+  const char *words[64];
+  size_t count = 0;
+  text_addf(out, "%s is one of ", problem->name);
+  for (size_t i = 0; i < problem->value_count; i++) {
+    text_add(out, i ? ", " : "");
+    value_print(problem->values[i], out);
+    if (problem->values[i].type == VALUE_STRING && count < 64) words[count++] = problem->values[i].string;
+  }
+  const char *nearest = text_nearest(word, words, count);
+  if (nearest) text_addf(out, "; nearest '%s'", nearest);
+}
+
+/* The listed value itself, which the config owns. */
+static int find_listed(const struct setting *setting, struct value *value) {
+  const struct config_problem *problem = setting->problem;
+  for (size_t i = 0; i < problem->value_count; i++) {
+    if (!value_equal(problem->values[i], *value)) continue;
+    *value = problem->values[i];
+    return CUGEN_OK;
+  }
+  struct text choices = {0};
+  print_choices(problem, setting->text, &choices);
+  int status = choices.failed ? error_memory(setting->err) : refuse(setting, text_get(&choices));
+  text_free(&choices);
+  return status;
+}
+
+static int set_value(const struct setting *setting, struct problem *out) {
+  struct value value;
+  int status = parse_value(setting, &value);
+  if (setting->problem->listed) {
+    /* What is no value of the right type is not in the list either: the list says more. */
+    if (status) value = value_string(setting->text);
+    status = find_listed(setting, &value);
+  }
+  if (!status) out->values[setting->problem - setting->config->problems] = value;
+  return status;
+}
+
+static int unknown_problem(const struct config *config, const char *whole, const char *name, cugen_error *err) {
+  const char *nearest = NULL;
+  struct config_line line = {config->path, 0};
+  const char **names = malloc((config->problem_count + 1) * sizeof *names);
+  if (!names) return error_memory(err);
+  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
+  nearest = text_nearest(name, names, config->problem_count);
+  for (size_t i = 0; i < config->problem_count && nearest; i++)
+    if (names[i] == nearest) line = config->problems[i].line;
+  error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole, config->name, name);
+  if (nearest) error_append(err, " (nearest '%s', %s:%d)", nearest, line.path, line.number);
+  for (size_t i = 0; i < config->problem_count && !nearest; i++)
+    error_append(err, "%s%s", i ? ", " : "; it has ", names[i]);
+  free(names);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* name and text: parts of `whole`, each ended by a NUL. */
+static int apply_setting(const struct config *config, const char *whole, const char *name, const char *text,
+                         struct problem *out, cugen_error *err) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (strcmp(config->problems[i].name, name) == 0)
+      return set_value(&(struct setting){config, &config->problems[i], whole, text, err}, out);
+  return unknown_problem(config, whole, name, err);
+}
+
+/* All settings into strings, with "=" and the end of each as NUL. Values point into it: it may not grow later. */
+static int copy_settings(const char *const *settings, size_t count, struct text *strings, cugen_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    const char *equals = strchr(settings[i], '=');
+    if (!equals || equals == settings[i])
+      return error_set(err, CUGEN_ERROR_USAGE, "setting '%s' is not of the form name=value", settings[i]);
+    text_add_n(strings, settings[i], (size_t)(equals - settings[i]));
+    text_add_char(strings, '\0');
+    text_add_n(strings, equals + 1, strlen(equals + 1) + 1);
+  }
+  return strings->failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int apply_settings(const struct config *config, const char *const *settings, size_t count, struct problem *out,
+                          cugen_error *err) {
+  int status = copy_settings(settings, count, &out->strings, err);
+  const char *at = text_get(&out->strings);
+  for (size_t i = 0; i < count && !status; i++) {
+    const char *name = at, *text = name + strlen(name) + 1;
+    at = text + strlen(text) + 1;
+    status = apply_setting(config, settings[i], name, text, out, err);
+  }
+  return status;
+}
+
+int problem_set(const struct config *config, const char *const *settings, size_t count, bool check,
+                struct problem *out, cugen_error *err) {
+  int status = problem_new(config, out, err);
+  if (status) return status;
+  for (size_t i = 0; i < config->problem_count; i++) out->values[i] = default_value(&config->problems[i], check);
+  status = apply_settings(config, settings, count, out, err);
+  if (status) problem_free(out);
+  return status;
+}
+
+/* ---- The check problem, buckets ---- */
+
+static int problem_copy(const struct config *config, const struct problem *base, struct problem *out,
+                        cugen_error *err) {
+  int status = problem_new(config, out, err);
+  if (status) return status;
+  text_add_n(&out->strings, text_get(&base->strings), base->strings.length);
+  if (out->strings.failed) {
+    problem_free(out);
+    return error_memory(err);
+  }
+  const char *old = text_get(&base->strings), *new = text_get(&out->strings);
+  for (size_t i = 0; i < base->count; i++) {
+    struct value value = base->values[i];
+    /* A string in base's own text moves to the copy. */
+    if (value.type == VALUE_STRING && value.string >= old && value.string < old + base->strings.length)
+      value.string = new + (value.string - old);
+    out->values[i] = value;
+  }
+  return CUGEN_OK;
+}
+
+int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+  int status = problem_copy(config, base, out, err);
+  for (size_t i = 0; i < config->problem_count && !status; i++)
+    if (config->problems[i].check.type != VALUE_NIL) out->values[i] = config->problems[i].check;
+  return status;
+}
+
+int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+  int status = problem_copy(config, base, out, err);
+  for (size_t i = 0; i < config->policy.bucket_count && !status; i++) {
+    struct value *value = &out->values[config->policy.buckets[i].problem];
+    *value = value_int(policy_bound(&config->policy.buckets[i], value->integer));
+  }
+  return status;
+}
+
+/* ---- Text ---- */
+
+static bool is_told(const struct config_problem *p, struct value value) {
+  if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL) return true;
+  return !value_equal(value, p->values[0]);
+}
+
+static void print_settings(const struct config *config, const struct problem *problem, bool all, struct text *out) {
+  const char *between = "";
+  for (size_t i = 0; i < config->problem_count; i++) {
+    if (!all && !is_told(&config->problems[i], problem->values[i])) continue;
+    text_addf(out, "%s%s=", between, config->problems[i].name);
+    value_print(problem->values[i], out);
+    between = " ";
+  }
+}
+
+void problem_print(const struct config *config, const struct problem *problem, struct text *out) {
+  print_settings(config, problem, true, out);
+}
+
+void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *p = &config->problems[i];
+    bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
+    text_addf(out, "%s%s=", checked && value_equal(problem->values[i], p->values[0]) ? "?" : "", p->name);
+    value_print(problem->values[i], out);
+    text_add_char(out, '\n');
+  }
+}
+
+void problem_print_short(const struct config *config, const struct problem *problem, struct text *out) {
+  print_settings(config, problem, false, out);
+}
+
+/* ---- Slots ---- */
+
+size_t config_slot_count(const struct config *config, const struct config_implementation *implementation) {
+  return (size_t)config->first_tunable +
+         (implementation ? implementation->tunable_count : config->shared_tunable_count);
+}
+
+void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                  struct value *slots) {
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) slots[i] = value_int(device_fact_get(facts, (enum device_fact)i));
+  for (size_t i = 0; i < config->problem_count; i++) slots[(size_t)config->first_problem + i] = problem->values[i];
+}

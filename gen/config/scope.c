@@ -1,0 +1,153 @@
+/* The names of a config: what they may be, and what expressions see. See config_build.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "names.h"
+
+static const char *const role_names[] = {
+    [ROLE_PROBLEM] = "problem",   [ROLE_TUNABLE] = "tunable", [ROLE_DERIVED] = "derive",
+    [ROLE_ARGUMENT] = "argument", [ROLE_FORMULA] = "formula", [ROLE_LAUNCH] = "launch"};
+
+const struct scope_name *scope_find(const struct build *build, const char *name) {
+  for (size_t i = 0; i < build->name_count; i++)
+    if (strcmp(build->names[i].name, name) == 0) return &build->names[i];
+  return NULL;
+}
+
+/* ---- Adding ---- */
+
+static int check_name(struct build *build, const struct scope_name *name) {
+  if (!names_identifier(name->name))
+    return build_fail(
+        build, name->line,
+        "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most 64 characters",
+        name->name);
+  const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
+  if (refused)
+    return build_fail(
+        build, name->line,
+        "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that writes its parameters "
+        "itself may call them as it likes)",
+        name->name, refused, name->name + strspn(name->name, "_"));
+  return CUGEN_OK;
+}
+
+/* scalar "M" {} passes problem M. */
+static bool may_share(const struct scope_name *name, const struct scope_name *old) {
+  return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 && old->slot == name->slot;
+}
+
+static int check_repeats(struct build *build, const struct scope_name *name) {
+  for (size_t i = 0; i < build->name_count; i++) {
+    const struct scope_name *old = &build->names[i];
+    if (strcmp(old->name, name->name) == 0 && !may_share(name, old))
+      return build_fail(build, name->line, "the name '%s' is taken by the %s at %s", name->name,
+                        role_names[old->role], build_line(build, name->line, old->line));
+  }
+  return CUGEN_OK;
+}
+
+static bool make_room(struct build *build) {
+  if (build->name_count < build->name_capacity) return true;
+  size_t capacity = build->name_capacity ? 2 * build->name_capacity : 64;
+  struct scope_name *names = realloc(build->names, capacity * sizeof *names);
+  if (names) build->names = names;
+  const char **seen = realloc(build->seen, (capacity + DEVICE_FACT_COUNT) * sizeof *seen);
+  if (seen) build->seen = seen;
+  if (!names || !seen) return false;
+  build->name_capacity = capacity;
+  return true;
+}
+
+int scope_add(struct build *build, const struct scope_name *name) {
+  int status = check_name(build, name);
+  if (!status) status = check_repeats(build, name);
+  if (status) return status;
+  /* Each name is compared with all others. */
+  if (!arena_charge(build->arena, 1024)) return build_memory(build);
+  if (!make_room(build)) return error_memory(build->err);
+  build->names[build->name_count++] = *name;
+  return CUGEN_OK;
+}
+
+void scope_end(struct build *build, size_t count) {
+  build->name_count = count;
+}
+
+/* ---- Names that templates get from arguments ---- */
+
+/* "_stride3" and the like: what a template may find behind an argument's name (docs/template.md). */
+static bool is_generated_suffix(const char *suffix) {
+  static const char *const suffixes[] = {"_t", "_stride0", "_stride1", "_stride2", "_stride3", "_pitch", "_layout"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+    if (strcmp(suffix, suffixes[i]) == 0) return true;
+  return false;
+}
+
+static int check_generated(struct build *build, const struct scope_name *name) {
+  for (size_t i = 0; i < build->config->argument_count; i++) {
+    const struct config_argument *argument = &build->config->arguments[i];
+    size_t length = strlen(argument->name);
+    if (strncmp(name->name, argument->name, length) == 0 && is_generated_suffix(name->name + length))
+      return build_fail(build, name->line, "the name '%s' is taken: templates get it from the argument '%s' at %s",
+                        name->name, argument->name, build_line(build, name->line, argument->line));
+  }
+  return CUGEN_OK;
+}
+
+int scope_check_generated(struct build *build) {
+  for (size_t i = 0; i < build->name_count; i++) {
+    int status = check_generated(build, &build->names[i]);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Expressions ---- */
+
+_Static_assert(DEVICE_FACT_COUNT <= 32, "facts are bits of an uint32_t");
+
+static void note_facts(struct build *build, const struct expr *expr) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) build->facts |= 1U << slots[i];
+}
+
+struct expr_symbol scope_symbol(void *context, const char *name) {
+  struct build *build = context;
+  const struct scope_name *found = scope_find(build, name);
+  if (found && found->expr) {
+    note_facts(build, found->expr);
+    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
+  }
+  if (found && found->slot >= 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = found->slot};
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
+    if (strcmp(device_fact_names[i], name) != 0) continue;
+    build->facts |= 1U << i;
+    return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  }
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+const char *const *scope_names(void *context, size_t *count) {
+  struct build *build = context;
+  *count = DEVICE_FACT_COUNT;
+  if (!build->seen) return device_fact_names;
+  *count = 0;
+  for (size_t i = 0; i < build->name_count; i++)
+    if (build->names[i].expr || build->names[i].slot >= 0) build->seen[(*count)++] = build->names[i].name;
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) build->seen[(*count)++] = device_fact_names[i];
+  return build->seen;
+}
+
+const char *scope_nearest(struct build *build, const char *name) {
+  size_t count;
+  const char *const *names = scope_names(build, &count);
+  return text_nearest(name, names, count);
+}
+
+int scope_parse(struct build *build, const char *source, struct expr **out) {
+  struct expr_scope scope = {scope_symbol, scope_names, build};
+  return expr_parse(source, &scope, out, build->err);
+}

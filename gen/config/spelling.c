@@ -1,0 +1,71 @@
+/* Text with expressions in it, as `entry` has it: read with the config, spelt for each variant. See config_build.h. */
+#include <string.h>
+
+#include "build.h"
+
+/* The next `${` at or behind `at`, its closing brace into *close; NULL: there is none. */
+static const char *next_part(const char *at, const char **close) {
+  const char *open = strstr(at, "${");
+  *close = open ? strchr(open, '}') : NULL;
+  return open;
+}
+
+static int read_part(struct build *build, struct config_line line, const char *what, const char *open,
+                     const char *close, const struct expr **out) {
+  if (!close) return build_fail(build, line, "%s: `${` without its `}`", what);
+  const char *source = arena_string(build->arena, open + 2, (size_t)(close - open) - 2);
+  struct expr *expr;
+  if (!source) return build_memory(build);
+  int status = scope_parse(build, source, &expr);
+  if (status) return error_prefix(build->err, "%s:%d: %s", line.path, line.number, what), status;
+  if (!arena_keep(build->arena, expr)) return build_memory(build);
+  *out = expr;
+  return CUGEN_OK;
+}
+
+int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out) {
+  const char *close;
+  size_t count = 0;
+  *out = (struct config_spelling){0};
+  int status = read_string(build, line, what, &out->text);
+  if (status) return status;
+  for (const char *at = out->text; (at = next_part(at, &close)); at += 2) count++;
+  const struct expr **parts = arena_array(build->arena, count, sizeof *parts);
+  if (!parts || !arena_charge(build->arena, 64 * count)) return build_memory(build);
+  out->parts = parts;
+  for (const char *at = out->text; !status && (at = next_part(at, &close)); at += 2)
+    status = read_part(build, line, what, at, close, &parts[out->part_count++]);
+  return status;
+}
+
+static void spell_value(struct value value, struct text *out) {
+  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+  if (dtype)
+    text_add(out, dtype->c_name);
+  else if (value.type == VALUE_BOOL)
+    text_add_char(out, value.boolean ? '1' : '0');
+  else
+    value_print(value, out);
+}
+
+int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
+                 cugen_error *err) {
+  const char *at = spelling->text, *open, *close;
+  for (size_t i = 0; (open = next_part(at, &close)) && i < spelling->part_count; i++, at = close + 1) {
+    struct value value;
+    text_add_n(out, at, (size_t)(open - at));
+    int status = expr_eval(spelling->parts[i], slots, &value, err);
+    if (status) return status;
+    spell_value(value, out);
+  }
+  text_add(out, at);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
+  for (size_t i = 0; i < spelling->part_count; i++) {
+    size_t count;
+    const int *slots = expr_slots(spelling->parts[i], &count);
+    for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
+  }
+}

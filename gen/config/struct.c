@@ -1,0 +1,138 @@
+/* Structs that are passed by value: struct = "Params", fields = { { "dt", dtype = "f32", value = "0.1" } }. See
+   config_build.h. */
+#include <lua.h>
+#include <string.h>
+
+#include "build.h"
+#include "names.h"
+
+enum { MOST_FIELDS = 32 };
+
+int read_struct_name(struct build *build, struct config_argument *argument, const char *what) {
+  int status = read_string(build, argument->line, what, &argument->struct_name);
+  if (status || names_identifier(argument->struct_name)) return status;
+  return build_fail(build, argument->line, "%s is '%.80s', which is no name of a type", what, argument->struct_name);
+}
+
+/* ---- A field ---- */
+
+static int read_field_name(struct build *build, const struct config_argument *argument, int count, const char *what,
+                           const char **out) {
+  lua_State *L = build->L;
+  lua_rawgeti(L, -1, 1);
+  int status = read_string(build, argument->line, what, out);
+  lua_pop(L, 1);
+  if (!status && !names_identifier(*out))
+    return build_fail(build, argument->line, "%s: '%.80s' is no name of a field", what, *out);
+  for (int i = 0; i < count && !status; i++)
+    if (strcmp(argument->fields[i].name, *out) == 0)
+      return build_fail(build, argument->line, "%s: there are two fields '%s'", what, *out);
+  return status;
+}
+
+static int read_field_type(struct build *build, struct config_line line, const char *what, const struct dtype **out) {
+  const char *name = NULL;
+  int table = lua_gettop(build->L);
+  if (!push_field(build, table, "dtype"))
+    return build_fail(build, line, "%s has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }", what);
+  int status = read_string(build, line, what, &name);
+  lua_pop(build->L, 1);
+  if (status) return status;
+  *out = dtype_find(name);
+  if (*out && name[0] != 'e') return CUGEN_OK;
+  return refuse_name(build, line, name, dtype_names(), 14, "%s: '%s' is no dtype of a field", what, name);
+}
+
+/* Without a value, it is the problem or shared tunable of the field's name. */
+static int read_field_value(struct build *build, struct config_line line, const char *what,
+                            struct config_field *field) {
+  int table = lua_gettop(build->L);
+  if (push_field(build, table, "value")) {
+    int status = read_expr(build, line, what, &field->value);
+    lua_pop(build->L, 1);
+    return status;
+  }
+  struct expr *expr;
+  int status = scope_parse(build, field->name, &expr);
+  if (status)
+    return build_fail(build, line, "%s has no value, and no problem size or shared tunable has its name", what);
+  if (!arena_keep(build->arena, expr)) return build_memory(build);
+  field->value = expr;
+  return CUGEN_OK;
+}
+
+static int check_field(struct build *build, struct config_line line, const char *what) {
+  static const char *const known[] = {"dtype", "value"};
+  lua_State *L = build->L;
+  int table = lua_gettop(L);
+  if (lua_type(L, table) != LUA_TTABLE || lua_rawlen(L, table) != 1)
+    return build_fail(build, line, "%s is written { \"dt\", dtype = \"f32\", value = \"0.1\" }", what);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    if (key && strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
+      lua_pop(L, 2);
+      return refuse_name(build, line, key, known, 2, "%s has an unknown '%s'", what, key);
+    }
+  }
+  return CUGEN_OK;
+}
+
+/* At the next multiple of its size, as C places it. */
+static int place_field(struct build *build, struct config_argument *argument, struct config_field *field) {
+  int bytes = field->dtype->bytes;
+  field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
+  argument->struct_bytes = field->offset + bytes;
+  if (argument->struct_bytes <= KERNEL_STRUCT_BYTES) return CUGEN_OK;
+  return build_fail(build, argument->line, "struct \"%s\" has more than %d bytes", argument->name,
+                    KERNEL_STRUCT_BYTES);
+}
+
+/* ---- All ---- */
+
+static int read_fields(struct build *build, struct config_argument *argument, struct config_field *fields,
+                       int count) {
+  int status = CUGEN_OK, align = 1;
+  for (int i = 0; i < count && !status; i++) {
+    struct text what = {0};
+    text_addf(&what, "field %d of \"%s\"", i + 1, argument->name);
+    lua_rawgeti(build->L, -1, i + 1);
+    status = check_field(build, argument->line, text_get(&what));
+    if (!status) status = read_field_name(build, argument, i, text_get(&what), &fields[i].name);
+    if (!status) status = read_field_type(build, argument->line, text_get(&what), &fields[i].dtype);
+    if (!status) status = read_field_value(build, argument->line, text_get(&what), &fields[i]);
+    if (!status) status = place_field(build, argument, &fields[i]);
+    if (!status && fields[i].dtype->bytes > align) align = fields[i].dtype->bytes;
+    lua_pop(build->L, 1);
+    text_free(&what);
+  }
+  argument->struct_bytes = (argument->struct_bytes + align - 1) / align * align;
+  return status;
+}
+
+int read_struct_fields(struct build *build, struct config_argument *argument, const char *what) {
+  size_t count = lua_type(build->L, -1) == LUA_TTABLE ? lua_rawlen(build->L, -1) : 0;
+  if (count < 1 || count > MOST_FIELDS)
+    return build_fail(build, argument->line,
+                      "%s is a list of 1 to %d fields: { { \"dt\", dtype = \"f32\", value = \"0.1\" } }", what,
+                      MOST_FIELDS);
+  struct config_field *fields = arena_array(build->arena, count, sizeof *fields);
+  if (!fields) return build_memory(build);
+  argument->fields = fields;
+  argument->field_count = (int)count;
+  return read_fields(build, argument, fields, (int)count);
+}
+
+int complete_struct(struct build *build, struct config_argument *argument) {
+  const char *other = argument->dtype.word || argument->dtype.expr ? "dtype"
+                      : argument->value                            ? "value"
+                      : argument->compiled                         ? "specialize"
+                                                                   : NULL;
+  if (other)
+    return build_fail(build, argument->line, "scalar \"%s\" is a struct and cannot have '%s': its fields have values",
+                      argument->name, other);
+  if (argument->struct_name && argument->fields) return CUGEN_OK;
+  return build_fail(build, argument->line, "scalar \"%s\" has %s", argument->name,
+                    argument->fields
+                        ? "fields but no struct: struct = \"Params\", the type's name in the template"
+                        : "a struct without fields: fields = { { \"dt\", dtype = \"f32\", value = \"0.1\" } }");
+}

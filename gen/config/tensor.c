@@ -1,0 +1,193 @@
+/* Tensor maps: arguments that an implementation reaches through Hopper's tensor memory accelerator. Read with the config,
+   evaluated for each variant. See config_build.h and config.h. */
+#include <lua.h>
+#include <string.h>
+
+#include "build.h"
+
+/* ---- Reading ---- */
+
+static int find_argument(struct build *build, const struct item *item, size_t *out) {
+  const struct config *config = build->config;
+  const char *names[KERNEL_MAX_ARGUMENTS];
+  for (*out = 0; *out < config->argument_count; ++*out) {
+    names[*out] = config->arguments[*out].name;
+    if (strcmp(names[*out], item->name) == 0) return CUGEN_OK;
+  }
+  return refuse_name(build, item->declaration->line, item->name, names, config->argument_count,
+                     "tensor names '%s', which is no argument of this kernel", item->name);
+}
+
+static int check_argument(struct build *build, const struct config_implementation *implementation,
+                          const struct config_tensor *tensor) {
+  const struct config_argument *argument = &build->config->arguments[tensor->argument];
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR || argument->kind == CUGEN_ARGUMENT_CONSTANT)
+    return build_fail(build, tensor->line, "tensor \"%s\": a %s has no tensor map, only buffers have", argument->name,
+                      argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
+  for (const struct config_tensor *other = implementation->tensors; other < tensor; other++)
+    if (other->argument == tensor->argument)
+      return build_fail(build, tensor->line, "tensor \"%s\" stands at %s already", argument->name,
+                        build_line(build, tensor->line, other->line));
+  return CUGEN_OK;
+}
+
+static int read_optional(struct build *build, int table, const char *name, struct config_line line, const char *what,
+                         const struct expr **out) {
+  if (!push_field(build, table, name)) return CUGEN_OK;
+  int status = read_expr(build, line, what, out);
+  lua_pop(build->L, 1);
+  return status;
+}
+
+static int read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
+                       struct config_tensor *out) {
+  static const char *const known[] = {"box", "swizzle", "parts"};
+  int count = 0;
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
+                      config_keywords[KEYWORD_tensor].example);
+  const char *odd = unknown_key(build, table, known, 3);
+  if (odd)
+    return build_fail(build, out->line, "unknown attribute '%s' of %s: it has box, swizzle and parts", odd, what);
+  if (!push_field(build, table, "box"))
+    return build_fail(build, out->line, "%s has no box: %s", what, config_keywords[KEYWORD_tensor].example);
+  int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
+  lua_pop(build->L, 1);
+  if (!status && count != argument->rank)
+    status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d", what, count,
+                        argument->rank);
+  if (!status) status = read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
+  return status ? status : read_optional(build, table, "parts", out->line, what, &out->parts);
+}
+
+static int read_tensor(struct build *build, const struct item *item,
+                       const struct config_implementation *implementation, struct config_tensor *out) {
+  struct text what = {0};
+  out->line = item->declaration->line;
+  int status = find_argument(build, item, &out->argument);
+  if (!status) status = check_argument(build, implementation, out);
+  if (status) return status;
+  const struct config_argument *argument = &build->config->arguments[out->argument];
+  text_addf(&what, "tensor \"%s\"", argument->name);
+  status = read_fields(build, lua_gettop(build->L), text_get(&what), argument, out);
+  text_free(&what);
+  return status;
+}
+
+int read_tensors(struct build *build, const struct list *list, struct config_implementation *out) {
+  size_t count = list_count(list, KEYWORD_tensor);
+  struct config_tensor *tensors = arena_array(build->arena, count, sizeof *tensors);
+  if (!tensors) return build_memory(build);
+  out->tensors = tensors;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_tensor) continue;
+    list_push(build, list, &list->items[i]);
+    status = read_tensor(build, &list->items[i], out, &tensors[out->tensor_count]);
+    lua_pop(build->L, 1);
+    out->tensor_count++;
+  }
+  return status;
+}
+
+/* ---- Evaluating: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management") ---- */
+
+enum { MOST_BOX = 256, GRANULE = 16 };
+
+struct tensor_evaluation {
+  const struct config *config;
+  const struct config_tensor *tensor;
+  struct kernel_argument *argument;
+  cugen_error *err;
+};
+
+static int fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
+  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: tensor \"%s\": %s %lld: it must be %s", e->tensor->line.path,
+                   e->tensor->line.number, e->argument->name, what, (long long)value, rule);
+}
+
+static int evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
+                    int64_t *out) {
+  int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
+  if (status)
+    error_prefix(e->err, "%s:%d: tensor \"%s\"", e->tensor->line.path, e->tensor->line.number, e->argument->name);
+  return status;
+}
+
+static int evaluate_box(const struct tensor_evaluation *e, const struct value *slots) {
+  for (int i = 0; i < e->argument->rank; i++) {
+    int64_t extent = 0;
+    int status = evaluate(e, e->tensor->box[i], slots, &extent);
+    if (status) return status;
+    if (extent < 1 || extent > MOST_BOX) return fail(e, "an extent of the box is", extent, "1 to 256");
+    e->argument->box[i] = (int)extent;
+  }
+  return CUGEN_OK;
+}
+
+static int evaluate_swizzle(const struct tensor_evaluation *e, const struct value *slots) {
+  int64_t swizzle = 0;
+  int status = evaluate(e, e->tensor->swizzle, slots, &swizzle);
+  if (status) return status;
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return fail(e, "swizzle is", swizzle, "0, 32, 64 or 128 bytes");
+  e->argument->swizzle = (int)swizzle;
+  return CUGEN_OK;
+}
+
+/* The outermost dimension is cut into equal parts. */
+static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
+  int64_t parts = 1;
+  int status = evaluate(e, e->tensor->parts, slots, &parts);
+  int outermost = e->argument->column_major ? e->argument->rank - 1 : 0;
+  if (status) return status;
+  if (parts < 1 || e->argument->shape[outermost] % parts)
+    return fail(e, "parts are", parts, "1 or more, all equally long");
+  if (parts > 1 && e->argument->rank == 1) return fail(e, "parts are", parts, "1 where there is one dimension");
+  e->argument->parts = parts;
+  return CUGEN_OK;
+}
+
+static int check_bytes(const struct tensor_evaluation *e) {
+  const struct kernel_argument *argument = e->argument;
+  int contiguous = argument->column_major ? 0 : argument->rank - 1;
+  int64_t inner = (int64_t)argument->box[contiguous] * argument->dtype->bytes;
+  if (inner % GRANULE)
+    return fail(e, "the box's bytes along the contiguous dimension are", inner, "a multiple of 16");
+  if (argument->swizzle && inner > argument->swizzle)
+    return fail(e, "the box's bytes along the contiguous dimension are", inner, "at most the swizzle's");
+  const struct tensor_extent extent = kernel_argument_tensor(argument);
+  for (int i = 0; i < extent.rank; i++) {
+    if (i && extent.stride[i] % GRANULE)
+      return fail(e, "its rows' distance in bytes is", extent.stride[i], "a multiple of 16");
+    if (extent.stride[i] >= (int64_t)1 << 40)
+      return fail(e, "its rows' distance in bytes is", extent.stride[i], "below 2^40");
+    if (extent.shape[i] > (int64_t)1 << 32) return fail(e, "an extent is", extent.shape[i], "2^32 at most");
+  }
+  return CUGEN_OK;
+}
+
+static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
+  if (e->argument->absent) return CUGEN_OK;
+  int status = evaluate_box(e, slots);
+  if (!status) status = evaluate_swizzle(e, slots);
+  if (!status) status = evaluate_parts(e, slots);
+  if (!status) status = check_bytes(e);
+  if (status) return status;
+  if (e->argument->access != ACCESS_GLOBAL)
+    return error_set(e->err, CUGEN_ERROR_CONFIG,
+                     "%s:%d: tensor \"%s\": its access is %s, and a tensor map needs global", e->tensor->line.path,
+                     e->tensor->line.number, e->argument->name, access_kind_names[e->argument->access]);
+  e->argument->access = ACCESS_TENSOR;
+  return CUGEN_OK;
+}
+
+int config_tensors(const struct config *config, const struct config_implementation *implementation,
+                   const struct value *slots, struct kernel_argument *arguments, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->tensor_count && !status; i++) {
+    const struct config_tensor *tensor = &implementation->tensors[i];
+    status = evaluate_tensor(&(struct tensor_evaluation){config, tensor, &arguments[tensor->argument], err}, slots);
+  }
+  return status;
+}

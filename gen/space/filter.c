@@ -1,0 +1,323 @@
+/* What a user wants of a space: expressions, and patterns of variants. See space_filter in space.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk.h"
+
+/* ---- Patterns ---- */
+
+/* "*" is any text, also none. Only the last "*" is ever tried again: what earlier ones took stays right. */
+static bool matches(const char *pattern, size_t length, const char *text) {
+  size_t at = 0, star = length;
+  const char *again = NULL;
+  while (*text) {
+    if (at < length && pattern[at] == '*') {
+      star = at++;
+      again = text;
+    } else if (at < length && pattern[at] == *text) {
+      at++, text++;
+    } else if (again) {
+      at = star + 1;
+      text = ++again;
+    } else {
+      return false;
+    }
+  }
+  while (at < length && pattern[at] == '*') at++;
+  return at == length;
+}
+
+bool space_list_means(const char *list, const char *name) {
+  for (;; list++) {
+    size_t length = strcspn(list, ", ");
+    if (matches(list, length, name)) return true;
+    list += length;
+    if (*list != ',') return false;
+  }
+}
+
+/* "; did you mean \"tile\"?; there are: tile vec". */
+static void add_known(cugen_error *err, const char *word, const char *const *names, size_t count) {
+  const char *nearest = text_nearest(word, names, count);
+  struct text list = {0};
+  if (nearest) text_addf(&list, "; did you mean \"%s\"?", nearest);
+  text_addf(&list, "; there %s:", count == 1 ? "is" : "are");
+  for (size_t i = 0; i < count; i++) text_addf(&list, " %s", names[i]);
+  error_append(err, "%s%s", text_get(&list), count ? "" : " none");
+  text_free(&list);
+}
+
+static int unknown_implementation(const struct config *config, const char *word, size_t length, cugen_error *err) {
+  const char **names = calloc(config->implementation_count + 1, sizeof *names);
+  char *name = strndup(word, length);
+  int status = names && name ? CUGEN_ERROR_USAGE : error_memory(err);
+  if (status == CUGEN_ERROR_USAGE) {
+    for (size_t i = 0; i < config->implementation_count; i++) names[i] = config->implementations[i].name;
+    const char *nearest = text_nearest(name, names, config->implementation_count);
+    error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
+              nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+    for (size_t i = 0; i < config->implementation_count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
+  }
+  free(name);
+  free(names);
+  return status;
+}
+
+int space_list_check(const struct config *config, const char *list, cugen_error *err) {
+  for (;; list++) {
+    size_t length = strcspn(list, ", "), i = 0;
+    while (i < config->implementation_count && !matches(list, length, config->implementations[i].name)) i++;
+    if (i == config->implementation_count) return unknown_implementation(config, list, length, err);
+    list += length;
+    if (*list != ',') return CUGEN_OK;
+  }
+}
+
+/* ---- The parts of --variant ---- */
+
+/* "til*", or "tile=32"; neither has a space in it. */
+struct part {
+  const char *name, *value; /* value NULL: a list of implementations */
+  size_t name_length, value_length;
+};
+
+/* False: there is none left. */
+static bool next_part(const char **at, struct part *out) {
+  const char *start = *at + strspn(*at, " ");
+  if (!*start) return false;
+  size_t name = strcspn(start, " =");
+  bool value = name && start[name] == '=';
+  const char *end = start + strcspn(start, " ");
+  *out = (struct part){start, value ? start + name + 1 : NULL, name, value ? (size_t)(end - start) - name - 1 : 0};
+  *at = end;
+  return true;
+}
+
+static bool is_named(const struct part *part, const char *name) {
+  return strlen(name) == part->name_length && memcmp(name, part->name, part->name_length) == 0;
+}
+
+/* Those of the tunable's values that the part means. out: room for all. */
+static size_t find_values(const struct part *part, const struct config_tunable *tunable, struct value *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < tunable->value_count; i++) {
+    struct text text = {0};
+    value_print(tunable->values[i], &text);
+    if (matches(part->value, part->value_length, text_get(&text))) out[count++] = tunable->values[i];
+    text_free(&text);
+  }
+  return count;
+}
+
+static const struct config_tunable *find_tunable(const struct config_implementation *implementation,
+                                                 const struct part *part) {
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (is_named(part, implementation->tunables[i].name)) return &implementation->tunables[i];
+  return NULL;
+}
+
+static bool is_meant(const char *pattern, const char *name) {
+  struct part part;
+  while (next_part(&pattern, &part))
+    if (!part.value && !space_list_means(part.name, name)) return false;
+  return true;
+}
+
+/* ---- What is wrong whatever the implementation ---- */
+
+/* It lists those of the implementations that are meant. */
+static int unknown_tunable(const struct config *config, const char *pattern, const struct part *part,
+                           cugen_error *err) {
+  size_t count = 0, most = 0;
+  for (size_t i = 0; i < config->implementation_count; i++) most += config->implementations[i].tunable_count;
+  const char **names = calloc(most + 1, sizeof *names);
+  char *word = strndup(part->name, part->name_length);
+  int status = names && word ? CUGEN_ERROR_USAGE : error_memory(err);
+  for (size_t i = 0; i < config->implementation_count && names; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    for (size_t t = 0; t < one->tunable_count && is_meant(pattern, one->name); t++) {
+      size_t seen = 0;
+      while (seen < count && strcmp(names[seen], one->tunables[t].name) != 0) seen++;
+      if (seen == count) names[count++] = one->tunables[t].name;
+    }
+  }
+  if (status == CUGEN_ERROR_USAGE) {
+    error_set(err, status, "--variant \"%.500s\": unknown tunable \"%.100s\"", pattern, word);
+    add_known(err, word, names, count);
+  }
+  free(word);
+  free(names);
+  return status;
+}
+
+static int unknown_value(const char *pattern, const struct part *part, const struct config_tunable *tunable,
+                         cugen_error *err) {
+  struct text list = {0};
+  for (size_t i = 0; i < tunable->value_count; i++) {
+    text_add_char(&list, ' ');
+    value_print(tunable->values[i], &list);
+  }
+  int status = error_set(err, CUGEN_ERROR_USAGE, "--variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s",
+                         pattern, tunable->name, (int)(part->value_length < 100 ? part->value_length : 100),
+                         part->value, text_get(&list));
+  text_free(&list);
+  return status;
+}
+
+static int check_value(const struct config *config, const char *pattern, const struct part *part, cugen_error *err) {
+  const struct config_tunable *found = NULL;
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    const struct config_tunable *tunable = is_meant(pattern, one->name) ? find_tunable(one, part) : NULL;
+    if (!tunable) continue;
+    struct value *values = calloc(tunable->value_count + 1, sizeof *values);
+    if (!values) return error_memory(err);
+    size_t count = find_values(part, tunable, values);
+    free(values);
+    if (count) return CUGEN_OK;
+    found = tunable;
+  }
+  return found ? unknown_value(pattern, part, found, err) : unknown_tunable(config, pattern, part, err);
+}
+
+static int check_pattern(const struct config *config, const char *pattern, cugen_error *err) {
+  struct part part;
+  const char *at = pattern;
+  int status = CUGEN_OK;
+  while (!status && next_part(&at, &part))
+    status = part.value ? check_value(config, pattern, &part, err) : space_list_check(config, part.name, err);
+  return status;
+}
+
+/* ---- Expressions ---- */
+
+/* The names of one implementation. */
+struct scope {
+  const struct config *config;
+  const struct config_implementation *implementation;
+  const char **names; /* of all implementations, for suggestions */
+  size_t count;
+  bool elsewhere; /* a name was asked for that only others have */
+};
+
+static struct expr_symbol find_own(const struct config *config, const struct config_implementation *one,
+                                   const char *name) {
+  for (size_t i = 0; i < one->tunable_count; i++)
+    if (strcmp(one->tunables[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_tunable + (int)i};
+  for (size_t i = 0; i < one->derived_count; i++)
+    if (strcmp(one->derived[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = one->derived[i].expr};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+static struct expr_symbol find_name(void *context, const char *name) {
+  struct scope *scope = context;
+  const struct config *config = scope->config;
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (strcmp(config->problems[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
+  struct expr_symbol own = find_own(config, scope->implementation, name);
+  for (size_t i = 0; i < config->implementation_count && own.kind == SYMBOL_UNKNOWN && !scope->elsewhere; i++)
+    scope->elsewhere = find_own(config, &config->implementations[i], name).kind != SYMBOL_UNKNOWN;
+  return own;
+}
+
+static const char *const *list_names(void *context, size_t *count) {
+  struct scope *scope = context;
+  *count = scope->count;
+  return scope->names;
+}
+
+static bool fill_names(struct scope *scope) {
+  const struct config *config = scope->config;
+  size_t most = DEVICE_FACT_COUNT + config->problem_count;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    most += config->implementations[i].tunable_count + config->implementations[i].derived_count;
+  scope->names = calloc(most + 1, sizeof *scope->names);
+  if (!scope->names) return false;
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    for (size_t t = 0; t < one->tunable_count; t++) scope->names[scope->count++] = one->tunables[t].name;
+    for (size_t d = 0; d < one->derived_count; d++) scope->names[scope->count++] = one->derived[d].name;
+  }
+  for (size_t i = 0; i < config->problem_count; i++) scope->names[scope->count++] = config->problems[i].name;
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++) scope->names[scope->count++] = device_fact_names[i];
+  return true;
+}
+
+/* *out NULL and no error: it names what only other implementations have, so that none of this one's variants is meant. */
+static int parse(const struct config *config, const struct config_implementation *implementation, const char *text,
+                 struct expr **out, cugen_error *err) {
+  struct scope scope = {.config = config, .implementation = implementation};
+  struct expr_scope names = {find_name, list_names, &scope};
+  cugen_error why = {0};
+  *out = NULL;
+  if (!fill_names(&scope)) return error_memory(err);
+  int status = expr_parse(text, &names, out, &why);
+  free(scope.names);
+  if (!status || scope.elsewhere) return CUGEN_OK;
+  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  return error_set(err, CUGEN_ERROR_USAGE, "--where: %s", why.message);
+}
+
+int space_filter_check(const struct config *config, const struct space_filter *filter, cugen_error *err) {
+  int status = filter->implementation ? space_list_check(config, filter->implementation, err) : CUGEN_OK;
+  if (!status && filter->variant) status = check_pattern(config, filter->variant, err);
+  return status;
+}
+
+/* ---- The rules ---- */
+
+static struct space_rule make_rule(const char *option, const char *text) {
+  return (struct space_rule){CUGEN_RESTRICTION_FILTER, strdup(text), option, {NULL, 0}, 0};
+}
+
+static int add_where(struct domain *domain, const char *text, cugen_error *err) {
+  struct rule *rule;
+  struct expr *expr, **parsed;
+  int status = parse(domain->config, domain->implementation, text, &expr, err);
+  if (!status) status = domain_add_rule(domain, make_rule("--where", text), &rule, err);
+  if (status || !expr) return expr_free(expr), status;
+  parsed = realloc(domain->parsed, (domain->parsed_count + 1) * sizeof *parsed);
+  if (!parsed) return expr_free(expr), error_memory(err);
+  domain->parsed = parsed;
+  domain->parsed[domain->parsed_count++] = expr;
+  rule->written = expr;
+  return rule_bind(domain, rule, expr, err);
+}
+
+/* One rule for the pattern's implementations, one for each of its values. Without a tunable of that name nothing passes. */
+static int add_part(struct domain *domain, const char *pattern, const struct part *part, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  const struct config_tunable *tunable = part->value ? find_tunable(implementation, part) : NULL;
+  struct rule *rule;
+  if (!part->value && space_list_means(part->name, implementation->name)) return CUGEN_OK;
+  int status = domain_add_rule(domain, make_rule("--variant", pattern), &rule, err);
+  if (status || !tunable) return status;
+  rule->one_of = calloc(tunable->value_count + 1, sizeof *rule->one_of);
+  if (!rule->one_of) return error_memory(err);
+  rule->one_of_count = find_values(part, tunable, rule->one_of);
+  rule->depth = (int)(tunable - implementation->tunables);
+  return CUGEN_OK;
+}
+
+static int add_pattern(struct domain *domain, const char *pattern, cugen_error *err) {
+  struct part part;
+  const char *at = pattern;
+  int status = CUGEN_OK;
+  while (!status && next_part(&at, &part)) status = add_part(domain, pattern, &part, err);
+  return status;
+}
+
+int domain_add_filter(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+  struct rule *rule;
+  int status = CUGEN_OK;
+  if (filter->implementation && !space_list_means(filter->implementation, domain->implementation->name))
+    status = domain_add_rule(domain, make_rule("--implementation", filter->implementation), &rule, err);
+  if (!status && filter->variant) status = add_pattern(domain, filter->variant, err);
+  for (size_t i = 0; i < filter->where_count && !status; i++) status = add_where(domain, filter->where[i], err);
+  return status;
+}

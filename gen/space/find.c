@@ -1,0 +1,335 @@
+/* From a variant's text to its index in the space; see space_find in space.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk.h"
+
+enum {
+  LONE_RULE_MOST = 1000000
+}; /* combinations that a rule is tried on by itself to tell why a variant is not there */
+
+/* ---- Reading the text ---- */
+
+struct search {
+  const struct space *space;
+  const char *text; /* all of it */
+  const char *at;   /* what is left */
+  size_t index;     /* of the implementation */
+  const struct config_implementation *implementation;
+  int64_t *fixed;       /* for each tunable the index of its value, or -1 */
+  struct effort effort; /* of telling why it is not there */
+  cugen_error *err;
+};
+
+static void skip_spaces(struct search *search) {
+  while (*search->at == ' ') search->at++;
+}
+
+/* The word ahead up to a space or `stop`; an implementation's name or a string value may hold spaces itself, which
+   take_word therefore prefers. */
+static char *next_word(const struct search *search, char stop) {
+  size_t length = 0;
+  while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;
+  struct text word = {0};
+  text_add_n(&word, search->at, length);
+  return text_take(&word);
+}
+
+/* How much of what is ahead is exactly `word`, up to a space or the end; 0: none. */
+static size_t match_word(const struct search *search, const char *word) {
+  size_t length = strlen(word);
+  bool matches = strncmp(search->at, word, length) == 0 && (search->at[length] == ' ' || search->at[length] == '\0');
+  return matches ? length : 0;
+}
+
+/* The error for a word that is none of names: the nearest, and all of them. */
+static int unknown(const struct search *search, const char *what, const char *word, const char *const *names,
+                   size_t count) {
+  const char *nearest = *word ? text_nearest(word, names, count) : NULL;
+  struct text list = {0};
+  for (size_t i = 0; i < count; i++) text_addf(&list, " %s", names[i]);
+  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word, search->text);
+  if (nearest) error_append(search->err, "; did you mean \"%s\"?", nearest);
+  error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are", count ? text_get(&list) : " none");
+  text_free(&list);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* Takes the longest of names that stands ahead. */
+static int take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
+  size_t best = 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t length = match_word(search, names[i]);
+    if (length > best) best = length, *index = i;
+  }
+  if (best > 0) {
+    search->at += best;
+    return CUGEN_OK;
+  }
+  char *word = next_word(search, '\0');
+  int status = word ? unknown(search, what, word, names, count) : error_memory(search->err);
+  free(word);
+  return status;
+}
+
+static int read_implementation(struct search *search) {
+  const struct config *config = search->space->config;
+  size_t count = config->implementation_count;
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!names) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
+  int status = take_word(search, "unknown implementation", names, count, &search->index);
+  const char *word = search->at; /* a value: the name in front of it was left out */
+  if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
+    error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0], search->text);
+  free(names);
+  if (!status) search->implementation = &config->implementations[search->index];
+  return status;
+}
+
+/* "tile" of "tile=16". */
+static int find_tunable(struct search *search, const char *word, size_t *index) {
+  size_t count = search->implementation->tunable_count;
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!names) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
+  *index = 0;
+  while (*index < count && strcmp(names[*index], word) != 0) ++*index;
+  int status = *index < count ? CUGEN_OK : unknown(search, "unknown tunable", word, names, count);
+  free(names);
+  return status;
+}
+
+static void free_strings(char **strings, size_t count) {
+  for (size_t i = 0; strings && i < count; i++) free(strings[i]);
+  free(strings);
+}
+
+/* Each value as variant_print writes it; NULL when out of memory. */
+static char **print_values(const struct config_tunable *tunable) {
+  char **printed = calloc(tunable->value_count + 1, sizeof *printed);
+  for (size_t i = 0; printed && i < tunable->value_count; i++) {
+    struct text text = {0};
+    value_print(tunable->values[i], &text);
+    printed[i] = text_take(&text);
+    if (printed[i]) continue;
+    free_strings(printed, i);
+    return NULL;
+  }
+  return printed;
+}
+
+static int read_value(struct search *search, size_t tunable) {
+  const struct config_tunable *one = &search->implementation->tunables[tunable];
+  if (search->fixed[tunable] >= 0)
+    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"", one->name, search->text);
+  char **printed = print_values(one);
+  if (!printed) return error_memory(search->err);
+  struct text what = {0};
+  size_t value = 0;
+  text_addf(&what, "%s has no value", one->name);
+  int status = take_word(search, text_get(&what), (const char *const *)printed, one->value_count, &value);
+  if (!status) search->fixed[tunable] = (int64_t)value;
+  text_free(&what);
+  free_strings(printed, one->value_count);
+  return status;
+}
+
+static int read_setting(struct search *search) {
+  size_t tunable = 0;
+  char *word = next_word(search, '=');
+  if (!word) return error_memory(search->err);
+  int status = find_tunable(search, word, &tunable);
+  search->at += strlen(word);
+  free(word);
+  if (status) return status;
+  if (*search->at != '=')
+    return error_set(search->err, CUGEN_ERROR_USAGE, "expected \"%s=VALUE\" in \"%.500s\"",
+                     search->implementation->tunables[tunable].name, search->text);
+  search->at++;
+  return read_value(search, tunable);
+}
+
+static int read_text(struct search *search) {
+  skip_spaces(search);
+  int status = read_implementation(search);
+  if (status) return status;
+  size_t count = search->implementation->tunable_count;
+  search->fixed = malloc((count + 1) * sizeof *search->fixed);
+  if (!search->fixed) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
+  for (skip_spaces(search); *search->at && !status; skip_spaces(search)) status = read_setting(search);
+  return status;
+}
+
+/* ---- Looking it up ---- */
+
+/* The first tunable whose value in this rank is not the one asked for; the count of tunables when all are. */
+static size_t first_mismatch(const struct search *search, const struct domain *domain, uint64_t rank) {
+  size_t i = 0, count = search->implementation->tunable_count;
+  while (i < count && (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i])) i++;
+  return i;
+}
+
+/* The least rank above `rank` with the wanted value at `tunable` and the first values after it; false: there is
+   none. */
+static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank, size_t tunable,
+                      uint64_t *out) {
+  uint64_t stride = domain->strides[tunable], wanted = (uint64_t)search->fixed[tunable];
+  uint64_t values = search->implementation->tunables[tunable].value_count, block = rank / stride / values;
+  if (rank / stride % values > wanted) block++;
+  if (block >= domain->cartesian / stride / values) return false;
+  *out = (block * values + wanted) * stride;
+  return true;
+}
+
+/* Leaps from one candidate to the next, so that a full name costs a few binary searches in any space. */
+static bool find_row(const struct search *search, size_t *row) {
+  const struct rows *rows = &search->space->rows[search->index];
+  const struct domain *domain = &search->space->domains[search->index];
+  uint64_t rank;
+  for (*row = 0; *row < rows->count; *row = rows_at_least(rows, *row, rank)) {
+    size_t mismatch = first_mismatch(search, domain, rows->ranks[*row]);
+    if (mismatch == search->implementation->tunable_count) return true;
+    if (!next_rank(search, domain, rows->ranks[*row], mismatch, &rank)) return false;
+  }
+  return false;
+}
+
+/* ---- Why it is not there ---- */
+
+/* What the text and the rule leave open: a tunable that the rule does not mention stands at its first value, since the
+   rule is the same for all of them. Gives the number of combinations; 0: more than an error is worth. */
+static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
+  const struct config_implementation *implementation = search->implementation;
+  const struct domain *domain = &search->space->domains[search->index];
+  uint64_t open = 1;
+  for (size_t i = 0; i < implementation->tunable_count; i++) {
+    bool mentioned = rule_mentions(domain, rule, i);
+    fixed[i] = search->fixed[i] < 0 && !mentioned ? 0 : search->fixed[i];
+    if (fixed[i] < 0) open *= implementation->tunables[i].value_count;
+    if (open > LONE_RULE_MOST) return 0;
+  }
+  return open;
+}
+
+/* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
+   from a division by zero, does not; nor does one that takes too long. */
+static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
+  struct domain alone = search->space->domains[search->index];
+  struct rule only = *rule;
+  uint64_t open = pin(search, rule, fixed);
+  alone.rules = &only;
+  alone.rule_count = 1;
+  removed[only.index] = 0;
+  return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) && removed[only.index] == open;
+}
+
+/* Of the rules that remove something those that remove everything alone, where there are such: the others would not
+   help. */
+static void keep_decisive(struct search *search, uint64_t *removed) {
+  const struct domain *domain = &search->space->domains[search->index];
+  size_t count = domain->rule_count;
+  uint64_t *alone = calloc(count + 1, sizeof *alone);
+  int64_t *fixed = malloc((search->implementation->tunable_count + 1) * sizeof *fixed);
+  bool any = false;
+  for (size_t i = 0; alone && fixed && i < domain->rule_count; i++) {
+    const struct rule *rule = &domain->rules[i];
+    bool decides = removed[rule->index] && removes_all(search, rule, alone, fixed);
+    if (!decides) alone[rule->index] = 0;
+    any = any || decides;
+  }
+  for (size_t i = 0; any && i < count; i++)
+    if (!alone[i]) removed[i] = 0;
+  free(alone);
+  free(fixed);
+}
+
+static void add_culprits(const struct search *search, const uint64_t *removed) {
+  const struct domain *domain = &search->space->domains[search->index];
+  struct text text = {0};
+  size_t culprits = 0;
+  for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    if (!removed[i]) continue;
+    text_add(&text, culprits > 1 ? "\n  " : " ");
+    space_rule_print(&domain->listed[i], &text);
+    if (culprits > 1) text_addf(&text, " (%llu combinations)", (unsigned long long)removed[i]);
+  }
+  error_append(search->err, "%s", text_get(&text));
+  text_free(&text);
+}
+
+/* Walks what the text leaves open and tells who removes it. */
+static int explain_missing(struct search *search) {
+  const struct space_implementation *one = &search->space->implementations[search->index];
+  if (one->unmet)
+    return error_set(search->err, CUGEN_ERROR_USAGE,
+                     "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
+                     one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
+  const struct domain *domain = &search->space->domains[search->index];
+  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
+  if (!removed) return error_memory(search->err);
+  int status = domain_walk(domain, search->fixed, NULL, removed, &search->effort, search->err);
+  if (!status) {
+    status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
+    keep_decisive(search, removed);
+    add_culprits(search, removed);
+  }
+  free(removed);
+  return status;
+}
+
+bool space_look_up(const struct space *space, const char *text, uint64_t *index) {
+  cugen_error ignored;
+  struct search search = {.space = space, .text = text, .at = text, .err = &ignored};
+  size_t row = 0;
+  bool found = read_text(&search) == CUGEN_OK && find_row(&search, &row);
+  if (found) *index = space->implementations[search.index].first + row;
+  free(search.fixed);
+  return found;
+}
+
+int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
+  struct search search = {.space = space, .text = text, .at = text, .err = err};
+  search.effort = effort_begin(space->effort.stop);
+  size_t row = 0;
+  int status = read_text(&search);
+  if (!status && find_row(&search, &row))
+    *index = space->implementations[search.index].first + row;
+  else if (!status)
+    status = explain_missing(&search);
+  free(search.fixed);
+  return status;
+}
+
+/* ---- What the config names ---- */
+
+/* NULL: there are not so many. */
+static const char *try_at(const struct config *config, size_t at) {
+  for (size_t i = config->implementation_count; i-- > 0;) {
+    const struct config_implementation *implementation = &config->implementations[i];
+    if (at < implementation->try_count) return implementation->tries[at];
+    at -= implementation->try_count;
+  }
+  return NULL;
+}
+
+bool space_try(const struct space *space, size_t at, uint64_t *index) {
+  const char *text = try_at(space->config, at);
+  return text && space_look_up(space, text, index);
+}
+
+size_t space_tries(const struct space *space, uint64_t *out) {
+  size_t count = 0;
+  for (size_t i = 0; try_at(space->config, i); i++) count += space_try(space, i, &out[count]);
+  return count;
+}
+
+uint64_t space_default(const struct space *space, size_t *try) {
+  uint64_t index = 0;
+  size_t at = 0;
+  while (try_at(space->config, at) && !space_try(space, at, &index)) at++;
+  if (try) *try = at;
+  return index;
+}

@@ -1,0 +1,201 @@
+/* The rules of a domain: what the config restricts, what the device limits, what a filter leaves out. See space_walk.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk.h"
+
+enum { STEPS_TRIED = 65536 }; /* combinations that are tried to tell how many steps a launch has at most */
+
+/* ---- One rule ---- */
+
+int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err) {
+  if (domain->rule_count == domain->rule_capacity) {
+    size_t capacity = 2 * domain->rule_capacity + 8;
+    struct rule *rules = realloc(domain->rules, capacity * sizeof *rules);
+    if (rules) domain->rules = rules;
+    struct space_rule *all = realloc(domain->listed, capacity * sizeof *all);
+    if (all) domain->listed = all;
+    if (!rules || !all) {
+      if (listed.kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed.text);
+      return error_memory(err);
+    }
+    domain->rule_capacity = capacity;
+  }
+  domain->listed[domain->rule_count] = listed;
+  *out = &domain->rules[domain->rule_count];
+  **out = (struct rule){.index = domain->rule_count++, .depth = -1, .hoist = -1};
+  return listed.text ? CUGEN_OK : error_memory(err);
+}
+
+/* The highest two of the tunables that it mentions are its levels. */
+static void note_tunable(struct rule *rule, int tunable) {
+  if (tunable == rule->depth || tunable <= rule->hoist) return;
+  if (tunable > rule->depth) {
+    rule->hoist = rule->depth;
+    rule->depth = tunable;
+  } else {
+    rule->hoist = tunable;
+  }
+}
+
+int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr, cugen_error *err) {
+  size_t first = (size_t)domain->config->first_tunable, count;
+  bool *known = malloc(first + 1);
+  if (!known) return error_memory(err);
+  memset(known, true, first + 1);
+  int status = expr_bind(expr, domain->slots, known, first, &rule->bound[rule->bound_count], err);
+  free(known);
+  if (status) return status;
+  const int *slots = expr_slots(rule->bound[rule->bound_count++], &count);
+  for (size_t i = 0; i < count; i++)
+    if ((size_t)slots[i] < domain->slot_count)
+      note_tunable(rule, slots[i] - (int)first); /* a launch's steps are none */
+  return CUGEN_OK;
+}
+
+int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots, bool *holds) {
+  if (rule->limit.count) return *holds = launch_limit_holds(&rule->limit, slots), CUGEN_OK;
+  if (rule->bound_count) return expr_eval_bool(rule->bound[0], slots, holds, NULL);
+  *holds = false;
+  for (size_t i = 0; i < rule->one_of_count && !*holds; i++)
+    *holds = value_equal(slots[domain->config->first_tunable + rule->depth], rule->one_of[i]);
+  return CUGEN_OK;
+}
+
+bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t tunable) {
+  int slot = domain->config->first_tunable + (int)tunable;
+  if (!rule->bound_count) return rule->depth == (int)tunable;
+  for (size_t b = 0; b < rule->bound_count; b++) {
+    size_t count;
+    const int *slots = expr_slots(rule->bound[b], &count);
+    for (size_t i = 0; i < count; i++)
+      if (slots[i] == slot) return true;
+  }
+  return false;
+}
+
+/* ---- Restrictions and limits ---- */
+
+static int add_restriction(struct domain *domain, const struct config_restriction *restriction, cugen_error *err) {
+  struct rule *rule;
+  struct space_rule listed = {CUGEN_RESTRICTION_WHERE, expr_text(restriction->expr), NULL, restriction->line, 0};
+  int status = domain_add_rule(domain, listed, &rule, err);
+  if (status) return status;
+  rule->written = restriction->expr;
+  return rule_bind(domain, rule, restriction->expr, err);
+}
+
+static int add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
+                     struct text *what, cugen_error *err) {
+  struct rule *rule;
+  struct space_rule listed = {CUGEN_RESTRICTION_LIMIT, text_take(what), NULL, line, 0};
+  int status = domain_add_rule(domain, listed, &rule, err);
+  for (size_t i = 0; i < limit->count && !status; i++) status = rule_bind(domain, rule, limit->factors[i], err);
+  if (status) return status;
+  rule->limit = *limit;
+  for (size_t i = 0; i < limit->count; i++) rule->limit.factors[i] = rule->bound[i];
+  if (!limit->launch || !limit->launch->steps) return CUGEN_OK;
+  status = rule_bind(domain, rule, limit->launch->steps, err);
+  rule->limit.steps = rule->bound[limit->count];
+  return status;
+}
+
+/* The number of steps with the values that the slots have. What cannot be evaluated has none: the expansion says why. */
+static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
+  int64_t steps = 0;
+  if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
+  return steps < KERNEL_MAX_LAUNCHES ? steps : KERNEL_MAX_LAUNCHES;
+}
+
+/* The most over all values of the tunables that stand at[0 .. count). */
+static int64_t most_over(const struct domain *domain, const struct config_launch *launch, const int *at,
+                         size_t count) {
+  int64_t most = 0;
+  if (!count) return steps_now(launch, domain->slots);
+  const struct config_tunable *tunable = &domain->implementation->tunables[*at - domain->config->first_tunable];
+  for (size_t i = 0; i < tunable->value_count && most < KERNEL_MAX_LAUNCHES; i++) {
+    domain->slots[*at] = tunable->values[i];
+    int64_t steps = most_over(domain, launch, at + 1, count - 1);
+    if (steps > most) most = steps;
+  }
+  return most;
+}
+
+/* As many as the launch can have, or as there may be at all where that is costly to tell. */
+static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
+  size_t count = 0, first = 0, combinations = 1;
+  if (!launch->steps) return 1;
+  const int *at = expr_slots(launch->steps, &count);
+  while (first < count && at[first] < domain->config->first_tunable) first++;
+  for (size_t i = first; i < count && combinations <= STEPS_TRIED; i++)
+    combinations *= domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
+  int64_t most =
+      combinations > STEPS_TRIED ? KERNEL_MAX_LAUNCHES : most_over(domain, launch, at + first, count - first);
+  return most ? most : 1; /* the number itself is limited with the first */
+}
+
+static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step, cugen_error *err) {
+  struct launch_limit limits[LAUNCH_LIMITS];
+  struct text what[LAUNCH_LIMITS] = {0};
+  size_t count = launch_limits(launch, step, domain->slots, limits, what);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++) status = add_limit(domain, launch->line, &limits[i], &what[i], err);
+  for (size_t i = 0; i < count; i++) text_free(&what[i]);
+  return status;
+}
+
+static int add_limits(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  struct launch_limit all;
+  struct text what = {0};
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
+    const struct config_launch *launch = &implementation->launches[i];
+    const int64_t steps = most_steps(domain, launch);
+    for (int step = 0; step < steps && !status; step++) status = add_step_limits(domain, launch, step, err);
+  }
+  if (!status && launch_count_limit(implementation, &all, &what))
+    status = add_limit(domain, implementation->launches[0].line, &all, &what, err);
+  text_free(&what);
+  return status;
+}
+
+/* ---- All of them ---- */
+
+static uint64_t cost_of(const struct rule *rule) {
+  uint64_t cost = 1 + rule->one_of_count;
+  for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
+  return cost;
+}
+
+static int compare_rules(const void *a, const void *b) {
+  const struct rule *x = a, *y = b;
+  if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int domain_open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->restriction_count && !status; i++)
+    status = add_restriction(domain, &implementation->restrictions[i], err);
+  if (!status) status = add_limits(domain, err);
+  if (!status && filter) status = domain_add_filter(domain, filter, err);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
+  if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
+  return status;
+}
+
+void domain_close_rules(struct domain *domain) {
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    struct rule *rule = &domain->rules[i];
+    const struct space_rule *listed = &domain->listed[i];
+    for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
+    free(rule->one_of);
+    if (listed->kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed->text); /* ours */
+  }
+  for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
+  free(domain->parsed);
+  free(domain->rules);
+  free(domain->listed);
+}

@@ -1,0 +1,261 @@
+/* The space of a config and its variants; see space.h. The walk is in space_walk.c, names in space_find.c. */
+#include "space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk.h"
+
+/* ---- Opening ---- */
+
+/* The first requirement that is not met. */
+static int check_requirements(const struct config *config, const struct config_implementation *implementation,
+                              const struct value *slots, const struct config_requirement **unmet, cugen_error *err) {
+  *unmet = NULL;
+  for (size_t i = 0; i < implementation->requirement_count && !*unmet; i++) {
+    const struct config_requirement *requirement = &implementation->requirements[i];
+    size_t count;
+    const int *mentioned = expr_slots(requirement->expr, &count);
+    if (count > 0 && mentioned[count - 1] >= config->first_tunable)
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: requires \"%s\" mentions a tunable: what one variant needs is written with where",
+                       requirement->line.path, requirement->line.number, expr_text(requirement->expr));
+    bool met;
+    int status = expr_eval_bool(requirement->expr, slots, &met, err);
+    if (status) {
+      error_prefix(err, "%s:%d: requires", requirement->line.path, requirement->line.number);
+      return status;
+    }
+    if (!met) *unmet = requirement;
+  }
+  return CUGEN_OK;
+}
+
+/* Gives back what growing took too much. */
+static void trim(struct rows *rows) {
+  if (rows->count == 0) return;
+  uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
+  if (ranks) rows->ranks = ranks;
+  rows->capacity = rows->count;
+}
+
+/* Collects the rows, and notes what each rule removed. */
+static int walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
+  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
+  int status = removed ? domain_walk(domain, NULL, rows, removed, effort, err) : error_memory(err);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->listed[i].removed = removed[i];
+  free(removed);
+  return status;
+}
+
+static int open_implementation(struct space *space, size_t index, const struct value *slots,
+                               const struct space_filter *filter, cugen_error *err) {
+  const struct config_implementation *implementation = &space->config->implementations[index];
+  struct space_implementation *out = &space->implementations[index];
+  struct domain *domain = &space->domains[index];
+  *out = (struct space_implementation){.implementation = implementation, .first = space->valid};
+  space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
+  int status = domain_open(space->config, implementation, slots, filter, domain, err);
+  if (status) return status;
+  status = check_requirements(space->config, implementation, slots, &out->unmet, err);
+  if (!status && !out->unmet) status = walk(domain, &space->rows[index], &space->effort, err);
+  if (status) return status;
+  trim(&space->rows[index]);
+  out->rules = domain->listed;
+  out->rule_count = domain->rule_count;
+  out->cartesian = domain->cartesian;
+  out->valid = space->rows[index].count;
+  space->valid += out->valid;
+  if (implementation->tunable_count > space->max_tunables) space->max_tunables = implementation->tunable_count;
+  if (!__builtin_add_overflow(space->cartesian, out->cartesian, &space->cartesian)) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_CONFIG, "%s: the space has 2^64 combinations or more", space->config->path);
+}
+
+static int allocate(struct space *space, cugen_error *err) {
+  size_t count = space->config->implementation_count + 1; /* no zero-sized allocation */
+  space->implementations = calloc(count, sizeof *space->implementations);
+  space->domains = calloc(count, sizeof *space->domains);
+  space->rows = calloc(count, sizeof *space->rows);
+  return space->implementations && space->domains && space->rows ? CUGEN_OK : error_memory(err);
+}
+
+static int open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
+                    const struct space_filter *filter, cugen_error *err) {
+  struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
+  int status = slots ? allocate(space, err) : error_memory(err);
+  if (!status) config_slots(space->config, problem, facts, slots);
+  for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
+    space->count++; /* what was begun is closed */
+    status = open_implementation(space, i, slots, filter, err);
+  }
+  free(slots);
+  return status;
+}
+
+int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                      const struct space_filter *filter, struct space_stop stop, struct space **out,
+                      cugen_error *err) {
+  *out = NULL;
+  struct space *space = calloc(1, sizeof *space);
+  if (!space) return error_memory(err);
+  space->config = config;
+  space->effort = effort_begin(stop);
+  int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
+  if (!status) status = open_all(space, problem, facts, filter, err);
+  if (status)
+    space_close(space);
+  else
+    *out = space;
+  return status;
+}
+
+int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+               struct space **out, cugen_error *err) {
+  return space_open_within(config, problem, facts, NULL, (struct space_stop){0}, out, err);
+}
+
+void space_close(struct space *space) {
+  if (!space) return;
+  for (size_t i = 0; i < space->count; i++) {
+    free(space->rows[i].ranks);
+    domain_close(&space->domains[i]);
+  }
+  free(space->implementations);
+  free(space->domains);
+  free(space->rows);
+  free(space);
+}
+
+/* ---- Reading ---- */
+
+uint64_t space_valid(const struct space *space) {
+  return space->valid;
+}
+
+uint64_t space_cartesian(const struct space *space) {
+  return space->cartesian;
+}
+
+const struct space_implementation *space_implementations(const struct space *space, size_t *count) {
+  *count = space->count;
+  return space->implementations;
+}
+
+size_t space_max_tunables(const struct space *space) {
+  return space->max_tunables;
+}
+
+static size_t implementation_of(const struct space *space, uint64_t index) {
+  size_t i = 0;
+  while (index - space->implementations[i].first >= space->implementations[i].valid) i++;
+  return i;
+}
+
+void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
+  size_t i = implementation_of(space, index);
+  const struct config_implementation *implementation = space->implementations[i].implementation;
+  uint64_t rank = space->rows[i].ranks[index - space->implementations[i].first];
+  for (size_t t = implementation->tunable_count; t-- > 0;) {
+    const struct config_tunable *tunable = &implementation->tunables[t];
+    values_out[t] = tunable->values[rank % tunable->value_count];
+    rank /= tunable->value_count;
+  }
+  *out = (struct variant){.implementation = implementation, .values = values_out};
+}
+
+/* ---- Neighbours ---- */
+
+size_t space_max_neighbours(const struct space *space) {
+  size_t most = 0;
+  for (size_t i = 0; i < space->count; i++) {
+    const struct config_implementation *implementation = space->implementations[i].implementation;
+    size_t count = 0;
+    for (size_t t = 0; t < implementation->tunable_count; t++) count += implementation->tunables[t].value_count - 1;
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+/* Where the rank stands among the rows; false: that combination is not valid. */
+static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
+  *at = rows_at_least(rows, 0, rank);
+  return *at < rows->count && rows->ranks[*at] == rank;
+}
+
+size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out) {
+  size_t i = implementation_of(space, index), count = 0, at;
+  const struct space_implementation *one = &space->implementations[i];
+  const struct domain *domain = &space->domains[i];
+  uint64_t rank = space->rows[i].ranks[index - one->first];
+  for (size_t t = 0; t < one->implementation->tunable_count; t++) {
+    size_t own = domain_value(domain, rank, t);
+    uint64_t base = rank - own * domain->strides[t];
+    for (size_t v = 0; v < one->implementation->tunables[t].value_count; v++)
+      if (v != own && find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
+  }
+  return count;
+}
+
+void variant_print(const struct variant *variant, struct text *out) {
+  text_add(out, variant->implementation->name);
+  for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
+    text_addf(out, " %s=", variant->implementation->tunables[i].name);
+    value_print(variant->values[i], out);
+  }
+}
+
+/* ---- Why it is empty ---- */
+
+void space_rule_print(const struct space_rule *rule, struct text *out) {
+  switch (rule->kind) {
+  case CUGEN_RESTRICTION_WHERE:
+    text_addf(out, "%s:%d: where \"%s\"", rule->line.path, rule->line.number, rule->text);
+    break;
+  case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", rule->line.path, rule->line.number, rule->text); break;
+  case CUGEN_RESTRICTION_FILTER: text_addf(out, "%s \"%s\"", rule->option, rule->text); break;
+  }
+}
+
+static void explain_implementation(const struct space_implementation *one, struct text *out) {
+  const struct config_implementation *implementation = one->implementation;
+  if (one->unmet) {
+    text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet", implementation->name,
+              one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
+    return;
+  }
+  text_addf(out, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
+            one->cartesian == 1 ? "" : "s");
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (!one->rules[i].removed) continue;
+    text_add(out, "\n    ");
+    space_rule_print(&one->rules[i], out);
+    text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
+  }
+}
+
+/* The filters that removed something, each once. False: none did. */
+static bool list_filters(const struct space *space, struct text *out) {
+  for (size_t i = 0; i < space->count; i++) {
+    const struct space_implementation *one = &space->implementations[i];
+    for (size_t r = 0; r < one->rule_count; r++) {
+      struct text printed = {0};
+      if (one->rules[r].kind != CUGEN_RESTRICTION_FILTER || !one->rules[r].removed) continue;
+      space_rule_print(&one->rules[r], &printed);
+      if (!strstr(text_get(out), text_get(&printed)))
+        text_addf(out, "%s%s", out->length ? " and " : "", text_get(&printed));
+      text_free(&printed);
+    }
+  }
+  return out->length > 0;
+}
+
+int space_explain_empty(const struct space *space, cugen_error *err) {
+  struct text filters = {0}, why = {0};
+  error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
+  if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
+  for (size_t i = 0; i < space->count; i++) explain_implementation(&space->implementations[i], &why);
+  error_append(err, "%s", text_get(&why));
+  text_free(&filters);
+  text_free(&why);
+  return CUGEN_ERROR_EMPTY;
+}

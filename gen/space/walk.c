@@ -1,0 +1,469 @@
+/* The walk over a space by backtracking, tunables in their declared order; see space_walk.h. Each level holds a bit
+   mask of the values still alive; a rule ANDs its own mask into it and is charged with what it removes. */
+#include "walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Domains ---- */
+
+static int open_strides(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
+  if (!domain->strides) return error_memory(err);
+  domain->cartesian = 1;
+  for (size_t i = implementation->tunable_count; i-- > 0;) {
+    domain->strides[i] = domain->cartesian;
+    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
+                       implementation->line.path, implementation->line.number, implementation->name);
+  }
+  return CUGEN_OK;
+}
+
+int domain_open(const struct config *config, const struct config_implementation *implementation,
+                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err) {
+  *out = (struct domain){.config = config, .implementation = implementation};
+  out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
+  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
+  if (!out->slots) return error_memory(err);
+  memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
+  int status = open_strides(out, err);
+  if (!status) status = domain_open_rules(out, filter, err);
+  if (status) domain_close(out);
+  return status;
+}
+
+void domain_close(struct domain *domain) {
+  domain_close_rules(domain);
+  free(domain->slots);
+  free(domain->strides);
+  *domain = (struct domain){0};
+}
+
+size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable) {
+  return (size_t)(rank / domain->strides[tunable] % domain->implementation->tunables[tunable].value_count);
+}
+
+/* ---- Walks ---- */
+
+struct level {
+  const struct value *values;
+  struct value *slot;
+  size_t count, words;
+  size_t at;                   /* the first word that is not consumed */
+  size_t first_rule, end_rule; /* those tried here */
+  uint64_t *alive;             /* values not ruled out yet; consumed while they are visited */
+  uint64_t below;              /* allowed combinations of the deeper tunables */
+  uint64_t base;               /* rank of the values chosen above */
+  uint64_t stamp;              /* when the present value was chosen */
+  int64_t only;                /* the only allowed value; -1: all */
+  uint64_t enter_cost;         /* steps, beside those of its rules' trials */
+  uint64_t weight;             /* of an estimate: how many such nodes there are */
+};
+
+/* What a rule gave for the values of its deepest tunable, since `stamp`. */
+struct mask {
+  uint64_t *known, *pass;
+  uint64_t stamp;
+};
+
+struct walk {
+  const struct domain *domain;
+  const int64_t *fixed;
+  struct rows *rows;
+  uint64_t *removed;
+  struct value *slots;
+  struct level *levels;
+  struct mask *masks; /* one for each rule */
+  uint64_t *words;    /* what all masks are made of */
+  size_t depth;       /* levels */
+  uint64_t clock;
+  struct effort *effort;
+  uint64_t doubt; /* at so many steps the rest is estimated; 0: not, or not again */
+  cugen_error *err;
+};
+
+/* Of the walk's inner loop. Estimates call it too, so that the compiler by itself would inline it no longer: a tenth slower. */
+#define INNER __attribute__((always_inline))
+
+static size_t word_count(const struct config_tunable *tunable) {
+  return (tunable->value_count + 63) / 64;
+}
+
+static size_t total_words(const struct domain *domain) {
+  const struct config_tunable *tunables = domain->implementation->tunables;
+  size_t total = 1;
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++) total += word_count(&tunables[i]);
+  for (size_t i = 0; i < domain->rule_count; i++)
+    if (domain->rules[i].depth >= 0) total += 2 * word_count(&tunables[domain->rules[i].depth]);
+  return total;
+}
+
+static void set_levels(struct walk *walk) {
+  const struct domain *domain = walk->domain;
+  uint64_t *words = walk->words, below = 1;
+  size_t rule = domain->rule_count;
+  for (size_t i = walk->depth; i-- > 0;) {
+    const struct config_tunable *tunable = &domain->implementation->tunables[i];
+    struct level *level = &walk->levels[i];
+    *level = (struct level){.values = tunable->values, .count = tunable->value_count, .below = below};
+    level->slot = &walk->slots[(size_t)domain->config->first_tunable + i];
+    level->only = walk->fixed ? walk->fixed[i] : -1;
+    level->words = word_count(tunable);
+    level->alive = words;
+    words += level->words;
+    if (level->only < 0) below *= level->count;
+    level->end_rule = rule;
+    while (rule > 0 && domain->rules[rule - 1].depth == (int)i) rule--;
+    level->first_rule = rule;
+    level->enter_cost = 2 * level->words * (level->end_rule - rule + 1);
+  }
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    int depth = domain->rules[i].depth;
+    if (depth < 0) continue;
+    walk->masks[i] = (struct mask){.known = words, .pass = words + walk->levels[depth].words};
+    words += 2 * walk->levels[depth].words;
+  }
+}
+
+static void walk_free(struct walk *walk) {
+  free(walk->slots);
+  free(walk->levels);
+  free(walk->masks);
+  free(walk->words);
+}
+
+static int walk_start(struct walk *walk) {
+  const struct domain *domain = walk->domain;
+  walk->depth = domain->implementation->tunable_count;
+  walk->slots = malloc((domain->slot_count + 2) * sizeof *walk->slots);
+  walk->levels = calloc(walk->depth + 1, sizeof *walk->levels);
+  walk->masks = calloc(domain->rule_count + 1, sizeof *walk->masks);
+  walk->words = calloc(total_words(domain), sizeof *walk->words);
+  if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
+  memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
+  walk->clock = 1; /* masks begin with 0: all stale */
+  set_levels(walk);
+  return CUGEN_OK;
+}
+
+/* ---- Trying rules ---- */
+
+/* The rule's error again, from its unbound form, where sizes still have their names; file:line and the values that
+   it looked at are added. Only the first walk can fail (later ones see less), so that the problem is still there. */
+static int explain(const struct walk *walk, const struct rule *rule) {
+  const struct domain *domain = walk->domain;
+  const struct space_rule *listed = &domain->listed[rule->index];
+  struct text values = {0};
+  bool holds;
+  expr_eval_bool(rule->written, walk->slots, &holds, walk->err);
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++) {
+    if (!rule_mentions(domain, rule, i)) continue;
+    text_addf(&values, " %s=", domain->implementation->tunables[i].name);
+    value_print(walk->slots[(size_t)domain->config->first_tunable + i], &values);
+  }
+  if (listed->kind == CUGEN_RESTRICTION_FILTER)
+    error_prefix(walk->err, "%s", listed->option);
+  else
+    error_prefix(walk->err, "%s:%d: where", listed->line.path, listed->line.number);
+  error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
+  text_free(&values);
+  int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;
+  if (walk->err) walk->err->status = status;
+  return status;
+}
+
+/* ---- What it costs ---- */
+
+struct effort effort_begin(struct space_stop stop) {
+  return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
+}
+
+static int too_long(const struct walk *walk) {
+  const struct config_implementation *implementation = walk->domain->implementation;
+  return error_set(walk->err, CUGEN_ERROR_CONFIG,
+                   "%s:%d: the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+                   " steps. Give tunables fewer values, or declare first the tunables that restrictions mention, and "
+                   "add restrictions of few tunables",
+                   implementation->line.path, implementation->line.number, implementation->name, walk->effort->most);
+}
+
+static bool is_hopeless(const struct walk *walk);
+
+/* At effort->next. */
+__attribute__((noinline, cold)) static int look_up(struct walk *walk) {
+  struct effort *effort = walk->effort;
+  bool doubt = walk->doubt && effort->steps >= walk->doubt;
+  if (doubt) walk->doubt = 0;
+  if (effort->steps > effort->most || (doubt && is_hopeless(walk))) return too_long(walk);
+  if (effort->stop.asked && effort->stop.asked(effort->stop.context))
+    return error_set(walk->err, CUGEN_ERROR_INTERRUPTED, "interrupted while the space was walked");
+  effort->next = effort->steps + SPACE_STOP_STEPS;
+  return CUGEN_OK;
+}
+
+static inline int spend(struct walk *walk, uint64_t steps) {
+  walk->effort->steps += steps;
+  return walk->effort->steps < walk->effort->next ? CUGEN_OK : look_up(walk);
+}
+
+static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
+  return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
+}
+
+/* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is
+   ever evaluated, so that a rule may rely on those before it. */
+static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
+                     uint64_t wanted) {
+  int status = spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
+  mask->known[word] |= wanted;
+  for (; wanted && !status; wanted &= wanted - 1) {
+    bool holds;
+    uint64_t bit = wanted & (~wanted + 1);
+    *level->slot = level->values[word * 64 + (size_t)__builtin_ctzll(wanted)];
+    status = try_rule(walk, rule, &holds);
+    if (status) break;
+    mask->pass[word] = holds ? mask->pass[word] | bit : mask->pass[word] & ~bit;
+  }
+  return status;
+}
+
+static int apply_rule(struct walk *walk, size_t index, struct level *level) {
+  const struct rule *rule = &walk->domain->rules[index];
+  struct mask *mask = &walk->masks[index];
+  uint64_t stamp = rule->hoist < 0 ? 1 : walk->levels[rule->hoist].stamp;
+  if (mask->stamp != stamp) memset(mask->known, 0, level->words * sizeof *mask->known);
+  mask->stamp = stamp;
+  for (size_t word = 0; word < level->words; word++) {
+    uint64_t wanted = level->alive[word] & ~mask->known[word];
+    int status = wanted ? fill_mask(walk, rule, mask, level, word, wanted) : CUGEN_OK;
+    if (status) return status;
+    uint64_t dead = level->alive[word] & ~mask->pass[word];
+    walk->removed[rule->index] += (uint64_t)__builtin_popcountll(dead) * level->below;
+    level->alive[word] &= ~dead;
+  }
+  return CUGEN_OK;
+}
+
+static void allow_values(struct level *level) {
+  level->at = 0;
+  if (level->only >= 0) {
+    memset(level->alive, 0, level->words * sizeof *level->alive);
+    level->alive[level->only / 64] = UINT64_C(1) << (level->only % 64);
+    return;
+  }
+  memset(level->alive, 0xff, level->words * sizeof *level->alive);
+  if (level->count % 64) level->alive[level->words - 1] = (UINT64_C(1) << (level->count % 64)) - 1;
+}
+
+/* Finds the values of a level that can follow those chosen above. */
+INNER static inline int enter(struct walk *walk, struct level *level) {
+  int status = spend(walk, level->enter_cost);
+  if (status) return status;
+  allow_values(level);
+  for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
+  return status;
+}
+
+/* The rules that mention no tunable. */
+static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
+  *alive = true;
+  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive; i++) {
+    int status = try_rule(walk, &walk->domain->rules[i], alive);
+    if (status) return status;
+    if (!*alive) walk->removed[walk->domain->rules[i].index] += combinations;
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Rows ---- */
+
+static int too_many(const struct walk *walk) {
+  return error_set(walk->err, CUGEN_ERROR_CONFIG,
+                   "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
+                   "fewer values",
+                   walk->domain->config->path, SPACE_MAX_ROWS);
+}
+
+/* Where no rule mentions a deeper tunable, whatever is alive here is valid with all their values. */
+static bool has_too_many(const struct walk *walk, const struct level *level) {
+  if (!walk->rows || level->below <= walk->rows->limit || level->end_rule != walk->domain->rule_count) return false;
+  for (size_t word = 0; word < level->words; word++)
+    if (level->alive[word]) return true;
+  return false;
+}
+
+static int rows_grow(struct walk *walk) {
+  struct rows *rows = walk->rows;
+  size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
+  if (rows->count >= rows->limit) return too_many(walk);
+  if (capacity > rows->limit) capacity = rows->limit;
+  uint64_t *ranks = realloc(rows->ranks, capacity * sizeof *ranks);
+  if (!ranks) return error_memory(walk->err);
+  rows->ranks = ranks;
+  rows->capacity = capacity;
+  return CUGEN_OK;
+}
+
+static int add_row(struct walk *walk, uint64_t rank) {
+  if (walk->rows->count == walk->rows->capacity) {
+    int status = rows_grow(walk);
+    if (status) return status;
+  }
+  walk->rows->ranks[walk->rows->count++] = rank;
+  return CUGEN_OK;
+}
+
+/* All that is alive at the last level. */
+static int add_rows(struct walk *walk) {
+  const struct level *level = &walk->levels[walk->depth - 1];
+  int status = CUGEN_OK;
+  for (size_t word = 0; walk->rows && word < level->words; word++)
+    for (uint64_t alive = level->alive[word]; alive && !status; alive &= alive - 1)
+      status = add_row(walk, level->base + word * 64 + (uint64_t)__builtin_ctzll(alive));
+  return status;
+}
+
+/* ---- The walk ---- */
+
+/* Chooses the level's next value; false when there is none left. */
+INNER static inline bool choose_next(struct walk *walk, size_t depth) {
+  struct level *level = &walk->levels[depth];
+  size_t word = level->at;
+  while (word < level->words && !level->alive[word]) word++;
+  level->at = word;
+  if (word == level->words) return false;
+  size_t value = word * 64 + (size_t)__builtin_ctzll(level->alive[word]);
+  level->alive[word] &= level->alive[word] - 1;
+  level->stamp = ++walk->clock;
+  *level->slot = level->values[value];
+  walk->levels[depth + 1].base = level->base + value * walk->domain->strides[depth];
+  return true;
+}
+
+/* Not recursive: a config may have any number of tunables. */
+static int walk_levels(struct walk *walk) {
+  size_t depth = 0, last = walk->depth - 1;
+  int status = enter(walk, &walk->levels[0]);
+  if (!status && has_too_many(walk, &walk->levels[0])) status = too_many(walk);
+  while (!status) {
+    if (depth < last && choose_next(walk, depth)) {
+      status = enter(walk, &walk->levels[++depth]);
+      if (!status && has_too_many(walk, &walk->levels[depth])) status = too_many(walk);
+      continue;
+    }
+    if (depth == last) status = add_rows(walk);
+    if (depth-- == 0) break;
+  }
+  return status;
+}
+
+static int walk_all(struct walk *walk) {
+  uint64_t combinations = 1;
+  for (size_t i = 0; i < walk->depth; i++)
+    if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
+  bool alive;
+  int status = try_root(walk, combinations, &alive);
+  if (status || !alive) return status;
+  if (walk->depth > 0) return walk_levels(walk);
+  return walk->rows ? add_row(walk, 0) : CUGEN_OK;
+}
+
+int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
+                struct effort *effort, cugen_error *err) {
+  struct walk walk = {
+      .domain = domain, .fixed = fixed, .rows = rows, .removed = removed, .effort = effort, .err = err};
+  walk.doubt = effort->steps + SPACE_DOUBT_STEPS;
+  int status = walk_start(&walk);
+  if (!status) status = walk_all(&walk);
+  walk_free(&walk);
+  return status;
+}
+
+/* ---- Estimates ---- */
+
+/* After Knuth, Estimating the efficiency of backtrack programs (Mathematics of Computation 29, 1975): a way down at random, where
+   each node counts as often as there are choices above it, gives on average what the whole walk takes. */
+
+enum { ESTIMATES = 256 };
+
+static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b) {
+  uint64_t product, total;
+  bool over = __builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total);
+  return over ? UINT64_MAX : total;
+}
+
+/* Enters the level. A rule is tried once for each choice of its second deepest tunable, however many lie between. */
+static int enter_weighted(struct walk *walk, struct level *level, uint64_t *steps) {
+  int status = spend(walk, level->enter_cost);
+  *steps = add_product(*steps, level->weight, level->enter_cost);
+  allow_values(level);
+  for (size_t i = level->first_rule; i < level->end_rule && !status; i++) {
+    uint64_t before = walk->effort->steps;
+    status = apply_rule(walk, i, level);
+    *steps = add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight, walk->effort->steps - before);
+  }
+  return status;
+}
+
+/* Chooses one of the values that are alive; false: there is none. */
+static bool choose_any(struct walk *walk, size_t depth, uint64_t *random) {
+  struct level *level = &walk->levels[depth];
+  uint64_t alive = 0;
+  for (size_t word = 0; word < level->words; word++) alive += (uint64_t)__builtin_popcountll(level->alive[word]);
+  if (!alive) return false;
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth's MMIX */
+  for (uint64_t i = (*random >> 33) % alive + 1; i > 0; i--) choose_next(walk, depth);
+  walk->levels[depth + 1].weight = level->weight * alive; /* at most the combinations */
+  return true;
+}
+
+/* One way down. */
+static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
+  size_t depth = 0;
+  int status;
+  walk->levels[0].weight = 1;
+  do {
+    status = enter_weighted(walk, &walk->levels[depth], steps);
+  } while (!status && depth + 1 < walk->depth && *steps <= SPACE_MAX_STEPS && choose_any(walk, depth++, random));
+  return status;
+}
+
+/* Whether most estimates are above the limit. Of a walk that takes a quarter of it at most one in four is (Markov), so that
+   such a one is as good as never refused; what an estimate misses the limit itself ends. */
+static bool are_above(struct walk *walk) {
+  uint64_t random = 1;
+  int above = 0;
+  for (int i = 0; i < ESTIMATES; i++) {
+    uint64_t steps = 0;
+    if (estimate(walk, &random, &steps)) return false;
+    above += steps > SPACE_MAX_STEPS;
+  }
+  return above > ESTIMATES / 2;
+}
+
+/* It takes no longer than what led to the doubt. What fails here the walk itself will meet. */
+static bool is_hopeless(const struct walk *walk) {
+  struct effort effort = {.most = SPACE_DOUBT_STEPS, .next = SPACE_DOUBT_STEPS};
+  struct walk probe = {.domain = walk->domain, .fixed = walk->fixed, .effort = &effort};
+  probe.removed = calloc(walk->domain->rule_count + 1, sizeof *probe.removed);
+  bool hopeless = probe.removed && walk_start(&probe) == CUGEN_OK && are_above(&probe);
+  free(probe.removed);
+  walk_free(&probe);
+  return hopeless;
+}
+
+size_t rows_at_least(const struct rows *rows, size_t from, uint64_t rank) {
+  size_t low = from, high = rows->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (rows->ranks[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

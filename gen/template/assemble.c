@@ -1,0 +1,550 @@
+/* One walk over a rendered body: which names it mentions, which includes move, which kernels it defines; then the
+   whole source. See assemble.h. */
+#include "assemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common_types.h"
+#include "gen/sources/source_text.h"
+#include "scopes.h"
+
+/* What the body leaves out: `#include <header>` from the # to the >, or a #define. */
+struct include {
+  size_t at, length;
+  const char *header; /* with its brackets; NULL: nothing takes its place */
+  size_t header_length;
+};
+
+struct walk {
+  struct names *names;
+  const struct text *body;
+  struct source_reader reader;
+  struct scopes scopes;
+  bool line_start;
+  bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
+  int conditions;             /* #if that are open */
+  const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
+  bool templated;             /* `template` was seen since the last ; or brace */
+  struct include *includes;
+  size_t include_count, include_capacity;
+  struct kernel_names *kernels;
+  cugen_error *err;
+};
+
+static int error_at(struct walk *walk, const char *at, const char *format, const char *name) {
+  struct text path = {0}, what = {0};
+  int line;
+  source_locate(walk->body->data, (size_t)(at - walk->body->data), &path, &line);
+  text_addf(&what, "%s:%d: %s%s", text_get(&path), line, name, format);
+  int status =
+      what.failed ? error_memory(walk->err) : error_set(walk->err, CUGEN_ERROR_TEMPLATE, "%s", text_get(&what));
+  text_free(&path);
+  text_free(&what);
+  return status;
+}
+
+/* ---- Mentions ----------------------------------------------------------------------------------------------- */
+
+static int mention(struct walk *walk, struct name *name, struct source_token word) {
+  name->tested |= walk->in_test;
+  if (name->used) return CUGEN_OK;
+  if (names_only_lua(walk->names, name))
+    return error_at(walk, word.at, " is a string: use it in a //@ line or in ${}", name->text);
+  name->used = true;
+  return CUGEN_OK;
+}
+
+static int note_declared(struct walk *walk, struct name *name, const char *at, bool variable) {
+  name->scoped = true;
+  if (!walk->conditions && !name->declared) name->declared = at;
+  name->hidden_by_variable |= variable && !walk->conditions;
+  return CUGEN_OK;
+}
+
+/* The whole file would see its own value, whatever the variant's is. */
+static int meet_global(struct walk *walk, struct name *name, struct source_token word) {
+  if (walk->conditions || !names_macro(walk->names, name)) return mention(walk, name, word);
+  return error_at(
+      walk, word.at,
+      " comes from the config, whose value this declaration would hide: take the declaration out to use the "
+      "config's value, or rename one of them",
+      name->text);
+}
+
+static int meet_name(struct walk *walk, struct name *name, struct source_token word) {
+  if (walk->in_directive) return mention(walk, name, word);
+  switch (scopes_see(&walk->scopes, word, walk->reader, name)) {
+  case SCOPE_MENTION: return mention(walk, name, word);
+  case SCOPE_GLOBAL: return meet_global(walk, name, word);
+  case SCOPE_PARAMETER: return note_declared(walk, name, word.at, false);
+  case SCOPE_VARIABLE: return note_declared(walk, name, word.at, true);
+  case SCOPE_HIDDEN: name->scoped = true; break;
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Directives --------------------------------------------------------------------------------------------- */
+
+static bool same_header(const struct include *include, const char *header, size_t length) {
+  return include->header && include->header_length == length && memcmp(include->header, header, length) == 0;
+}
+
+/* Leaves [at, end) out of the body. header: what moves to the top instead, or NULL. */
+static int cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
+  if (walk->include_count == walk->include_capacity) {
+    size_t capacity = walk->include_capacity ? 2 * walk->include_capacity : 8;
+    struct include *moved = realloc(walk->includes, capacity * sizeof *moved);
+    if (!moved) return error_memory(walk->err);
+    walk->includes = moved;
+    walk->include_capacity = capacity;
+  }
+  walk->includes[walk->include_count++] =
+      (struct include){(size_t)(at - walk->body->data), (size_t)(end - at), header, header_length};
+  return CUGEN_OK;
+}
+
+/* mark is the #, open the <. Inside a condition an include stays where it is. */
+static int angle_include(struct walk *walk, struct source_token mark, struct source_token open) {
+  const char *end = walk->body->data + walk->body->length;
+  const char *newline = memchr(open.at, '\n', (size_t)(end - open.at));
+  const char *close = memchr(open.at, '>', (size_t)((newline ? newline : end) - open.at));
+  if (!close) return CUGEN_OK;
+  walk->reader.at = close + 1;
+  return walk->conditions ? CUGEN_OK : cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
+}
+
+static int include_line(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token token = source_next_in_line(&ahead);
+  return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token) : CUGEN_OK;
+}
+
+/* Whether nothing but a number follows on the line, in parentheses or with a sign perhaps. */
+static bool is_number_line(struct source_reader reader) {
+  bool number = false;
+  struct source_token token = source_next_in_line(&reader);
+  for (; token.kind != SOURCE_END && token.kind != SOURCE_NEWLINE; token = source_next_in_line(&reader)) {
+    if (token.kind == SOURCE_NUMBER)
+      number = true;
+    else if (token.kind != SOURCE_MARK || !strchr("()+-", *token.at))
+      return false;
+  }
+  return number;
+}
+
+/* A #define of a name that the prologue defines: the file's own number makes way for the variant's; what is computed would win
+   in silence. */
+static int define_line(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  if (word.kind != SOURCE_WORD) return CUGEN_OK;
+  struct name *name = names_find(walk->names, word.at, word.length);
+  if (!name) return CUGEN_OK;
+  if (walk->conditions) { /* the compiler alone knows whether it is reached: see add_checks */
+    if (!name->redefined && name != walk->guarded) name->redefined = word.at;
+    return CUGEN_OK;
+  }
+  if (!is_number_line(ahead) || *ahead.at == '(' || !names_macro(walk->names, name))
+    return error_at(walk, word.at, " comes from the config: put #ifndef and #endif around its #define", name->text);
+  source_skip_line(&walk->reader);
+  return cut(walk, mark.at, walk->reader.at, NULL, 0);
+}
+
+static int open_condition(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  walk->conditions++;
+  walk->guarded = NULL;
+  walk->in_test = true;
+  scopes_if(&walk->scopes);
+  return CUGEN_OK;
+}
+
+static int open_guard(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  int status = open_condition(walk, mark);
+  if (word.kind == SOURCE_WORD) walk->guarded = names_find(walk->names, word.at, word.length);
+  return status;
+}
+
+static int next_condition(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  walk->guarded = NULL;
+  walk->in_test = true;
+  scopes_else(&walk->scopes);
+  return CUGEN_OK;
+}
+
+static int close_condition(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  if (walk->conditions) walk->conditions--;
+  walk->guarded = NULL;
+  scopes_endif(&walk->scopes);
+  return CUGEN_OK;
+}
+
+static int skip_line(struct walk *walk, struct source_token mark) {
+  (void)mark;
+  source_skip_line(&walk->reader);
+  return CUGEN_OK;
+}
+
+/* Directives that mean something here; of the others only the names they mention count. */
+static const struct directive {
+  const char *word;
+  int (*handle)(struct walk *walk, struct source_token mark);
+} directives[] = {
+    {"include", include_line},  {"define", define_line}, {"if", open_condition},   {"ifdef", open_condition},
+    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_condition}, {"else", next_condition},
+    {"endif", close_condition}, {"error", skip_line},    {"warning", skip_line},
+};
+
+static int directive(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  if (word.kind != SOURCE_WORD) return CUGEN_OK;
+  walk->reader = ahead;
+  walk->in_directive = true;
+  for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
+    if (source_is(word, directives[i].word)) return directives[i].handle(walk, mark);
+  return CUGEN_OK;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------ */
+
+static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
+    if (kernels->list[i].length == word.length && memcmp(kernels->list[i].at, word.at, word.length) == 0) return;
+  if (kernels->count < KERNELS_LISTED)
+    kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
+  kernels->count++;
+}
+
+/* Past the parenthesis that closes the one just read. */
+static void skip_parentheses(struct source_reader *reader) {
+  int depth = 1;
+  while (depth) {
+    struct source_token token = source_next_solid(reader);
+    if (token.kind == SOURCE_END) return;
+    if (token.kind == SOURCE_MARK) depth += (*token.at == '(') - (*token.at == ')');
+  }
+}
+
+static bool is_mark(struct source_token token, char mark) {
+  return token.kind == SOURCE_MARK && *token.at == mark;
+}
+
+/* Behind __global__: the name is the word before the parentheses that a body or a semicolon follows, so that
+   attributes such as __launch_bounds__(256) are passed over. */
+static void find_kernel(struct walk *walk) {
+  struct source_reader reader = walk->reader;
+  struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
+  while (token.kind != SOURCE_END && !is_mark(token, ';') && !is_mark(token, '{')) {
+    if (is_mark(token, '(') && word.kind == SOURCE_WORD) {
+      skip_parentheses(&reader);
+      struct source_reader ahead = reader;
+      struct source_token next = source_next_solid(&ahead);
+      if (is_mark(next, '{') || is_mark(next, ';')) {
+        add_kernel(walk->kernels, word, walk->templated);
+        return;
+      }
+    }
+    word = token;
+    token = source_next_solid(&reader);
+  }
+}
+
+/* ---- The walk ----------------------------------------------------------------------------------------------- */
+
+static int visit_word(struct walk *walk, struct source_token word) {
+  struct name *name = names_find(walk->names, word.at, word.length);
+  if (word.length == 10 && source_is(word, "__global__"))
+    find_kernel(walk);
+  else if (word.length == 8 && source_is(word, "template"))
+    walk->templated = true;
+  if (name) return meet_name(walk, name, word);
+  if (!walk->in_directive) scopes_see(&walk->scopes, word, walk->reader, NULL);
+  return CUGEN_OK;
+}
+
+static int visit_mark(struct walk *walk, struct source_token mark) {
+  if (walk->line_start && *mark.at == '#') return directive(walk, mark);
+  if (*mark.at == ';' || *mark.at == '{' || *mark.at == '}') walk->templated = false;
+  if (!walk->in_directive) scopes_see(&walk->scopes, mark, walk->reader, NULL);
+  return CUGEN_OK;
+}
+
+static int visit(struct walk *walk, struct source_token token) {
+  switch (token.kind) {
+  case SOURCE_WORD: return visit_word(walk, token);
+  case SOURCE_MARK: return visit_mark(walk, token);
+  case SOURCE_NEWLINE: walk->in_directive = walk->in_test = false; return CUGEN_OK;
+  case SOURCE_NUMBER:
+  case SOURCE_LITERAL:
+    if (!walk->in_directive) scopes_see(&walk->scopes, token, walk->reader, NULL);
+    return CUGEN_OK;
+  default: return CUGEN_OK;
+  }
+}
+
+static int walk_body(struct walk *walk) {
+  for (;;) {
+    struct source_token token = source_next(&walk->reader);
+    if (token.kind == SOURCE_END) return CUGEN_OK;
+    int status = visit(walk, token);
+    if (status) return status;
+    if (token.kind == SOURCE_NEWLINE)
+      walk->line_start = true;
+    else if (token.kind >= SOURCE_WORD)
+      walk->line_start = false;
+  }
+}
+
+/* ---- The kernels to launch ------------------------------------------------------------------------------------ */
+
+static int entry_error(struct walk *walk, const struct assembly_entry *entry, const struct name *name,
+                       const char *what) {
+  return error_set(walk->err, CUGEN_ERROR_CONFIG, "%s:%d: entry \"%s\": %s %s", entry->path, entry->line, entry->text,
+                   name->text, what);
+}
+
+/* "reduce<block_size, half>" is written behind the source, where its macros are known, parameters are not. */
+static int entry_mentions(struct walk *walk, const struct assembly_entry *entry) {
+  struct source_reader reader = {entry->text, entry->text + strlen(entry->text)};
+  for (struct source_token t = source_next(&reader); t.kind != SOURCE_END; t = source_next(&reader)) {
+    struct name *name = t.kind == SOURCE_WORD ? names_find(walk->names, t.at, t.length) : NULL;
+    if (!name) continue;
+    if (names_only_lua(walk->names, name))
+      return entry_error(walk, entry, name, "is a word: put its value in with ${}");
+    if (names_parameter(walk->names, name))
+      return entry_error(walk, entry, name, "is passed at launch: put its value in with ${}, or specialize it");
+    name->used = true;
+  }
+  return CUGEN_OK;
+}
+
+static int all_entries(struct walk *walk, const struct assembly *in) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < in->entry_count && !status; i++) status = entry_mentions(walk, &in->entries[i]);
+  return status;
+}
+
+/* ---- Clashes -------------------------------------------------------------------------------------------------- */
+
+/* A constant can be hidden by a declaration, a macro cannot: where the source needs the macro, it is said here what the
+   compiler would say of `int 128`. A name that is declared in branches only is a macro as ever. */
+static int settle(struct walk *walk, struct name *name) {
+  if (name->hidden_by_variable && !name->used && names_tunable(walk->names, name))
+    return error_at(
+        walk, name->declared,
+        " is a tunable of the config, which this variable hides, so that the tunable means nothing: rename one "
+        "of them, or take the variable's declaration out to use the tunable",
+        name->text);
+  if (!name->scoped || !name->used || !names_macro(walk->names, name)) return CUGEN_OK;
+  name->scoped = !name->tested && names_constant(walk->names, name);
+  if (name->scoped || !name->declared) return CUGEN_OK;
+  return error_at(walk, name->declared,
+                  name->tested
+                      ? " is declared here, and is a macro of the config's that a directive tests: rename one"
+                      : " is declared here, and is a macro of the config's that a launch's sizes decide: "
+                        "rename one",
+                  name->text);
+}
+
+static int settle_all(struct walk *walk) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < walk->names->count && !status; i++) status = settle(walk, &walk->names->list[i]);
+  return status;
+}
+
+/* ---- The prologue ------------------------------------------------------------------------------------------- */
+
+struct prologue {
+  struct names *names;
+  struct text lines; /* in the order of discovery */
+  struct definition {
+    size_t at, length;
+    bool done;
+  } * definitions;        /* one for each name */
+  const char *headers[4]; /* of dtypes, without brackets */
+  size_t header_count;
+};
+
+static void need_header(struct prologue *prologue, const struct dtype *dtype) {
+  if (!dtype || !dtype->header) return;
+  for (size_t i = 0; i < prologue->header_count; i++)
+    if (strcmp(prologue->headers[i], dtype->header) == 0) return;
+  if (prologue->header_count < sizeof prologue->headers / sizeof *prologue->headers)
+    prologue->headers[prologue->header_count++] = dtype->header;
+}
+
+/* Names that a definition mentions are used as well. */
+static bool mark_mentions(struct names *names, const char *text, size_t length) {
+  struct source_reader reader = {text, text + length};
+  bool marked = false;
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+    struct name *name = token.kind == SOURCE_WORD ? names_find(names, token.at, token.length) : NULL;
+    if (!name || name->used) continue;
+    name->used = marked = true;
+  }
+  return marked;
+}
+
+/* Defines every used name that is not yet; *more: that used others. */
+static int define_round(struct prologue *prologue, bool *more, cugen_error *err) {
+  struct names *names = prologue->names;
+  *more = false;
+  for (size_t i = 0; i < names->count; i++) {
+    struct definition *definition = &prologue->definitions[i];
+    if (!names->list[i].used || definition->done) continue;
+    const struct dtype *type;
+    definition->at = prologue->lines.length;
+    int status = names_define(names, &names->list[i], &prologue->lines, &type, err);
+    if (status) return status;
+    if (prologue->lines.failed) return error_memory(err);
+    definition->length = prologue->lines.length - definition->at;
+    definition->done = true;
+    need_header(prologue, type);
+    /* Only what a launch decides is defined by other names; numbers and types are not. */
+    if (names->all_known && names->list[i].scalar < 0) continue;
+    *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
+  }
+  return CUGEN_OK;
+}
+
+static int define_all(struct prologue *prologue, cugen_error *err) {
+  bool more = true;
+  int status = CUGEN_OK;
+  while (more && !status) status = define_round(prologue, &more, err);
+  return status;
+}
+
+static void add_definitions(const struct prologue *prologue, struct text *out) {
+  size_t before = out->length;
+  for (size_t i = 0; i < prologue->names->count; i++)
+    text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at, prologue->definitions[i].length);
+  if (out->length != before) text_add_char(out, '\n');
+}
+
+/* ---- Putting together --------------------------------------------------------------------------------------- */
+
+static bool already_included(const struct walk *walk, size_t count, const char *header, size_t length) {
+  for (size_t i = 0; i < count; i++)
+    if (same_header(&walk->includes[i], header, length)) return true;
+  return false;
+}
+
+/* With the line it came from, for the compiler that does not find it. */
+static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
+  struct text path = {0};
+  int line;
+  source_locate(walk->body->data, include->at, &path, &line);
+  if (path.length) source_add_line(out, line, text_get(&path));
+  text_addf(out, "#include %.*s\n", (int)include->header_length, include->header);
+  out->failed |= path.failed;
+  text_free(&path);
+}
+
+static void add_includes(const struct walk *walk, const struct prologue *prologue, struct text *out) {
+  size_t before = out->length;
+  for (size_t i = 0; i < walk->include_count; i++) {
+    const struct include *include = &walk->includes[i];
+    if (include->header && !already_included(walk, i, include->header, include->header_length))
+      add_moved(walk, include, out);
+  }
+  if (out->length != before) source_add_line(out, 1, "prologue");
+  for (size_t i = 0; i < prologue->header_count; i++) {
+    struct text header = {0};
+    text_addf(&header, "<%s>", prologue->headers[i]);
+    if (!already_included(walk, walk->include_count, text_get(&header), header.length))
+      text_addf(out, "#include %s\n", text_get(&header));
+    out->failed |= header.failed;
+    text_free(&header);
+  }
+  if (out->length != before) text_add_char(out, '\n');
+}
+
+/* The lines of moved includes stay, empty, so that no #line is needed. */
+static void add_body(const struct walk *walk, struct text *out) {
+  size_t at = 0;
+  for (size_t i = 0; i < walk->include_count; i++) {
+    text_add_n(out, walk->body->data + at, walk->includes[i].at - at);
+    at = walk->includes[i].at + walk->includes[i].length;
+  }
+  text_add_n(out, text_get(walk->body) + at, walk->body->length - at);
+}
+
+/* A number that the body defines under a condition is to be the config's still where the body ends. */
+static int add_checks(struct walk *walk, struct text *out) {
+  for (size_t i = 0; i < walk->names->count; i++) {
+    const struct name *name = &walk->names->list[i];
+    struct value value;
+    if (!name->redefined || !name->used || name->scoped || !names_macro(walk->names, name)) continue;
+    int status = names_value(walk->names, name, &value, walk->err);
+    if (status) return status;
+    if (value.type != VALUE_INT && value.type != VALUE_BOOL) continue;
+    struct text path = {0};
+    int line;
+    source_locate(walk->body->data, (size_t)(name->redefined - walk->body->data), &path, &line);
+    text_addf(out, "#if (%s) != (", name->text);
+    value_print(value, out);
+    text_addf(out, ")\n#line %d \"%s\"\n", line, text_get(&path));
+    text_addf(out, "#error %s comes from the config: put #ifndef and #endif around its #define\n#endif\n",
+              name->text);
+    text_free(&path);
+  }
+  return CUGEN_OK;
+}
+
+static void add_common_types(const struct walk *walk, const struct assembly *in, struct text *out) {
+  struct common_types types = {.list = {{.used = false}}};
+  common_types_see(&types, text_get(walk->body), walk->body->length);
+  for (size_t i = 0; i < in->entry_count; i++)
+    common_types_see(&types, in->entries[i].text, strlen(in->entries[i].text));
+  common_types_write(&types, in->defines, out);
+}
+
+static int build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
+  const struct names_input *in = &prologue->names->in;
+  int status = walk_body(walk);
+  if (!status) status = all_entries(walk, assembly);
+  if (!status) status = settle_all(walk);
+  if (status) return status;
+  prologue->definitions = calloc(prologue->names->count + 1, sizeof *prologue->definitions);
+  if (!prologue->definitions) return error_memory(walk->err);
+  status = define_all(prologue, walk->err);
+  if (status) return status;
+  for (size_t i = 0; i < in->config->argument_count && assembly->parameters_used; i++)
+    if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
+      need_header(prologue, in->arguments[i].dtype);
+  text_add(out, assembly->defines);
+  if (*assembly->defines) source_add_line(out, 1, "prologue");
+  if (*assembly->defines) text_add_char(out, '\n');
+  add_includes(walk, prologue, out);
+  add_common_types(walk, assembly, out);
+  add_definitions(prologue, out);
+  add_body(walk, out);
+  status = add_checks(walk, out);
+  if (status) return status;
+  return out->failed ? error_memory(walk->err) : CUGEN_OK;
+}
+
+int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels, cugen_error *err) {
+  const struct text *body = in->body;
+  struct walk walk = {.names = in->names,
+                      .body = body,
+                      .reader = {text_get(body), text_get(body) + body->length},
+                      .line_start = true,
+                      .kernels = kernels,
+                      .err = err};
+  scopes_open(&walk.scopes, text_get(body));
+  *kernels = (struct kernel_names){.count = 0};
+  for (size_t i = 0; i < in->names->count; i++) names_forget(&in->names->list[i]);
+  struct prologue prologue = {.names = in->names};
+  int status = build(&walk, &prologue, in, out);
+  free(walk.includes);
+  free(prologue.definitions);
+  text_free(&prologue.lines);
+  return status;
+}

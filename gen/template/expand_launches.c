@@ -1,0 +1,228 @@
+/* The launches of an expansion: kernels by name, sizes, steps, what is passed; see expansion.h. */
+#include "expansion.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "gen/space/limits.h"
+
+enum { REFERENCE_THREADS = 256 };
+
+int expansion_launch_error(const struct expansion *x, const struct config_launch *launch, const char *what) {
+  return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s", launch->line.path, launch->line.number, what);
+}
+
+static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
+  struct text what = {0};
+  const struct kernel_names *kernels = &x->kernels;
+  text_addf(&what, "template '%s' has ", x->template_name);
+  if (kernels->count == 0)
+    text_add(&what, "no __global__ function to launch");
+  else
+    text_addf(&what, "%zu __global__ functions (", kernels->count);
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
+    text_addf(&what, "%s%.*s", i ? ", " : "", (int)kernels->list[i].length, kernels->list[i].at);
+  if (kernels->count)
+    text_addf(&what, "): say which one with %s", x->reference ? "\"file.cu:name\"" : "entry \"name\"");
+  int status = what.failed ? error_memory(x->err) : expansion_launch_error(x, launch, text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+static int only_kernel(const struct expansion *x, const struct config_launch *launch, struct text *out) {
+  const struct kernel_name *kernel = &x->kernels.list[0];
+  if (x->kernels.count != 1) return list_kernels(x, launch);
+  if (kernel->templated)
+    return error_set(x->err, CUGEN_ERROR_CONFIG,
+                     "%s:%d: '%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
+                     launch->line.path, launch->line.number, (int)kernel->length, kernel->at, x->template_name,
+                     x->reference ? "\"file.cu:" : "entry \"", (int)kernel->length, kernel->at);
+  text_add_n(out, kernel->at, kernel->length);
+  return CUGEN_OK;
+}
+
+/* The last name of "scope::name<arguments>". */
+static struct source_token plain_entry(const char *entry) {
+  size_t length = strcspn(entry, "<"), start = length;
+  while (start > 0 && entry[start - 1] != ':') start--;
+  return (struct source_token){SOURCE_WORD, entry + start, length - start};
+}
+
+/* Kernels made by macros are not seen, so that an expansion without any is trusted. */
+static int named_kernel(const struct expansion *x, const struct config_launch *launch, const char *text) {
+  const struct kernel_names *kernels = &x->kernels;
+  struct source_token entry = plain_entry(text);
+  bool found = kernels->count == 0 || kernels->count > KERNELS_LISTED;
+  for (size_t i = 0; i < kernels->count && !found; i++)
+    found = kernels->list[i].length == entry.length && memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
+  if (found) return CUGEN_OK;
+  list_kernels(x, launch);
+  return error_append(x->err, "; '%s' is none of them", text);
+}
+
+static int evaluate_dimension(struct expansion *x, const struct config_launch *launch, const struct expr *expr,
+                              const struct dimension_limit *limit, uint32_t *out) {
+  int64_t value = 1;
+  int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: %s", launch->line.path, launch->line.number, limit->name), status;
+  if (value < 1 || value > limit->most)
+    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64,
+                     launch->line.path, launch->line.number, limit->name, value, expr ? expr_text(expr) : "",
+                     limit->most);
+  *out = (uint32_t)value;
+  return CUGEN_OK;
+}
+
+static int evaluate_sizes(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int status = CUGEN_OK;
+  for (int i = 0; i < 3 && !status; i++)
+    status = evaluate_dimension(x, launch, launch->grid[i], &grid_limits[i], &out->grid[i]);
+  for (int i = 0; i < 3 && !status; i++)
+    status = evaluate_dimension(x, launch, launch->block[i], &block_limits[i], &out->block[i]);
+  if (status) return status;
+  int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2], most = x->facts->max_threads_per_block;
+  if (most > 0 && threads > most)
+    return error_set(x->err, CUGEN_ERROR_CONFIG,
+                     "%s:%d: a block of %" PRId64 " threads (%u x %u x %u): the device takes at most %" PRId64,
+                     launch->line.path, launch->line.number, threads, out->block[0], out->block[1], out->block[2],
+                     most);
+  return CUGEN_OK;
+}
+
+static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
+  *out = 0;
+  int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: shared", launch->line.path, launch->line.number), status;
+  if (*out < 0 || *out > INT32_MAX)
+    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1",
+                     launch->line.path, launch->line.number, *out);
+  return CUGEN_OK;
+}
+
+/* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so that its launches must agree. */
+static int check_carveouts(const struct expansion *x, const struct config_launch *launch,
+                           const struct kernel_launch *out) {
+  const struct kernel_launch *first = x->out->launches;
+  for (size_t i = 0; i < x->out->launch_count; i++) {
+    const char *entry = text_get(&x->out->strings) + (uintptr_t)first[i].entry;
+    if (strcmp(entry, text_get(&x->out->strings) + (uintptr_t)out->entry) != 0) continue;
+    if (first[i].has_carveout != out->has_carveout || first[i].carveout != out->carveout)
+      return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: launches of kernel '%s' have different carveouts",
+                       launch->line.path, launch->line.number, entry);
+  }
+  return CUGEN_OK;
+}
+
+static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int64_t percent = -1;
+  int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: carveout", launch->line.path, launch->line.number), status;
+  if (percent < -1 || percent > 100)
+    return error_set(x->err, CUGEN_ERROR_CONFIG,
+                     "%s:%d: carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                     launch->line.path, launch->line.number, percent);
+  out->has_carveout = percent >= 0;
+  out->carveout = percent < 0 ? 0 : (int)percent;
+  return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
+}
+
+/* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
+static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
+  if (status) return error_prefix(x->err, "%s:%d: overlap", launch->line.path, launch->line.number), status;
+  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait")) return CUGEN_OK;
+  return expansion_launch_error(x, launch,
+                                "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
+}
+
+/* Adds a string to the spec's store and gives its place; pointers are set when the store no longer moves. */
+size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
+  size_t at = spec->strings.length;
+  text_add_n(&spec->strings, string, strlen(string) + 1);
+  return at;
+}
+
+/* "matmul.cu:12", where the kernel's name stands; nothing of one that a macro makes. */
+static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
+  const struct text *body = &x->expander->body;
+  struct source_token entry = plain_entry(name);
+  for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
+    const struct kernel_name *kernel = &x->kernels.list[i];
+    int line;
+    if (kernel->length != entry.length || memcmp(kernel->at, entry.at, entry.length) != 0) continue;
+    source_locate(text_get(body), (size_t)(kernel->at - text_get(body)), out, &line);
+    text_addf(out, ":%d", line);
+    return;
+  }
+}
+
+static int store_place(struct expansion *x, const char *entry, struct kernel_launch *out) {
+  struct text place = {0};
+  locate_kernel(x, entry, &place);
+  int status = place.failed ? error_memory(x->err) : CUGEN_OK;
+  if (!status) out->place = (const char *)(uintptr_t)expansion_store_string(x->out, text_get(&place));
+  text_free(&place);
+  return status;
+}
+
+static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct text *entry,
+                           struct kernel_launch *out) {
+  int status = entry->length ? named_kernel(x, launch, text_get(entry)) : only_kernel(x, launch, entry);
+  if (!status && entry->failed) status = error_memory(x->err);
+  /* For now the offset; finish_strings makes it a pointer. */
+  if (!status) out->entry = (const char *)(uintptr_t)expansion_store_string(x->out, text_get(entry));
+  if (!status) status = store_place(x, text_get(entry), out);
+  if (!status) status = evaluate_sizes(x, launch, out);
+  if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
+  if (!status) status = evaluate_carveout(x, launch, out);
+  if (!status) status = evaluate_overlap(x, launch, out);
+  return status;
+}
+
+/* Behind the lists of the launches before. */
+static int evaluate_pass(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  struct kernel_spec *spec = x->out;
+  out->listed = launch->passed != NULL;
+  out->first_parameter = spec->parameter_count;
+  out->parameter_count = launch->passed_count;
+  if (!out->listed) return CUGEN_OK;
+  spec->parameter_count += launch->passed_count;
+  return config_pass(x->config, launch, x->arguments, x->slots, spec->parameters + out->first_parameter, x->err);
+}
+
+/* Of the config's launch `at`. */
+static int evaluate_step(struct expansion *x, size_t at, size_t step) {
+  const struct config_launch *launch = &x->variant->implementation->launches[at];
+  struct kernel_launch *out = &x->out->launches[x->out->launch_count];
+  out->line = launch->line.number;
+  x->slots[launch->step_slot] = value_int((int64_t)step);
+  x->slots[launch->steps_slot] = value_int((int64_t)x->steps[at]);
+  int status = evaluate_launch(x, launch, &x->entries[at], out);
+  if (!status) status = evaluate_pass(x, launch, out);
+  x->out->launch_count += !status;
+  return status;
+}
+
+int expansion_evaluate_launches(struct expansion *x) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < x->variant->implementation->launch_count; i++)
+    for (size_t step = 0; step < x->steps[i] && !status; step++) status = evaluate_step(x, i, step);
+  return status;
+}
+
+int expansion_reference_launch(struct expansion *x) {
+  struct config_launch launch = {.line = x->template_line};
+  int64_t count = x->samples ? x->samples : expansion_output_elements(x);
+  int64_t blocks = (count - 1) / REFERENCE_THREADS + 1;
+  if (count < 0 || blocks > INT32_MAX)
+    return expansion_launch_error(x, &launch,
+                                  x->verifies ? "the verify kernel has too many elements for one launch"
+                                  : x->generates >= 0
+                                      ? "the generator has too many elements for one launch"
+                                      : "the reference has too many elements for one launch: sample them");
+  int status = evaluate_launch(x, &launch, &x->entries[0], &x->out->launches[0]);
+  x->out->launches[0].grid[0] = (uint32_t)blocks;
+  x->out->launches[0].block[0] = REFERENCE_THREADS;
+  x->out->launch_count = 1;
+  return status;
+}

@@ -1,0 +1,292 @@
+/* Parsing a template into a Lua chunk and pieces of text; see template.h. */
+#include "template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/sources/source_text.h"
+
+/* Lua has 255 registers for a function, 200 of them for locals; a call with more expressions is cut in two. */
+enum { MOST_EXPRESSIONS = 32 };
+
+struct parser {
+  struct template *template;
+  const char *at, *end; /* what is left of the file */
+  int line;
+  struct text plain;     /* the lines of text alone, ${} as 0: what the compiler's lexer will see */
+  int plain_line;        /* number of the line that comes next in plain, from 0 */
+  int *piece_plain_line; /* for each piece, the line of plain it starts at */
+  size_t piece_plain_capacity;
+  bool in_piece;
+  cugen_error *err;
+};
+
+static int parse_error(struct parser *parser, const char *what) {
+  return error_set(parser->err, CUGEN_ERROR_TEMPLATE, "%s:%d: %s", parser->template->path, parser->line, what);
+}
+
+/* Room for one more element in a growing array; false when out of memory. */
+static bool grow(void *array, size_t *capacity, size_t count, size_t size) {
+  if (count < *capacity) return true;
+  size_t wanted = *capacity ? 2 * *capacity : 16;
+  void *moved = realloc(*(void **)array, wanted * size);
+  if (!moved) return false;
+  *(void **)array = moved;
+  *capacity = wanted;
+  return true;
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------- */
+
+static int begin_fragment(struct parser *parser) {
+  struct template *t = parser->template;
+  if (!grow(&t->fragments, &t->fragment_capacity, t->fragment_count, sizeof *t->fragments))
+    return error_memory(parser->err);
+  t->fragments[t->fragment_count++] = (struct template_fragment){.at = t->literal.length};
+  return CUGEN_OK;
+}
+
+static int begin_piece(struct parser *parser) {
+  struct template *t = parser->template;
+  if (!grow(&t->pieces, &t->piece_capacity, t->piece_count, sizeof *t->pieces) ||
+      !grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count, sizeof(int)))
+    return error_memory(parser->err);
+  parser->piece_plain_line[t->piece_count] = parser->plain_line;
+  t->pieces[t->piece_count] = (struct template_piece){.line = parser->line, .first = t->fragment_count};
+  text_addf(&t->lua, ";__emit(%zu", t->piece_count++);
+  parser->in_piece = true;
+  return begin_fragment(parser);
+}
+
+static struct template_fragment *last_fragment(struct parser *parser) {
+  return &parser->template->fragments[parser->template->fragment_count - 1];
+}
+
+static void end_piece(struct parser *parser) {
+  if (!parser->in_piece) return;
+  text_add_char(&parser->template->lua, ')');
+  parser->in_piece = false;
+}
+
+static void add_literal(struct parser *parser, const char *text, size_t length) {
+  text_add_n(&parser->template->literal, text, length);
+  text_add_n(&parser->plain, text, length);
+  last_fragment(parser)->length += length;
+}
+
+/* ---- ${expression} ------------------------------------------------------------------------------------------ */
+
+static const char *skip_lua_string(const char *at, const char *end) {
+  char quote = *at++;
+  while (at < end && *at != quote) at += *at == '\\' && at + 1 < end ? 2 : 1;
+  return at < end ? at + 1 : end;
+}
+
+/* The } that closes the expression at `at`, NULL when there is none on the line; *comment: it holds a `--`. */
+static const char *expression_end(const char *at, const char *end, bool *comment) {
+  int depth = 0;
+  for (*comment = false; at < end;) {
+    char c = *at;
+    if (c == '}' && depth-- == 0) return at;
+    if (c == '{') depth++;
+    if (c == '-' && at + 1 < end && at[1] == '-') *comment = true;
+    at = c == '"' || c == '\'' ? skip_lua_string(at, end) : at + 1;
+  }
+  return NULL;
+}
+
+static bool blank(const char *at, const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t')) at++;
+  return at == end;
+}
+
+/* at stands behind the opening brace; *after gets the place behind the closing one. */
+static int parse_expression(struct parser *parser, const char *at, const char *end, const char **after) {
+  bool comment;
+  const char *close = expression_end(at, end, &comment);
+  if (!close) return parse_error(parser, "`${` without its `}` on the same line (a literal `${` is written `$${`)");
+  if (blank(at, close)) return parse_error(parser, "`${}` without an expression");
+  if (comment) return parse_error(parser, "a Lua comment inside `${}`");
+  struct template *t = parser->template;
+  struct template_fragment *fragment = last_fragment(parser);
+  text_add(&t->lua, ",(");
+  fragment->expression = t->lua.length;
+  fragment->expression_length = (size_t)(close - at);
+  fragment->line = parser->line;
+  text_add_n(&t->lua, at, (size_t)(close - at));
+  text_add_char(&t->lua, ')');
+  text_add_char(&parser->plain, '0');
+  t->pieces[t->piece_count - 1].expressions++;
+  *after = close + 1;
+  return begin_fragment(parser);
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
+
+static int parse_text(struct parser *parser, const char *at, const char *end) {
+  const char *literal = at;
+  while (at < end) {
+    const char *dollar = memchr(at, '$', (size_t)(end - at));
+    if (!dollar) break;
+    at = dollar + 1;
+    bool escaped = end - dollar >= 3 && dollar[1] == '$' && dollar[2] == '{';
+    bool opened = end - dollar >= 2 && dollar[1] == '{';
+    if (!escaped && !opened) continue;
+    add_literal(parser, literal, (size_t)(dollar - literal));
+    literal = at = dollar + (escaped ? 1 : 2);
+    if (escaped) {
+      at += 2; /* the literal goes on with the second `$` */
+      continue;
+    }
+    int status = parse_expression(parser, at, end, &at);
+    if (status) return status;
+    literal = at;
+  }
+  add_literal(parser, literal, (size_t)(end - literal));
+  add_literal(parser, "\n", 1);
+  parser->plain_line++;
+  return CUGEN_OK;
+}
+
+/* The expressions that a line opens, at most. */
+static size_t count_opened(const char *at, const char *end) {
+  size_t count = 0;
+  for (; at + 1 < end; at++) count += at[0] == '$' && at[1] == '{';
+  return count;
+}
+
+static int text_line(struct parser *parser, const char *at, const char *end) {
+  struct template *t = parser->template;
+  if (parser->in_piece) {
+    size_t expressions = t->pieces[t->piece_count - 1].expressions;
+    if (expressions && expressions + count_opened(at, end) > MOST_EXPRESSIONS) end_piece(parser);
+  }
+  if (!parser->in_piece) {
+    int status = begin_piece(parser);
+    if (status) return status;
+  }
+  t->pieces[t->piece_count - 1].lines++;
+  int status = parse_text(parser, at, end);
+  if (!status && t->pieces[t->piece_count - 1].expressions > 4 * MOST_EXPRESSIONS)
+    return parse_error(parser, "too many `${}` on one line");
+  return status;
+}
+
+/* Behind the `//@` of a Lua line, else NULL. */
+static const char *lua_line(const char *at, const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t')) at++;
+  return end - at >= 3 && memcmp(at, "//@", 3) == 0 ? at + 3 : NULL;
+}
+
+/* `#pragma once` is for the template language here: a compiler would warn of it in a main file. */
+static bool pragma_once(const char *at, const char *end) {
+  struct source_reader reader = {at, end};
+  return source_is(source_next_solid(&reader), "#") && source_is(source_next_solid(&reader), "pragma") &&
+         source_is(source_next_solid(&reader), "once");
+}
+
+static int parse_line(struct parser *parser, const char *at, const char *end) {
+  const char *lua = lua_line(at, end);
+  if (lua) {
+    end_piece(parser);
+    text_add_n(&parser->template->lua, lua, (size_t)(end - lua));
+    return CUGEN_OK;
+  }
+  if (pragma_once(at, end)) parser->template->once = true, at = end;
+  return text_line(parser, at, end);
+}
+
+static int parse_lines(struct parser *parser) {
+  text_add(&parser->template->lua, "local __emit<const> = ...;");
+  while (parser->at < parser->end) {
+    const char *newline = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
+    const char *end = newline ? newline : parser->end, *next = newline ? newline + 1 : end;
+    if (end > parser->at && end[-1] == '\r') end--;
+    int status = parse_line(parser, parser->at, end);
+    if (status) return status;
+    parser->at = next;
+    parser->line++;
+    if (next < parser->end) text_add_char(&parser->template->lua, '\n');
+  }
+  end_piece(parser);
+  return CUGEN_OK;
+}
+
+/* ---- Where a #line may stand ----------------------------------------------------------------------------------- */
+
+/* Lines of plain that do not begin inside a token get fresh[line] = true. */
+static void find_fresh_lines(const struct text *plain, bool *fresh, size_t lines) {
+  struct source_reader reader = {plain->data, plain->data + plain->length};
+  size_t line = 0;
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+    for (size_t i = 0; i < token.length; i++)
+      if (token.at[i] == '\n' && ++line < lines) fresh[line] = token.kind == SOURCE_NEWLINE;
+  }
+}
+
+static int mark_fresh_pieces(struct parser *parser) {
+  struct template *t = parser->template;
+  size_t lines = (size_t)parser->plain_line + 1;
+  if (parser->plain.failed) return error_memory(parser->err);
+  if (parser->plain.length == 0) return CUGEN_OK;
+  bool *fresh = calloc(lines, sizeof *fresh);
+  if (!fresh) return error_memory(parser->err);
+  fresh[0] = true;
+  find_fresh_lines(&parser->plain, fresh, lines);
+  for (size_t i = 0; i < t->piece_count; i++) t->pieces[i].fresh = fresh[parser->piece_plain_line[i]];
+  free(fresh);
+  return CUGEN_OK;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------------------- */
+
+static char *copy_string(const char *string) {
+  struct text text = {0};
+  text_add(&text, string);
+  return text_take(&text);
+}
+
+static int refuse_nul(struct parser *parser) {
+  const char *nul = memchr(parser->at, '\0', (size_t)(parser->end - parser->at));
+  if (!nul) return CUGEN_OK;
+  for (const char *at = parser->at; at < nul; at++) parser->line += *at == '\n';
+  return parse_error(parser, "a NUL byte: not a text file");
+}
+
+static int parse(struct parser *parser) {
+  int status = refuse_nul(parser);
+  if (!status) status = parse_lines(parser);
+  if (!status) status = mark_fresh_pieces(parser);
+  if (!status && (parser->template->lua.failed || parser->template->literal.failed))
+    status = error_memory(parser->err);
+  return status;
+}
+
+int template_parse(const char *path, const char *content, size_t length, struct template **out, cugen_error *err) {
+  *out = NULL;
+  struct template *template = calloc(1, sizeof *template);
+  if (template) template->path = copy_string(path);
+  if (!template || !template->path) {
+    free(template);
+    return error_memory(err);
+  }
+  struct parser parser = {.template = template, .at = content, .end = content + length, .line = 1, .err = err};
+  int status = parse(&parser);
+  text_free(&parser.plain);
+  free(parser.piece_plain_line);
+  if (status)
+    template_free(template);
+  else
+    *out = template;
+  return status;
+}
+
+void template_free(struct template *template) {
+  if (!template) return;
+  free(template->path);
+  free(template->pieces);
+  free(template->fragments);
+  text_free(&template->lua);
+  text_free(&template->literal);
+  free(template);
+}

@@ -1,0 +1,176 @@
+/* What to do about a diagnostic; see advice.h. */
+#include "advice.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "blame.h"
+#include "standard.h"
+
+#define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
+
+/* A diagnostic taken apart: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
+struct diagnostic {
+  struct text path;
+  int line;
+};
+
+static bool take_apart(const char *line, size_t length, struct diagnostic *out) {
+  const char *end = line + length;
+  for (const char *colon = line; (colon = memchr(colon, ':', (size_t)(end - colon))); colon++) {
+    size_t digits = 0;
+    out->line = 0;
+    while (colon + 1 + digits < end && isdigit((unsigned char)colon[1 + digits]) && digits < 9)
+      out->line = 10 * out->line + (colon[1 + digits++] - '0');
+    if (!digits || colon + 1 + digits >= end || colon[1 + digits] != ':') continue;
+    text_add_n(&out->path, line, (size_t)(colon - line));
+    return !out->path.failed;
+  }
+  return false;
+}
+
+/* ---- Headers that are not there -------------------------------------------------------------------------------- */
+
+/* What stands between two marks of the line; false: they are not there. */
+static bool between(const char *line, size_t length, const char *open, const char *close, struct text *out) {
+  const char *end = line + length, *at = memmem(line, length, open, strlen(open));
+  if (!at) return false;
+  at += strlen(open);
+  const char *last = memmem(at, (size_t)(end - at), close, strlen(close));
+  if (last) text_add_n(out, at, (size_t)(last - at));
+  return last && !out->failed;
+}
+
+static bool missing_header(const char *line, size_t length, struct text *out) {
+  return between(line, length, "cannot open source file \"", "\"", out) ||
+         between(line, length, "fatal error: '", "' file not found", out) || /* clang's */
+         between(line, length, "fatal error: ", ": No such file", out);
+}
+
+static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
+  if (advice->cpu)
+    text_add(out,
+             ": it is neither beside the file that includes it, nor in a folder of include_dirs, and the cpu device "
+             "has few of CUDA's headers: --device takes a GPU, too, or a described one such as model:H200");
+  else
+    standard_advise(advice->request->toolkit, header, out);
+  text_add(out, HOST);
+}
+
+/* ---- Headers that do not compile ------------------------------------------------------------------------------- */
+
+static void advise_header(const struct advice *advice, const char *header, struct text *out) {
+  if (advice->cpu)
+    text_add(out, ": the cpu device has few of CUDA's headers: --device takes a GPU, too, or a described one such as "
+                  "model:H200");
+  else if (!strncmp(header, "cub/", 4))
+    text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
+                  "<cub/block/block_reduce.cuh>");
+  else
+    text_add(out, ": NVRTC takes device code only");
+  text_add(out, HOST);
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+static void advise_function(const struct blamed_function *function, struct text *out) {
+  text_addf(
+      out,
+      ": '%.*s' is %s. Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the kernel into a file of "
+      "its own",
+      (int)function->length, function->name,
+      function->host ? "a __host__ function" : "neither __global__ nor __device__, and so host code perhaps");
+}
+
+static bool is_error(const char *line, size_t length) {
+  return memmem(line, length, "error: ", strlen("error: ")) != NULL;
+}
+
+/* In a file that is none of the source's own. */
+static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
+                        const char *from, struct text *out) {
+  struct text header = {0}, place = {0};
+  struct diagnostic includer = {.line = 0};
+  const char *source = advice->request->source;
+  bool found = false;
+  if (!from) {
+    found = blame_header(advice->request->toolkit, source, text_get(&d->path), &place, &header);
+  } else if (take_apart(from, strlen(from), &includer)) {
+    text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
+    found = blame_include(source, text_get(&includer.path), includer.line, &header);
+  }
+  if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
+  text_add_n(out, line, length);
+  if (found) advise_header(advice, text_get(&header), out);
+  advice->given = found;
+  out->failed |= header.failed || place.failed;
+  text_free(&includer.path);
+  text_free(&header);
+  text_free(&place);
+}
+
+/* In the source's own. */
+static void add_own(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
+                    struct text *out) {
+  struct text header = {0};
+  struct blamed_function function;
+  text_add_n(out, line, length);
+  if (missing_header(line, length, &header)) {
+    advise_missing(advice, text_get(&header), out);
+    advice->given = true;
+  } else if (blame_function(advice->request->source, text_get(&d->path), d->line, &function)) {
+    advise_function(&function, out);
+    advice->given = true;
+  }
+  out->failed |= header.failed;
+  text_free(&header);
+}
+
+/* In what stands behind the source for the kernels that are launched: which of them, or -1. */
+static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length) {
+  const char *path = text_get(&d->path);
+  const int count = (int)advice->request->entry_count;
+  int number = -1;
+  if (advice->cpu && strcmp(path, CPU_ENTRIES_NAME) == 0)
+    number = d->line - 1;
+  else if (!advice->cpu && strcmp(path, "__nv_name_map") == 0)
+    number = d->line - 2;
+  else if (advice->cpu && count == 1 && strcmp(path, CPU_UNIT_NAME) == 0 && memmem(line, length, " converting ", 12))
+    number = 0;
+  return number < count ? number : -1;
+}
+
+static void add_entry(struct advice *advice, int number, const char *line, size_t length, struct text *out) {
+  static const char mark[] = "error: ";
+  const char *entry = advice->request->entries[number], *what = memmem(line, length, mark, sizeof mark - 1);
+  struct text places = {0};
+  const int count = blame_kernels(advice->request->source, entry, &places);
+  if (count) text_addf(out, "%.*s: ", (int)strcspn(text_get(&places), ","), text_get(&places));
+  text_addf(out, "entry \"%s\": ", entry);
+  text_add_n(out, what, length - (size_t)(what - line));
+  if (count > 1) text_addf(out, ". Several kernels have this name (%s): rename all but one", text_get(&places));
+  advice->given = true;
+  out->failed |= places.failed;
+  text_free(&places);
+}
+
+/* A diagnostic quotes names and lines of the source, of any length. */
+enum { LINE_MOST = 1000 };
+
+void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
+  if (length > LINE_MOST) {
+    length = LINE_MOST;
+    while (length && ((unsigned char)line[length] & 0xc0) == 0x80) length--; /* a character stays whole */
+  }
+  struct diagnostic d = {.line = 0};
+  int number = -1;
+  if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))
+    text_add_n(out, line, length);
+  else if ((number = entry_number(advice, &d, line, length)) >= 0)
+    add_entry(advice, number, line, length, out);
+  else if (blame_is_own(advice->request, text_get(&d.path)))
+    add_own(advice, &d, line, length, out);
+  else
+    add_foreign(advice, &d, line, length, from, out);
+  text_free(&d.path);
+}

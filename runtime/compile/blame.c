@@ -1,0 +1,295 @@
+/* Who is to blame for a diagnostic; see blame.h. */
+#include "blame.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "toolkit.h"
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------ */
+
+/* Where a reading is, after #line. */
+struct place {
+  const char *path; /* in the source, up to a quote; NULL: before the first #line */
+  size_t length;
+  int line;
+};
+
+static const char *skip_blanks(const char *at) {
+  while (*at == ' ' || *at == '\t') at++;
+  return at;
+}
+
+/* `#line 12 "path"` sets what the next line is. */
+static bool read_line(const char *at, struct place *place) {
+  if (strncmp(at, "#line ", 6) != 0) return false;
+  char *end;
+  const long line = strtol(at + 6, &end, 10);
+  if (end == at + 6 || end[0] != ' ' || end[1] != '"') return false;
+  *place = (struct place){end + 2, strcspn(end + 2, "\"\n"), (int)line - 1};
+  return true;
+}
+
+static bool is_at(const struct place *place, const char *path, int line) {
+  if (place->line != line) return false;
+  return !place->path || (strlen(path) == place->length && memcmp(path, place->path, place->length) == 0);
+}
+
+bool blame_is_own(const struct compile_request *request, const char *path) {
+  struct place place = {.line = 1};
+  if (strcmp(path, request->name) == 0) return true;
+  for (const char *at = request->source; *at; at += strcspn(at, "\n"), at += *at == '\n')
+    if (read_line(at, &place) && strlen(path) == place.length && memcmp(path, place.path, place.length) == 0)
+      return true;
+  return false;
+}
+
+/* ---- Functions -------------------------------------------------------------------------------------------------- */
+
+enum { BRANCHES_MOST = 32 };
+
+/* A reading of what stands outside of all braces but those of namespaces. */
+struct outline {
+  const char *at;
+  struct place place;
+  int depth, open;  /* braces in all, and those of namespaces among them */
+  const char *item; /* where the declaration under way begins; NULL: nowhere yet */
+  bool covers;      /* it has the line that is asked for */
+  int branches[BRANCHES_MOST], branch_count;
+};
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *at, const char *end, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *from = at; (at = memmem(at, (size_t)(end - at), word, length)); at += length)
+    if ((at == from || !is_word(at[-1])) && (at + length == end || !is_word(at[length]))) return true;
+  return false;
+}
+
+/* The directive at o->at, and the lines that it goes on over. Each branch of an #if begins with what that began with. */
+static void skip_directive(struct outline *o) {
+  const char *word = skip_blanks(o->at + 1);
+  int *count = &o->branch_count;
+  if (strncmp(word, "if", 2) == 0) {
+    if (*count < BRANCHES_MOST) o->branches[*count] = o->depth;
+    ++*count;
+  } else if (strncmp(word, "el", 2) == 0 && *count > 0 && *count <= BRANCHES_MOST) {
+    o->depth = o->branches[*count - 1];
+  } else if (strncmp(word, "endif", 5) == 0) {
+    *count -= *count > 0;
+  }
+  read_line(o->at, &o->place);
+  for (o->at += strcspn(o->at, "\n"); *o->at && o->at[-1] == '\\'; o->at += strcspn(o->at, "\n")) {
+    o->place.line++;
+    o->at++;
+  }
+}
+
+static bool is_namespace(const char *at, const char *end) {
+  return has_word(at, end, "namespace") || (has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
+}
+
+/* Past `template <...>`. */
+static const char *skip_template(const char *at, const char *end) {
+  if (end - at < 8 || memcmp(at, "template", 8) != 0) return at;
+  int depth = 0;
+  for (; at < end; at++) {
+    depth += (*at == '<') - (*at == '>');
+    if (*at == '>' && !depth) return at + 1;
+  }
+  return at;
+}
+
+/* The declaration [o->item, o->at), with its body: whether it is an unmarked function's. */
+static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
+  static const char *const types[] = {"struct", "class", "union", "enum", "typedef", "using"};
+  const char *item = skip_template(o->item, o->at), *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
+  if (!open || memchr(item, '=', (size_t)(open - item))) return false;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (has_word(item, open, types[i])) return false;
+  const char *brace = memchr(open, '{', (size_t)(o->at - open)), *head = brace ? brace : o->at;
+  if (has_word(item, head, "__global__") || has_word(item, head, "__device__")) return false;
+  while (end > item && isspace((unsigned char)end[-1])) end--;
+  const char *name = end;
+  while (name > item && is_word(name[-1])) name--;
+  *out = (struct blamed_function){name, (size_t)(end - name), has_word(item, head, "__host__")};
+  return name < end;
+}
+
+enum sight { GOES_ON, UNMARKED, OTHER };
+
+/* One mark outside of literals. The first function that covers the line, or the body that does, decides. */
+static enum sight see_mark(struct outline *o, struct blamed_function *out) {
+  const bool outside = o->depth == o->open;
+  if (*o->at == '{' && outside && o->item && is_namespace(o->item, o->at)) {
+    o->depth++, o->open++, o->item = NULL;
+  } else if (*o->at == '{') {
+    o->depth++;
+  } else if (*o->at == '}' && outside) {
+    o->depth -= o->depth > 0, o->open -= o->open > 0, o->item = NULL;
+  } else if (*o->at == '}') {
+    o->depth--;
+  }
+  const bool ends = (*o->at == ';' && outside) || (*o->at == '}' && o->depth == o->open);
+  if (!ends || !o->item) return GOES_ON;
+  const bool covers = o->covers, unmarked = covers && is_unmarked(o, out);
+  o->item = NULL;
+  o->covers = false;
+  return unmarked ? UNMARKED : covers ? OTHER : GOES_ON;
+}
+
+bool blame_function(const char *source, const char *path, int line, struct blamed_function *out) {
+  struct outline o = {.at = source, .place = {.line = 1}};
+  bool line_start = true;
+  while (*o.at) {
+    const char *past = text_skip_opaque(o.at);
+    if (*o.at == '#' && line_start) {
+      skip_directive(&o);
+      continue;
+    }
+    if (!o.item && !isspace((unsigned char)*o.at) && past == o.at && *o.at != '}') o.item = o.at, o.covers = false;
+    o.covers |= o.item && is_at(&o.place, path, line);
+    const enum sight sight = past == o.at ? see_mark(&o, out) : GOES_ON;
+    if (sight == UNMARKED) return true;
+    if (sight == OTHER && !is_at(&o.place, path, line)) return false;
+    if (!isspace((unsigned char)*o.at)) line_start = false;
+    if (past == o.at) past++;
+    for (; o.at < past; o.at++)
+      if (*o.at == '\n') o.place.line++, line_start = true;
+  }
+  return false;
+}
+
+/* The name that stands in front of the parameters, past attributes: `__launch_bounds__(4) add(`. */
+static bool declares(const char *at, const char *name, size_t length) {
+  const char *end = at + strcspn(at, "{;");
+  while ((at = memmem(at, (size_t)(end - at), name, length))) {
+    const bool whole = !is_word(at[-1]) && !is_word(at[length]);
+    at += length;
+    const char *next = at;
+    while (next < end && isspace((unsigned char)*next)) next++;
+    if (whole && *next == '(') return true;
+  }
+  return false;
+}
+
+int blame_kernels(const char *source, const char *entry, struct text *out) {
+  static const char mark[] = "__global__";
+  const char *end = entry + strcspn(entry, "<"), *name = end;
+  while (name > entry && is_word(name[-1])) name--; /* of "deep::add" */
+  const size_t length = (size_t)(end - name);
+  struct place place = {.line = 1};
+  int count = 0;
+  for (const char *at = source; length && *at;) {
+    const char *past = text_skip_opaque(at);
+    if (past == at && !strncmp(at, mark, sizeof mark - 1) && declares(at, name, length))
+      text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length, place.path ? place.path : "", place.line);
+    if (*at == '#') read_line(at, &place);
+    if (past == at) past++;
+    for (; at < past; at++) place.line += *at == '\n';
+  }
+  return count;
+}
+
+/* ---- Includes --------------------------------------------------------------------------------------------------- */
+
+/* `#include <x.h>` or, in the toolkit's own files, "x.h". */
+static bool read_include(const char *at, struct text *header) {
+  at = skip_blanks(at);
+  if (*at != '#') return false;
+  at = skip_blanks(at + 1);
+  if (strncmp(at, "include", 7) != 0) return false;
+  at = skip_blanks(at + 7);
+  if (*at != '<' && *at != '"') return false;
+  text_clear(header);
+  text_add_n(header, at + 1, strcspn(at + 1, *at == '<' ? ">\n" : "\"\n"));
+  return !header->failed;
+}
+
+static const char *next_line(const char *at, struct place *place) {
+  read_line(at, place);
+  place->line++;
+  at += strcspn(at, "\n");
+  return at + (*at == '\n');
+}
+
+bool blame_include(const char *source, const char *path, int line, struct text *header) {
+  struct place place = {.line = 1};
+  for (const char *at = source; *at; at = next_line(at, &place))
+    if (is_at(&place, path, line) && read_include(at, header)) return true;
+  return false;
+}
+
+enum { FILES_MOST = 512 };
+
+/* The toolkit's files that were looked into. */
+struct hunt {
+  const struct toolkit *toolkit;
+  const char *file;
+  char *seen[FILES_MOST];
+  size_t count;
+};
+
+static bool reaches(struct hunt *hunt, const char *from, const char *name);
+
+static bool reaches_below(struct hunt *hunt, const char *path) {
+  struct text content = {0}, header = {0};
+  bool found = false;
+  cugen_error ignored;
+  if (file_read(path, &content, &ignored) == CUGEN_OK)
+    for (const char *at = text_get(&content); *at && !found; at += strcspn(at, "\n"), at += *at == '\n')
+      found = read_include(at, &header) && reaches(hunt, path, text_get(&header));
+  text_free(&content);
+  text_free(&header);
+  return found;
+}
+
+static bool look_into(struct hunt *hunt, const char *folder, const char *name, bool *there) {
+  struct text path = {0};
+  bool found = false;
+  text_addf(&path, "%s/%s", folder, name);
+  *there = !path.failed && file_exists(text_get(&path));
+  if (*there) found = strcmp(text_get(&path), hunt->file) == 0;
+  for (size_t i = 0; i < hunt->count && *there; i++)
+    if (strcmp(hunt->seen[i], text_get(&path)) == 0) return text_free(&path), found;
+  if (*there && !found && hunt->count < FILES_MOST) {
+    char *kept = hunt->seen[hunt->count] = text_take(&path);
+    if (kept) hunt->count++, found = reaches_below(hunt, kept);
+  }
+  text_free(&path);
+  return found;
+}
+
+/* from: the file that includes it, NULL for the source. */
+static bool reaches(struct hunt *hunt, const char *from, const char *name) {
+  struct text folder = {0};
+  bool there = false, found = false;
+  if (from) path_folder(from, &folder);
+  if (from && !folder.failed) found = look_into(hunt, text_get(&folder), name, &there);
+  if (!there) found = look_into(hunt, text_get(&hunt->toolkit->include), name, &there);
+  if (!there && hunt->toolkit->core.length) found = look_into(hunt, text_get(&hunt->toolkit->core), name, &there);
+  text_free(&folder);
+  return found;
+}
+
+bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
+                  struct text *header) {
+  struct hunt *hunt = calloc(1, sizeof *hunt);
+  struct place at_place = {.line = 1};
+  bool found = false;
+  if (!hunt) return false;
+  hunt->toolkit = toolkit;
+  hunt->file = file;
+  for (const char *at = source; *at && !found; at = next_line(at, &at_place)) {
+    found = read_include(at, header) && reaches(hunt, NULL, text_get(header));
+    if (found) text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "", at_place.line);
+  }
+  for (size_t i = 0; i < hunt->count; i++) free(hunt->seen[i]);
+  free(hunt);
+  return found;
+}

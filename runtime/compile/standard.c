@@ -1,0 +1,107 @@
+/* The headers of C's library for NVRTC, and what to use instead of those that are not there; see standard.h. */
+#include "standard.h"
+
+#include <string.h>
+
+#include "base/system.h"
+#include "toolkit.h"
+
+/* CUB's own <cub/cub.cuh> has host code, which NVRTC refuses. This is what a kernel may use of it, in whichever version. */
+#define PART(name) "#if __has_include(<cub/" name ".cuh>)\n#include <cub/" name ".cuh>\n#endif\n"
+/* clang-format off */
+static const char cub[] =
+  "#pragma once\n#include <cub/block/block_reduce.cuh>\n" /* without a condition: where CUB is not there, that is said */
+  PART("block/block_adjacent_difference")
+  PART("block/block_discontinuity")
+  PART("block/block_exchange")
+  PART("block/block_histogram")
+  PART("block/block_load")
+  PART("block/block_merge_sort")
+  PART("block/block_radix_rank")
+  PART("block/block_radix_sort")
+  PART("block/block_run_length_decode")
+  PART("block/block_scan")
+  PART("block/block_shuffle")
+  PART("block/block_store")
+  PART("warp/warp_exchange")
+  PART("warp/warp_load")
+  PART("warp/warp_merge_sort")
+  PART("warp/warp_reduce")
+  PART("warp/warp_scan")
+  PART("warp/warp_store")
+  PART("thread/thread_load")
+  PART("thread/thread_operators")
+  PART("thread/thread_reduce")
+  PART("thread/thread_scan")
+  PART("thread/thread_store");
+/* clang-format on */
+#undef PART
+
+/* What kernels take from it: short names of types. Its names of C's own types are those of <stdint.h>. */
+static const char types[] =
+    "#pragma once\n#include <stdint.h>\n#include <stddef.h>\n"
+    "using uint = unsigned int;\nusing ushort = unsigned short;\nusing ulong = unsigned long;\n";
+
+int standard_list(const char **texts, const char **names) {
+  int count = 0;
+  for (const struct standard_header *h = standard_headers; h->name && count + 2 < STANDARD_MOST; h++, count++) {
+    texts[count] = h->text;
+    names[count] = h->name;
+  }
+  texts[count] = cub;
+  names[count++] = "cub/cub.cuh";
+  texts[count] = types;
+  names[count++] = "sys/types.h";
+  return count;
+}
+
+const char *standard_text(const char *name) {
+  const struct standard_header *h = standard_headers;
+  while (h->name && strcmp(h->name, name) != 0) h++;
+  return h->name ? h->text : "";
+}
+
+/* ---- Advice ---------------------------------------------------------------------------------------------------- */
+
+static void list_names(struct text *out) {
+  for (const struct standard_header *h = standard_headers; h->name; h++)
+    if (!strstr(h->name, ".h")) text_addf(out, " <%s>", h->name);
+}
+
+static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
+  const struct text *folders[] = {&toolkit->core, &toolkit->include};
+  struct text path = {0};
+  bool found = false;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders && !found; i++) {
+    text_clear(&path);
+    text_addf(&path, "%s/cuda/std/%s", text_get(folders[i]), header);
+    found = folders[i]->length && !path.failed && file_exists(text_get(&path));
+  }
+  text_free(&path);
+  return found;
+}
+
+/* Those of CUDA's core libraries, and the one that is made of them. */
+static bool is_core(const char *header) {
+  static const char *const begins[] = {"cub/", "thrust/", "cuda/", "nv/"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (!strncmp(header, begins[i], strlen(begins[i]))) return true;
+  return false;
+}
+
+void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out) {
+  if (is_core(header) && !toolkit->core.length) {
+    text_addf(out,
+              ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are not with the CUDA "
+              "headers in '%s'; a whole CUDA toolkit has them (--toolkit, $CUGEN_TOOLKIT), and the Python wheel "
+              "nvidia-cuda-cccl",
+              text_get(&toolkit->include));
+  } else if (has_libcuxx(toolkit, header)) {
+    text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std", header);
+  } else if (strchr(header, '.')) {
+    text_add(out, ": it is neither beside the file that includes it, nor in a folder of include_dirs, nor with CUDA");
+  } else {
+    text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
+    list_names(out);
+  }
+}

@@ -1,0 +1,609 @@
+/* The cpu device: executes CUDA sources on the host's processor, to find out whether they are right, not how fast a GPU
+   would be. What is not known to be right belongs in a process of its own: see cpu/guard.h. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "compile.h"
+#include "detector/arrays.h"
+#include "detector/watch.h"
+#include "fibers.h"
+#include "guard.h"
+#include "object.h"
+#include "runtime/device.h"
+#include "runtime/devices.h"
+
+/* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs are told less. */
+enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
+
+struct cpu_device {
+  struct device base;
+  struct fibers *fibers;
+  void *shared; /* dynamic shared memory of a cluster's blocks, shared_blocks of them */
+  unsigned shared_blocks;
+  pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
+  bool embedded;
+  const atomic_bool *stop;
+  struct watch *watch;                  /* NULL: it was opened without a report */
+  void (*before_launch)(void *context); /* NULL: nothing, or it was called */
+  void *before_context;
+};
+
+struct loaded {
+  void *library;
+  bool watched;
+  struct observed_image image; /* of a watched one */
+  int file;                    /* that library was loaded from */
+  const struct compiled *compiled;
+  struct cpu_builtins *builtins;
+  struct entry *entries[KERNEL_MAX_ENTRIES];
+  struct static_array *statics; /* of shared memory, where a kernel has clusters */
+  size_t static_count, static_bytes;
+};
+
+struct entry {
+  void (*run)(void **parameters);
+  int (*takes)(int *sizes, int capacity);
+  struct cpu_builtins *builtins;
+  const struct loaded *of;
+  const unsigned *cluster; /* NULL, or the blocks of one, three numbers */
+};
+
+/* ---- What it is ---- */
+
+static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
+  (void)toolkit;
+#if defined(__x86_64__) || defined(__aarch64__)
+  (void)err;
+  return 1;
+#else
+  error_set(err, CUGEN_ERROR_MISSING, "the cpu device needs an x86-64 or aarch64 processor");
+  return 0;
+#endif
+}
+
+/* "model name" of /proc/cpuinfo, else the architecture's name. */
+static void processor_name(struct text *out) {
+  struct text info = {0};
+  cugen_error ignored;
+  const char *line = file_read("/proc/cpuinfo", &info, &ignored) ? NULL : strstr(text_get(&info), "model name");
+  const char *colon = line ? strchr(line, ':') : NULL;
+  if (colon)
+    text_add_n(out, colon + 2, strcspn(colon + 2, "\n"));
+  else
+    text_add(out, "processor");
+  text_free(&info);
+}
+
+static void copy_text(char *to, size_t size, const struct text *from) {
+  size_t length = from->length < size ? from->length : size - 1;
+  memcpy(to, text_get(from), length);
+  to[length] = '\0';
+}
+
+/* Limits of a mid-size GPU of compute capability 8.6 (CUDA C++ Programming Guide, "Technical Specifications per
+   Compute Capability"), but for the multiprocessors, so that a config finds variants that are valid on most GPUs. */
+static struct device_facts cpu_facts(void) {
+  long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return (struct device_facts){.compute_capability = 80,
+                               .sm_count = cpu_count(),
+                               .warp_size = 32,
+                               .max_threads_per_block = 1024,
+                               .max_threads_per_sm = 2048,
+                               .max_blocks_per_sm = 32,
+                               .registers_per_block = 65536,
+                               .registers_per_sm = 65536,
+                               .shared_per_block = 49152,
+                               .shared_per_block_optin = 101376,
+                               .shared_per_sm = 102400,
+                               .shared_reserved_per_block = 1024,
+                               .constant_bytes = 65536,
+                               .l2_bytes = l2 > 0 ? l2 : 0,
+                               .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+                               .pitch_alignment = PITCH_ALIGNMENT};
+}
+
+static int check_ordinal(int ordinal, cugen_error *err) {
+  return ordinal ? error_set(err, CUGEN_ERROR_USAGE, "there is one cpu device: 'cpu'") : CUGEN_OK;
+}
+
+static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct device_description *out,
+                        cugen_error *err) {
+  int status = check_ordinal(ordinal, err);
+  if (status) return status;
+  *out = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
+  struct text name = {0}, compiler = {0}, fingerprint = {0};
+  processor_name(&name);
+  cpu_compiler_identity(toolkit, &compiler);
+  const char *first_flag = strstr(text_get(&compiler), " -");
+  size_t compiler_length = first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
+  /* Flags are long and the fingerprint short: their hash stands for them. */
+  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
+            hash_bytes(text_get(&compiler), compiler.length).hex);
+  bool failed = fingerprint.failed || name.failed;
+  copy_text(out->name, sizeof out->name, &name);
+  copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);
+  text_free(&name);
+  text_free(&compiler);
+  text_free(&fingerprint);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+static void cpu_close(struct device *device) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  if (!d) return;
+  if (!d->embedded) guard_uninstall();
+  fibers_close(d->fibers);
+  watch_close(d->watch);
+  pthread_mutex_destroy(&d->lock);
+  free(d->shared);
+  free(d);
+}
+
+/* Of that many blocks. */
+static int reserve_shared(struct cpu_device *d, unsigned blocks, cugen_error *err) {
+  const size_t bytes = (size_t)blocks * DYNAMIC_SHARED;
+  void *grown;
+  if (blocks <= d->shared_blocks) return CUGEN_OK;
+  if (posix_memalign(&grown, DYNAMIC_SHARED_ALIGNMENT, bytes)) return error_memory(err);
+  memset(grown, 0xff, bytes);
+  free(d->shared);
+  d->shared = grown;
+  d->shared_blocks = blocks;
+  return CUGEN_OK;
+}
+
+static int cpu_open(const struct device_options *options, struct device **out, cugen_error *err) {
+  *out = NULL;
+  struct cpu_device *d = calloc(1, sizeof *d);
+  if (!d) return error_memory(err);
+  d->base.ops = &cpu_device_ops;
+  d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
+  d->embedded = true; /* until there are handlers */
+  d->stop = options->stop;
+  d->before_launch = options->before_launch;
+  d->before_context = options->before_context;
+  pthread_mutex_init(&d->lock, NULL);
+  int status = check_ordinal(options->ordinal, err);
+  if (!status) status = fibers_open(&d->fibers, err);
+  if (!status) status = reserve_shared(d, 1, err);
+  if (!status && options->report) status = watch_open(options->report, options->fork, &d->watch, err);
+  if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
+  if (status) {
+    cpu_close(&d->base);
+    return status;
+  }
+  d->embedded = options->embedded;
+  *out = &d->base;
+  return CUGEN_OK;
+}
+
+/* ---- Memory: all of it is the host's ---- */
+
+static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded, struct memory *out,
+                     cugen_error *err) {
+  *out = (struct memory){0};
+  if (guarded) {
+    int status = guard_alloc(bytes, ((struct cpu_device *)device)->embedded, out, err);
+    out->kind = kind;
+    return status;
+  }
+  void *at;
+  if (posix_memalign(&at, DYNAMIC_SHARED_ALIGNMENT, bytes ? bytes : 1))
+    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: out of memory", bytes);
+  *out = (struct memory){.kind = kind, .device = at, .host = at, .bytes = bytes, .base = at};
+  return CUGEN_OK;
+}
+
+/* Guarded memory has base_bytes. */
+static void cpu_free(struct device *device, struct memory *memory) {
+  if (!memory->base) return;
+  if (memory->base_bytes) {
+    guard_free(memory, ((struct cpu_device *)device)->embedded);
+    return;
+  }
+  free(memory->base);
+  *memory = (struct memory){0};
+}
+
+static int cpu_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
+                             cugen_error *err) {
+  *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+  if (rows && *pitch > SIZE_MAX / rows) return error_memory(err);
+  return cpu_alloc(device, MEMORY_DEVICE, *pitch * rows, false, out, err);
+}
+
+static int cpu_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
+  return memory->base_bytes ? guard_check(memory, ((struct cpu_device *)device)->embedded, err) : CUGEN_OK;
+}
+
+static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+  (void)device, (void)err;
+  memcpy(to, from, bytes);
+  return CUGEN_OK;
+}
+
+static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                       size_t width, size_t rows, cugen_error *err) {
+  if (width > to_pitch || width > from_pitch)
+    return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu", width, to_pitch,
+                     from_pitch);
+  struct cpu_device *d = (struct cpu_device *)device;
+  pthread_mutex_lock(&d->lock); /* it may be a constant of a kernel that runs */
+  for (size_t i = 0; i < rows; i++)
+    cpu_copy(device, (char *)to + i * to_pitch, (const char *)from + i * from_pitch, width, err);
+  pthread_mutex_unlock(&d->lock);
+  return CUGEN_OK;
+}
+
+static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
+  (void)device, (void)err;
+  memset(to, byte, bytes);
+  return CUGEN_OK;
+}
+
+/* ---- Textures ---- */
+
+/* With the array in the same allocation behind it. */
+static int cpu_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                            struct texture *out, cugen_error *err) {
+  (void)device;
+  static const int addresses[ADDRESS_KIND_COUNT] = {[ADDRESS_CLAMP] = CPU_ADDRESS_CLAMP,
+                                                    [ADDRESS_BORDER] = CPU_ADDRESS_BORDER,
+                                                    [ADDRESS_WRAP] = CPU_ADDRESS_WRAP,
+                                                    [ADDRESS_MIRROR] = CPU_ADDRESS_MIRROR};
+  const struct texture_extent extent = texture_extent(argument);
+  size_t copied = argument->access == ACCESS_ARRAY ? (size_t)kernel_argument_bytes(argument) : 0;
+  struct cpu_texture *texture = malloc(sizeof *texture + copied);
+  *out = (struct texture){.argument = argument, .buffer = buffer};
+  if (!texture) return error_memory(err);
+  if (copied) out->array = texture + 1;
+  *texture = (struct cpu_texture){.base = copied ? out->array : buffer,
+                                  .width = extent.width,
+                                  .height = extent.height,
+                                  .depth = extent.depth,
+                                  .row = extent.row,
+                                  .slice = extent.slice,
+                                  .address = addresses[argument->address],
+                                  .half_float = strcmp(argument->dtype->name, "f16") == 0};
+  out->object = (unsigned long long)(uintptr_t)texture;
+  return CUGEN_OK;
+}
+
+static void cpu_texture_free(struct device *device, struct texture *texture) {
+  (void)device;
+  free((void *)(uintptr_t)texture->object);
+  *texture = (struct texture){0};
+}
+
+static int cpu_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                              cugen_error *err) {
+  (void)device, (void)stream, (void)err;
+  memcpy(texture->array, texture->buffer, (size_t)kernel_argument_bytes(texture->argument));
+  return CUGEN_OK;
+}
+
+/* ---- Tensor maps: what the driver would refuse is refused here ---- */
+
+static int refuse_map(const struct kernel_argument *argument, const char *why, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
+}
+
+static int check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
+  const unsigned line = (unsigned)map->box[0] * map->element;
+  if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
+  if (map->swizzle && line > map->swizzle)
+    return refuse_map(argument, "a line of the box is longer than the swizzle", err);
+  for (int i = 0; i < map->rank; i++) {
+    if (map->box[i] < 1 || map->box[i] > 256)
+      return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
+    if (i && map->stride[i] % 16) return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
+  }
+  return CUGEN_OK;
+}
+
+static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                           struct tensor_map *out, cugen_error *err) {
+  (void)device;
+  const struct tensor_extent extent = kernel_argument_tensor(argument);
+  struct cpu_tensor map = {.base = buffer,
+                           .rank = (unsigned char)extent.rank,
+                           .element = (unsigned char)argument->dtype->bytes,
+                           .swizzle = (unsigned char)argument->swizzle};
+  _Static_assert(sizeof map <= sizeof *out, "a map is passed by value");
+  if ((uintptr_t)buffer % 16)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+                     argument->name);
+  for (int i = 0; i < extent.rank; i++) {
+    map.shape[i] = (unsigned)extent.shape[i];
+    map.stride[i] = extent.stride[i];
+    map.box[i] = (unsigned short)extent.box[i];
+  }
+  memset(out, 0, sizeof *out);
+  memcpy(out, &map, sizeof map);
+  return check_map(argument, &map, err);
+}
+
+/* ---- Images ---- */
+
+static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
+  void *at = dlsym(loaded->library, name);
+  if (!at) error_set(err, CUGEN_ERROR_DEVICE, "the compiled kernel has no symbol '%s'", name);
+  return at;
+}
+
+/* dlopen wants a file: one without a name in any folder. It stays open as long as the library, since dlopen takes
+   equal paths for the same library. */
+static int open_image(struct loaded *loaded, cugen_error *err) {
+  const struct compiled *compiled = loaded->compiled;
+  size_t done = 0;
+  loaded->file = memfd_create("cugen-kernel", MFD_CLOEXEC);
+  while (loaded->file >= 0 && done < compiled->image_length) {
+    ssize_t wrote = write(loaded->file, (const char *)compiled->image + done, compiled->image_length - done);
+    if (wrote <= 0) break;
+    done += (size_t)wrote;
+  }
+  if (loaded->file >= 0) object_disarm(compiled->image, compiled->image_length, loaded->file);
+  if (loaded->file < 0 || done < compiled->image_length)
+    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
+  struct text path = {0};
+  text_addf(&path, "/proc/self/fd/%d", loaded->file);
+  loaded->library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+  text_free(&path);
+  return loaded->library ? CUGEN_OK
+                         : error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+}
+
+static void cpu_unload(struct device *device, struct loaded *loaded) {
+  (void)device;
+  if (!loaded) return;
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(loaded->entries[i]);
+  free(loaded->statics);
+  if (loaded->library) dlclose(loaded->library);
+  if (loaded->file >= 0) close(loaded->file);
+  free(loaded);
+}
+
+/* A watched image exports a place for the hooks. */
+static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
+  const struct cpu_watch **hooks = loaded->library ? dlsym(loaded->library, "cugen_watch") : NULL;
+  struct link_map *map = NULL;
+  if (!hooks) return CUGEN_OK;
+  if (!d->watch || dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
+  *hooks = watch_hooks();
+  loaded->watched = true;
+  loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
+  return CUGEN_OK;
+}
+
+static int cpu_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err) {
+  *out = NULL;
+  struct loaded *loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return error_memory(err);
+  loaded->compiled = compiled;
+  int status = open_image(loaded, err);
+  const struct cpu_hooks **hooks = status ? NULL : find_symbol(loaded, "cugen_hooks", err);
+  loaded->builtins = hooks ? find_symbol(loaded, "cugen_builtins", err) : NULL;
+  if (!status && !loaded->builtins) status = CUGEN_ERROR_DEVICE;
+  if (!status) status = watch_image((const struct cpu_device *)device, loaded, err);
+  if (status) {
+    cpu_unload(device, loaded);
+    return status;
+  }
+  *hooks = fibers_hooks();
+  *out = loaded;
+  return CUGEN_OK;
+}
+
+static int check_shared(int64_t bytes, cugen_error *err) {
+  if (bytes <= DYNAMIC_SHARED) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %d",
+                   (long long)bytes, DYNAMIC_SHARED);
+}
+
+/* The blocks of a cluster run together, each with static shared memory of its own. */
+static int find_statics(struct loaded *loaded, cugen_error *err) {
+  struct shared_array *arrays = NULL;
+  struct link_map *map = NULL;
+  size_t count = 0;
+  if (loaded->statics) return CUGEN_OK;
+  if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
+    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
+  const struct compiled *compiled = loaded->compiled;
+  int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &arrays, &count, err);
+  if (!status) loaded->statics = calloc(count + 1, sizeof *loaded->statics);
+  if (!status && !loaded->statics) status = error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    if (!arrays[i].name[0]) continue;
+    loaded->statics[loaded->static_count++] = (struct static_array){arrays[i].start, arrays[i].end};
+    loaded->static_bytes += arrays[i].end - arrays[i].start;
+  }
+  free(arrays);
+  return status;
+}
+
+/* The numbers that the image exports for a kernel with clusters. */
+static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry, cugen_error *err) {
+  struct text symbol = {0};
+  text_addf(&symbol, "%s_cluster", name);
+  entry->cluster = symbol.failed ? NULL : dlsym(loaded->library, text_get(&symbol));
+  int status = symbol.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&symbol);
+  return entry->cluster && !status ? find_statics(loaded, err) : status;
+}
+
+static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
+  struct text takes_name = {0};
+  text_addf(&takes_name, "%s_takes", loaded->compiled->entries[index]);
+  void *run = find_symbol(loaded, loaded->compiled->entries[index], err);
+  void *takes = run ? find_symbol(loaded, text_get(&takes_name), err) : NULL;
+  text_free(&takes_name);
+  if (!takes) return CUGEN_ERROR_DEVICE;
+  struct entry *entry = calloc(1, sizeof *entry);
+  if (!entry) return error_memory(err);
+  memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
+  memcpy(&entry->takes, &takes, sizeof takes);
+  entry->builtins = loaded->builtins;
+  entry->of = loaded;
+  loaded->entries[index] = entry;
+  return find_cluster(loaded, loaded->compiled->entries[index], entry, err);
+}
+
+static int cpu_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+                     struct entry **out, cugen_error *err) {
+  (void)device;
+  *out = NULL;
+  int status = check_shared(dynamic_shared, err);
+  if (status) return status;
+  if (!loaded->entries[index]) status = make_entry(loaded, index, err);
+  *out = loaded->entries[index];
+  return status;
+}
+
+static int cpu_parameters(struct entry *entry, int *sizes, int capacity) {
+  return entry->takes(sizes, capacity);
+}
+
+static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
+                      cugen_error *err) {
+  (void)device;
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  *address = dlsym(loaded->library, name);
+  if (!*address) return error_set(err, CUGEN_ERROR_DEVICE, DEVICE_NO_SYMBOL, name);
+  if (!dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol)
+    return error_set(err, CUGEN_ERROR_DEVICE, "symbol '%s' has no size", name);
+  *bytes = symbol->st_size;
+  return CUGEN_OK;
+}
+
+/* ---- Running ---- */
+
+/* The report's time limit, for this launch; seconds 0: none. The handler is guard.c's. */
+static void set_alarm(double seconds) {
+  const struct itimerval timer = {
+      .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static int run_watched(struct cpu_device *d, const struct fiber_launch *launch, cugen_error *err) {
+  set_alarm(watch_limit(d->watch));
+  int status = fibers_run(d->fibers, launch, err);
+  set_alarm(0);
+  return status;
+}
+
+static void begin_running(struct cpu_device *d) {
+  void (*before)(void *context) = d->before_launch;
+  d->before_launch = NULL;
+  if (before) before(d->before_context);
+}
+
+static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                      void **parameters, cugen_error *err) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+  if (threads == 0 || blocks == 0 || threads > (uint64_t)device->description.facts.max_threads_per_block)
+    return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
+                     (unsigned long long)blocks, (unsigned long long)threads,
+                     (long long)device->description.facts.max_threads_per_block);
+  const unsigned *cluster = entry->cluster ? entry->cluster : (const unsigned[3]){1, 1, 1};
+  int status = check_shared(launch->shared_bytes, err);
+  if (!status) status = reserve_shared(d, entry->cluster ? FIBERS_BLOCKS : 1, err);
+  if (status) return status;
+  const struct fiber_launch fibers = {.entry = entry->run,
+                                      .parameters = parameters,
+                                      .builtins = entry->builtins,
+                                      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                                      .block = {launch->block[0], launch->block[1], launch->block[2]},
+                                      .cluster = {cluster[0], cluster[1], cluster[2]},
+                                      .statics = entry->of->statics,
+                                      .static_count = entry->of->static_count,
+                                      .static_bytes = entry->of->static_bytes,
+                                      .dynamic_shared = d->shared,
+                                      .stop = d->stop,
+                                      .observer = entry->of->watched ? watch_observer(d->watch) : NULL,
+                                      .image = &entry->of->image,
+                                      .dynamic_bytes = (size_t)launch->shared_bytes,
+                                      .dynamic_room = DYNAMIC_SHARED,
+                                      .overlap = launch->overlap};
+  begin_running(d);
+  return fibers.observer ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
+}
+
+static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                         void **parameters, void *stream, cugen_error *err) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  if (stream)
+    return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: launch on NULL; it returns at the end");
+  pthread_mutex_lock(&d->lock);
+  int status = cpu_launch(device, entry, launch, parameters, err);
+  pthread_mutex_unlock(&d->lock);
+  return status;
+}
+
+static int cpu_watch(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+  return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
+}
+
+static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
+  (void)device, (void)entry, (void)threads, (void)dynamic_shared;
+  return 0;
+}
+
+static int cpu_sync(struct device *device, cugen_error *err) {
+  (void)device, (void)err;
+  return CUGEN_OK;
+}
+
+static int cpu_time(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                    double *seconds, cugen_error *err) {
+  (void)device;
+  double begin = clock_seconds();
+  int status = run(context, err);
+  *seconds = clock_seconds() - begin;
+  return status;
+}
+
+const struct device_ops cpu_device_ops = {.kind = "cpu",
+                                          .capabilities = DEVICE_IN_PROCESS,
+                                          .count = cpu_count_devices,
+                                          .describe = cpu_describe,
+                                          .compile = cpu_compile,
+                                          .open = cpu_open,
+                                          .close = cpu_close,
+                                          .alloc = cpu_alloc,
+                                          .free = cpu_free,
+                                          .alloc_pitched = cpu_alloc_pitched,
+                                          .memory_check = cpu_memory_check,
+                                          .upload = cpu_copy,
+                                          .download = cpu_copy,
+                                          .copy = cpu_copy,
+                                          .copy_2d = cpu_copy_2d,
+                                          .fill = cpu_fill,
+                                          .load = cpu_load,
+                                          .unload = cpu_unload,
+                                          .entry = cpu_entry,
+                                          .symbol = cpu_symbol,
+                                          .tensor_make = cpu_tensor_make,
+                                          .texture_make = cpu_texture_make,
+                                          .texture_free = cpu_texture_free,
+                                          .texture_update = cpu_texture_update,
+                                          .active_blocks = cpu_active_blocks,
+                                          .launch = cpu_launch,
+                                          .launch_on = cpu_launch_on,
+                                          .parameters = cpu_parameters,
+                                          .watch = cpu_watch,
+                                          .sync = cpu_sync,
+                                          .time = cpu_time};

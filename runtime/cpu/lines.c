@@ -1,0 +1,222 @@
+/* Asking addr2line; see lines.h. What it reads is an object of a stranger's source, whose asm may write line tables of its own: it
+   is confined as the compiler is. */
+#define _GNU_SOURCE /* memmem */
+#include "lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "compile.h"
+#include "runtime/compile/advice.h"
+#include "tools.h"
+
+/* The compiler puts the current folder before a relative name. */
+static const char *without_folder(const char *name) {
+  char *folder = getcwd(NULL, 0);
+  const size_t length = folder ? strlen(folder) : 0;
+  if (length && strncmp(name, folder, length) == 0) {
+    if (folder[length - 1] == '/')
+      name += length; /* the root */
+    else if (name[length] == '/')
+      name += length + 1;
+  }
+  free(folder);
+  return name;
+}
+
+/* What one line of its answer says, "/home/me/templates/copy.cu:12 (discriminator 3)". */
+enum answer { ANSWER_NOTHING, ANSWER_SHIM, ANSWER_SOURCE };
+
+static enum answer read_place(const char *line, size_t length, char file[LINES_NAME], int *number) {
+  static const char unit[] = "/" CPU_UNIT_NAME;
+  const char *end = line + length, *colon = NULL;
+  for (const char *at = line; at + 1 < end; at++)
+    if (*at == ':' && (at[1] == '?' || (at[1] >= '0' && at[1] <= '9'))) colon = at;
+  if (!colon) return ANSWER_NOTHING;
+  line = without_folder(line);
+  size_t name = (size_t)(colon - line);
+  if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return ANSWER_SHIM;
+  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return ANSWER_SHIM;
+  *number = atoi(colon + 1);
+  if (*number <= 0 || name >= LINES_NAME) return ANSWER_NOTHING;
+  memcpy(file, line, name);
+  file[name] = '\0';
+  return ANSWER_SOURCE;
+}
+
+/* The frames of one address, innermost first. Of code that belongs to no line, such as what two branches have in common, the
+   compiler knows the caller at best. */
+static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
+  char file[LINES_NAME];
+  int number = 0;
+  const enum answer answer = place->user_line ? ANSWER_NOTHING : read_place(line, length, file, &number);
+  *shim |= answer == ANSWER_SHIM;
+  if (answer != ANSWER_SOURCE) return;
+  if (!place->line) {
+    memcpy(place->file, file, sizeof file);
+    place->line = number;
+  } else if (strcmp(place->file, file) != 0) {
+    memcpy(place->user, file, sizeof file);
+    place->user_line = number;
+  }
+}
+
+/* What is asked: an address, and whose place it may be. Of several for one place the first that is known counts. */
+struct question {
+  uint64_t address;
+  size_t place;
+};
+
+struct questions {
+  struct question *all;
+  size_t count;
+};
+
+static void add_question(struct questions *q, uint64_t address, size_t place) {
+  if (address) q->all[q->count++] = (struct question){address, place};
+}
+
+static void keep_answer(const struct question *question, const struct source_place *place, bool shim,
+                        struct source_place *out, bool *in_shim) {
+  if (out[question->place].line) return;
+  out[question->place] = *place;
+  in_shim[question->place] |= shim;
+}
+
+/* Each address's answer begins with it. */
+static void read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
+  struct source_place place;
+  size_t index = 0;
+  bool shim = false;
+  for (const char *line = text; *line;) {
+    size_t length = strcspn(line, "\n");
+    if (strncmp(line, "0x", 2) == 0) {
+      if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
+      memset(&place, 0, sizeof place);
+      shim = false;
+      index++;
+    } else if (index) {
+      add_frame(&place, &shim, line, length);
+    }
+    line += length + (line[length] == '\n');
+  }
+  if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
+}
+
+/* What is asked, and where: the image is a file in a folder of its own. */
+struct asked {
+  struct text program, folder, image;
+  int jail;
+};
+
+/* binutils may be built to fetch what an object names from a server. */
+static int run_program(const struct asked *a, const char *const *argv, struct text *answer, int *code,
+                       cugen_error *err) {
+  static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
+  const struct process_limits limits = {
+      .seconds = LINES_SECONDS, .memory_mb = LINES_MEMORY_MB, .jail = a->jail, .also = also};
+  return process_run_within(argv, &limits, answer, code, err);
+}
+
+static int ask(const struct asked *a, const struct questions *q, struct source_place *out, bool *in_shim,
+               cugen_error *err) {
+  enum { WORDS = 6 };
+  struct text addresses = {0}, answer = {0};
+  const char **argv = calloc(q->count + WORDS, sizeof *argv);
+  size_t *starts = calloc(q->count + 1, sizeof *starts);
+  int code = 0, status = argv && starts ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < q->count && !status; i++) {
+    starts[i] = addresses.length;
+    text_addf(&addresses, "0x%llx", (unsigned long long)q->all[i].address - 1); /* in the call, not behind it */
+    text_add_n(&addresses, "", 1);
+  }
+  if (!status && addresses.failed) status = error_memory(err);
+  if (!status) {
+    const char *const first[] = {text_get(&a->program), "-a", "-i", "-e", text_get(&a->image)};
+    memcpy(argv, first, sizeof first);
+    for (size_t i = 0; i < q->count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
+    status = run_program(a, argv, &answer, &code, err);
+  }
+  if (!status && code == 0) read_answer(text_get(&answer), q, out, in_shim);
+  free(argv);
+  free(starts);
+  text_free(&addresses);
+  text_free(&answer);
+  return status;
+}
+
+/* How far in front of code without a line one is looked for: some instructions. */
+enum { NEAR = 48 };
+
+/* First of the sites alone; then, of those that have no line, of what is near, or of what stands for the shim. */
+static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count, struct source_place *out,
+                     cugen_error *err) {
+  struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
+  bool *in_shim = calloc(count + 1, sizeof *in_shim);
+  int status = q.all && in_shim ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) add_question(&q, sites[i].site, i);
+  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
+  q.count = 0;
+  for (size_t i = 0; i < count && !status; i++) {
+    const uint64_t from = in_shim[i] ? sites[i].instead : sites[i].site;
+    if (out[i].line) continue;
+    for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++) add_question(&q, from - back, i);
+  }
+  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
+  free(q.all);
+  free(in_shim);
+  return status;
+}
+
+static bool any_site(const struct line_site *sites, size_t count) {
+  size_t i = 0;
+  while (i < count && !sites[i].site) i++;
+  return i < count;
+}
+
+/* Of another file's debug information. */
+static bool names_file(const void *image, size_t length) {
+  static const char section[] = ".gnu_debug";
+  return memmem(image, length, section, sizeof section - 1) != NULL;
+}
+
+static int confine(struct asked *a, const void *image, size_t length, cugen_error *err) {
+  struct tool_places places;
+  tool_places_find(text_get(&a->program), text_get(&a->folder), JAIL_READ, &places);
+  a->jail = jail_make(places.list, TOOL_PLACES);
+  tool_places_free(&places);
+  return a->jail <= 0 && names_file(image, length)
+             ? error_set(err, CUGEN_ERROR_IO, "the image names another file for its lines")
+             : CUGEN_OK;
+}
+
+static int open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
+  if (!path_find_program("addr2line", &a->program))
+    return error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
+  int status = folder_temporary(&a->folder, err);
+  if (status) return status;
+  text_addf(&a->image, "%s/image", text_get(&a->folder));
+  status = a->image.failed ? error_memory(err) : file_put(text_get(&a->image), image, length, err);
+  return status ? status : confine(a, image, length, err);
+}
+
+static void close_asked(struct asked *a) {
+  if (a->jail > 0) close(a->jail);
+  if (a->folder.length) folder_remove(text_get(&a->folder));
+  text_free(&a->program);
+  text_free(&a->folder);
+  text_free(&a->image);
+}
+
+int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
+               struct source_place *out, cugen_error *err) {
+  struct asked a = {.jail = -1};
+  memset(out, 0, count * sizeof *out);
+  if (!any_site(sites, count)) return CUGEN_OK;
+  int status = open_asked(&a, image, length, err);
+  if (!status) status = ask_twice(&a, sites, count, out, err);
+  close_asked(&a);
+  return status;
+}

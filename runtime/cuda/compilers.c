@@ -1,0 +1,334 @@
+/* Compiler processes; see compilers.h. */
+#include "compilers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/jail.h"
+#include "base/sanitizers.h"
+#include "base/system.h"
+#include "nvrtc.h"
+#include "runtime/compile/toolkit.h"
+
+/* A process that was just started loads the program; one that compiles looks at the clock itself, and is given that long to
+   say that its time is up. */
+static const double start_limit = 60, last_words = 2, poll_interval = 0.02;
+
+struct child {
+  pid_t pid, parent; /* a fork of the process that started it has the socket too, but no business with it */
+  int socket;
+  int compiles; /* it has carried out */
+  struct child *next;
+};
+
+struct compilers {
+  struct compilers_options options;
+  pthread_mutex_t mutex;
+  struct child *idle;
+};
+
+int compilers_open(const struct compilers_options *options, struct compilers **out, cugen_error *err) {
+  *out = calloc(1, sizeof **out);
+  if (!*out) return error_memory(err);
+  (*out)->options = *options;
+  if (options->idle_seconds <= 0) (*out)->options.idle_seconds = COMPILER_IDLE_SECONDS;
+  pthread_mutex_init(&(*out)->mutex, NULL);
+  return CUGEN_OK;
+}
+
+static void child_end(struct child *child, struct text *how) {
+  if (child->socket >= 0) close(child->socket);
+  if (child->pid > 0 && child->parent == getpid()) process_end(child->pid, how);
+  free(child);
+}
+
+static void end_all(struct child *list) {
+  while (list) {
+    struct child *next = list->next;
+    child_end(list, NULL);
+    list = next;
+  }
+}
+
+void compilers_close(struct compilers *c) {
+  if (!c) return;
+  end_all(c->idle);
+  pthread_mutex_destroy(&c->mutex);
+  free(c);
+}
+
+/* ---- A child ---- */
+
+/* Nothing comes before it is asked for: what can be read is the end of a process. */
+static bool is_usable(const struct child *child) {
+  struct pollfd item = {.fd = child->socket, .events = POLLIN};
+  return child->parent == getpid() && poll(&item, 1, 0) == 0;
+}
+
+/* The child that was used last, so that those too many are idle until they end; NULL: there is none. What has ended is
+   buried on the way. */
+static struct child *take_idle(struct compilers *c) {
+  struct child *found = NULL, *gone = NULL;
+  pthread_mutex_lock(&c->mutex);
+  for (struct child **at = &c->idle; *at;) {
+    struct child *child = *at;
+    struct child **list = !is_usable(child) ? &gone : found ? NULL : &found;
+    if (!list) {
+      at = &child->next;
+      continue;
+    }
+    *at = child->next;
+    child->next = *list;
+    *list = child;
+  }
+  pthread_mutex_unlock(&c->mutex);
+  end_all(gone);
+  return found;
+}
+
+/* What NVRTC does not free would fill its memory in the end. */
+enum { MOST_COMPILES = 100 };
+
+static void give_back(struct compilers *c, struct child *child) {
+  if (++child->compiles == MOST_COMPILES) {
+    child_end(child, NULL);
+    return;
+  }
+  pthread_mutex_lock(&c->mutex);
+  child->next = c->idle;
+  c->idle = child;
+  pthread_mutex_unlock(&c->mutex);
+}
+
+/* ANSWER_UNASKED: it ended before it had the whole message. */
+enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
+
+/* Sends and waits. An error: no memory. */
+static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
+               struct process_stop stop, enum answer *answer, cugen_error *err) {
+  cugen_error why;
+  double end = clock_seconds() + timeout;
+  int status = wire_send(child->socket, type, message, -1, &why);
+  *answer = ANSWER_UNASKED;
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  while (!status) {
+    status = wire_receive(child->socket, poll_interval, &type, message, NULL, &why);
+    if (status == CUGEN_ERROR_INTERRUPTED) {
+      bool stopped = stop.asked && stop.asked(stop.context);
+      *answer = stopped ? ANSWER_STOPPED : ANSWER_LATE;
+      if (stopped || clock_seconds() > end) return CUGEN_OK;
+      status = CUGEN_OK;
+    } else if (!status) {
+      *answer = type == MESSAGE_DONE ? ANSWER_DONE : type == MESSAGE_ERROR ? ANSWER_ERROR : ANSWER_GONE;
+      return CUGEN_OK;
+    }
+  }
+  *answer = ANSWER_GONE;
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+static int greet(const struct compilers *c, const struct child *child, cugen_error *err) {
+  struct text identity = {0}, message = {0};
+  enum answer answer = ANSWER_GONE;
+  wire_identity(&identity);
+  wire_put_string(&message, text_get(&identity));
+  int status = ask(child, MESSAGE_HELLO, &message, start_limit, (struct process_stop){.asked = NULL}, &answer, err);
+  struct wire_reader reader = wire_read(&message);
+  if (!status && (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
+    status =
+        error_set(err, CUGEN_ERROR_MISSING,
+                  "%s does not answer as the worker of this %s, so that nothing can be compiled in a process of "
+                  "its own\nInstall cugen whole (cmake --install), or name the worker in cugen_options.worker or "
+                  "$CUGEN_WORKER.",
+                  c->options.program, text_get(&identity));
+  text_free(&identity);
+  text_free(&message);
+  return status;
+}
+
+static int start(struct compilers *c, struct child **out, cugen_error *err) {
+  const char *argv[] = {c->options.program, "worker", NULL};
+  struct child *child = calloc(1, sizeof *child);
+  if (!child) return error_memory(err);
+  child->parent = getpid();
+  child->socket = -1;
+  int status = process_spawn(argv, &child->pid, &child->socket, err);
+  if (!status) status = wire_limit(child->socket, err);
+  if (!status) status = greet(c, child, err);
+  if (status)
+    child_end(child, NULL);
+  else
+    *out = child;
+  return status;
+}
+
+/* ---- A compile ---- */
+
+static void put_optional(struct text *out, const char *string) {
+  wire_put_string(out, string ? string : "");
+}
+
+static void put_request(const struct compilers *c, const struct compile_request *request, struct text *out) {
+  text_restart(out);
+  put_optional(out, c->options.toolkit.toolkit);
+  put_optional(out, c->options.toolkit.compiler);
+  wire_put_float(out, c->options.idle_seconds);
+  wire_put_string(out, request->name);
+  wire_put_string(out, request->source);
+  put_optional(out, request->options);
+  put_optional(out, request->arch);
+  wire_put_float(out, request->timeout > 0 ? request->timeout : COMPILER_SECONDS);
+  wire_put_int(out, request->keep_ptx);
+  wire_put_int(out, (int64_t)request->entry_count);
+  for (size_t i = 0; i < request->entry_count; i++) wire_put_string(out, request->entries[i]);
+}
+
+static int late(const struct compile_request *request, double limit, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, limit);
+}
+
+static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
+  struct text how = {0};
+  child_end(child, &how);
+  int status = error_set(err, CUGEN_ERROR_COMPILE,
+                         "%s: the compiler crashed: %s; it may use %d MB of memory and %d MB of stack", request->name,
+                         text_get(&how), COMPILER_MEMORY_MB, COMPILER_STACK_MB);
+  text_free(&how);
+  return status;
+}
+
+/* Takes the child over. */
+static int end_compile(struct compilers *c, struct child *child, const struct compile_request *request,
+                       enum answer answer, const struct text *message, struct compiled *out, cugen_error *err) {
+  struct wire_reader reader = wire_read(message);
+  int status = CUGEN_OK;
+  switch (answer) {
+  case ANSWER_DONE: status = wire_get_compiled(&reader, out, err); break;
+  case ANSWER_ERROR:
+    status = (int)wire_get_int(&reader);
+    status = error_set(err, status < CUGEN_OK ? status : CUGEN_ERROR_INTERNAL, "%s", wire_get_string(&reader));
+    break;
+  case ANSWER_UNASKED:
+  case ANSWER_GONE: return crashed(request, child, err);
+  case ANSWER_LATE:
+    child_end(child, NULL);
+    return late(request, request->timeout > 0 ? request->timeout : COMPILER_SECONDS, err);
+  case ANSWER_STOPPED: child_end(child, NULL); return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+  }
+  give_back(c, child);
+  return status;
+}
+
+/* Of an idle child, else of a new one: an idle one may be about to end. */
+static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
+                   struct text *message, enum answer *answer, cugen_error *err) {
+  const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
+  int status = CUGEN_OK;
+  put_request(c, request, message);
+  if ((*child = take_idle(c))) {
+    status = ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+    if (status || *answer != ANSWER_UNASKED) return status;
+    child_end(*child, NULL);
+    *child = NULL;
+  }
+  status = start(c, child, err);
+  return status ? status : ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+}
+
+int compilers_compile(struct compilers *c, const struct compile_request *request, struct compiled *out,
+                      cugen_error *err) {
+  struct text message = {0};
+  struct child *child = NULL;
+  enum answer answer = ANSWER_GONE;
+  *out = (struct compiled){0};
+  int status = ask_any(c, request, &child, &message, &answer, err);
+  if (!status)
+    status = end_compile(c, child, request, answer, &message, out, err);
+  else if (child)
+    child_end(child, NULL);
+  text_free(&message);
+  return status;
+}
+
+/* ---- The child's side ---- */
+
+/* What a compiler says as it dies is nothing for the terminal. A sanitizer's own memory is beyond any limit. */
+static void limit_process(void) {
+  if (SANITIZED) return;
+  resource_limit(RLIMIT_AS, COMPILER_MEMORY_MB);
+  resource_limit(RLIMIT_STACK, COMPILER_STACK_MB);
+  setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0) return;
+  dup2(null, STDERR_FILENO);
+  close(null);
+}
+
+/* From here on a source reads the toolkit's headers and nothing else. What NVRTC is made of is loaded before. */
+static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
+  const struct nvrtc *nvrtc;
+  struct text folder = {0};
+  int status = nvrtc_open(toolkit, &nvrtc, err);
+  if (status) return status;
+  if (strchr(text_get(&toolkit->nvrtc), '/')) path_folder(text_get(&toolkit->nvrtc), &folder);
+  const struct jail_place places[] = {{text_get(&toolkit->include), JAIL_READ},
+                                      {text_get(&toolkit->core), JAIL_READ},
+                                      {text_get(&folder), JAIL_READ | JAIL_EXECUTE}};
+  int jail = folder.failed ? -1 : jail_make(places, sizeof places / sizeof *places);
+  if (folder.failed)
+    status = error_memory(err);
+  else if (!jail_enter(jail))
+    status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s", strerror(errno));
+  if (jail >= 0) close(jail);
+  /* A quoted name is looked for in the working folder, too. */
+  if (!status && *text_get(&toolkit->include) == '/' && chdir(text_get(&toolkit->include)))
+    status = error_set(err, CUGEN_ERROR_IO, "%s: %s", text_get(&toolkit->include), strerror(errno));
+  text_free(&folder);
+  return status;
+}
+
+static int open_toolkit(const char *folder, const char *compiler, struct toolkit **toolkit, cugen_error *err) {
+  const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
+  if (*toolkit) return CUGEN_OK;
+  process_outlive_thread();
+  limit_process();
+  int status = toolkit_open(&options, toolkit, err);
+  return status ? status : enter_jail(*toolkit, err);
+}
+
+int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double *idle, struct text *answer,
+                    cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader);
+  struct compile_request request = {.entries = entries};
+  *idle = wire_get_float(reader);
+  request.name = wire_get_string(reader);
+  request.source = wire_get_string(reader);
+  request.options = wire_get_string(reader);
+  request.arch = wire_get_string(reader);
+  request.timeout = wire_get_float(reader);
+  request.keep_ptx = wire_get_int(reader) != 0;
+  int64_t count = wire_get_int(reader);
+  for (int64_t i = 0; i < count && i < KERNEL_MAX_ENTRIES; i++) entries[i] = wire_get_string(reader);
+  if (reader->failed || count < 1 || count > KERNEL_MAX_ENTRIES)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
+  request.entry_count = (size_t)count;
+  const struct nvrtc *nvrtc;
+  struct compiled compiled = {0};
+  int status = open_toolkit(folder, compiler, toolkit, err);
+  request.toolkit = *toolkit;
+  if (!status) status = nvrtc_open(*toolkit, &nvrtc, err);
+  if (!status) status = nvrtc_compile(nvrtc, &request, &compiled, err);
+  if (status == CUGEN_ERROR_MEMORY)
+    status = error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiler ran out of its %d MB of memory", request.name,
+                       COMPILER_MEMORY_MB);
+  if (!status) wire_put_compiled(answer, &compiled);
+  compiled_free(&compiled);
+  return status;
+}

@@ -1,0 +1,82 @@
+/* The inside of the cuda row, shared by its files: device_cuda.c has what there is, opening and the table, cuda_memory.c memory and
+   guards, cuda_kernel.c images, kernels and launches. Only they include this. */
+#ifndef RUNTIME_CUDA_CUDA_DEVICE_H
+#define RUNTIME_CUDA_CUDA_DEVICE_H
+
+#include "driver.h"
+#include "nvml.h"
+#include "runtime/device.h"
+
+struct cuda_device {
+  struct device base;
+  const struct toolkit *toolkit;
+  const struct driver *driver;
+  CUdevice handle;
+  CUcontext context;
+  bool primary; /* context is the primary one, retained */
+  CUstream stream;
+  CUevent start, stop;
+  const struct nvml *nvml;
+  struct nvml_device *nvml_device;
+  bool nvml_tried;
+};
+
+static inline struct cuda_device *cuda_of(struct device *device) {
+  return (struct cuda_device *)device;
+}
+
+/* The status of one driver call. */
+#define CHECK(cuda, err, member, arguments) DRIVER_CALL((cuda)->driver, err, member, arguments)
+
+/* Makes the device's context current; every success is paired with leave. */
+static inline int enter(struct cuda_device *cuda, cugen_error *err) {
+  return CHECK(cuda, err, context_push, (cuda->context));
+}
+
+static inline int leave(struct cuda_device *cuda, int status) {
+  CUcontext popped = NULL;
+  cuda->driver->context_pop(&popped);
+  return status;
+}
+
+static inline int sync_stream(struct cuda_device *cuda, cugen_error *err) {
+  return CHECK(cuda, err, stream_sync, (cuda->stream));
+}
+
+static inline CUdeviceptr address(const void *pointer) {
+  return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+/* ---- cuda_memory.c ---- */
+
+int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+               cugen_error *err);
+void cuda_free(struct device *device, struct memory *memory);
+int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
+                       cugen_error *err);
+int cuda_memory_check(struct device *device, const struct memory *memory, cugen_error *err);
+int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
+int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
+int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err);
+int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                 size_t rows, cugen_error *err);
+int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
+
+/* ---- cuda_kernel.c ---- */
+
+int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
+void cuda_unload(struct device *device, struct loaded *loaded);
+int cuda_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
+               cugen_error *err);
+int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_error *err);
+int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, void **at, size_t *bytes,
+                cugen_error *err);
+int cuda_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
+int cuda_active_clusters(struct device *device, struct entry *entry, const struct kernel_launch *launch);
+int cuda_parameters(struct entry *entry, int *sizes, int capacity);
+int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
+                   void *stream, cugen_error *err);
+int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
+                cugen_error *err);
+
+#endif

@@ -1,0 +1,327 @@
+/* The cuda row of the device table: a GPU through its driver's primary context or one that an application gave, on
+   a stream of its own. Every function makes that context current for its own duration only, so that an embedding application keeps its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compilers.h"
+#include "cuda_device.h"
+#include "nvrtc.h"
+#include "runtime/devices.h"
+#include "tensor.h"
+#include "texture.h"
+
+/* ---- What there is ------------------------------------------------------------------------------------------- */
+
+static int cuda_count(const struct toolkit *toolkit, cugen_error *err) {
+  const struct driver *driver;
+  int count = 0;
+  if (driver_open(toolkit, &driver, err) || driver_check_version(driver, toolkit, err)) return 0;
+  if (DRIVER_CALL(driver, err, device_count, (&count))) return 0;
+  if (!count) error_set(err, CUGEN_ERROR_DEVICE, "the CUDA driver is there but sees no GPU: look at nvidia-smi");
+  return count;
+}
+
+static const struct fact_source {
+  enum device_fact fact;
+  CUdevice_attribute attribute;
+} fact_sources[] = {
+    {DEVICE_FACT_sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+    {DEVICE_FACT_warp_size, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+    {DEVICE_FACT_max_threads_per_block, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {DEVICE_FACT_max_threads_per_sm, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+    {DEVICE_FACT_max_blocks_per_sm, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
+    {DEVICE_FACT_registers_per_block, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
+    {DEVICE_FACT_registers_per_sm, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+    {DEVICE_FACT_shared_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK},
+    {DEVICE_FACT_shared_per_block_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+    {DEVICE_FACT_shared_per_sm, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+    {DEVICE_FACT_shared_reserved_per_block, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK},
+    {DEVICE_FACT_constant_bytes, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY},
+    {DEVICE_FACT_l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
+    {DEVICE_FACT_memory_clock_khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE},
+    {DEVICE_FACT_memory_bus_bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH},
+    {DEVICE_FACT_clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
+    /* cuMemAllocPitch rounds to the alignment that a texture's base address needs (512), not to
+       TEXTURE_PITCH_ALIGNMENT (32). */
+    {DEVICE_FACT_pitch_alignment, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT},
+};
+
+static int ask_attribute(const struct driver *driver, CUdevice handle, CUdevice_attribute attribute, int64_t *out,
+                         cugen_error *err) {
+  int value = 0;
+  int status = DRIVER_CALL(driver, err, device_attribute, (&value, attribute, handle));
+  *out = value;
+  return status;
+}
+
+static int64_t *fact_place(struct device_facts *facts, enum device_fact fact) {
+  return (int64_t *)facts + fact; /* device_facts is DEVICE_FACT_COUNT integers in the enum's order */
+}
+
+static int ask_facts(const struct driver *driver, CUdevice handle, struct device_facts *out, cugen_error *err) {
+  int64_t major = 0, minor = 0;
+  size_t memory = 0;
+  int status = ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major, err);
+  if (!status) status = ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor, err);
+  if (!status) status = DRIVER_CALL(driver, err, device_memory, (&memory, handle));
+  for (size_t i = 0; i < sizeof fact_sources / sizeof *fact_sources && !status; i++)
+    status = ask_attribute(driver, handle, fact_sources[i].attribute, fact_place(out, fact_sources[i].fact), err);
+  out->compute_capability = 10 * major + minor;
+  out->architecture_specific = out->compute_capability >= 90; /* 'a' targets begin with sm_90a */
+  out->memory_bytes = (int64_t)memory;
+  out->is_gpu = 1;
+  return status;
+}
+
+/* "GPU-" and 8-4-4-4-12 digits, as NVML and nvidia-smi print it. */
+static void print_uuid(const CUuuid *uuid, char *out, size_t size) {
+  int length = snprintf(out, size, "GPU");
+  for (size_t i = 0; i < sizeof uuid->bytes; i++)
+    length +=
+        snprintf(out + length, size - (size_t)length, "%s%02x",
+                 i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned)(unsigned char)uuid->bytes[i]);
+}
+
+static int describe_handle(const struct driver *driver, CUdevice handle, int ordinal, struct device_description *out,
+                           cugen_error *err) {
+  CUuuid uuid = {{0}};
+  int status = DRIVER_CALL(driver, err, device_name, (out->name, sizeof out->name, handle));
+  if (!status) status = DRIVER_CALL(driver, err, device_uuid, (&uuid, handle));
+  if (!status) status = ask_facts(driver, handle, &out->facts, err);
+  if (status) return status;
+  const struct device_facts *facts = &out->facts;
+  print_uuid(&uuid, out->uuid, sizeof out->uuid);
+  snprintf(out->id, sizeof out->id, "cuda:%d", ordinal);
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", (int)facts->compute_capability,
+           facts->architecture_specific ? "a" : "");
+  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", out->name, (int)facts->compute_capability,
+           (int)facts->sm_count);
+  out->driver_version = driver->version;
+  return CUGEN_OK;
+}
+
+static int get_handle(const struct driver *driver, int ordinal, CUdevice *out, cugen_error *err) {
+  int count = 0;
+  int status = DRIVER_CALL(driver, err, device_count, (&count));
+  if (status) return status;
+  if (ordinal < 0 || ordinal >= count)
+    return error_set(err, CUGEN_ERROR_USAGE, "no device 'cuda:%d': the driver sees %d GPU%s, from cuda:0 on", ordinal,
+                     count, count == 1 ? "" : "s");
+  return DRIVER_CALL(driver, err, device_get, (out, ordinal));
+}
+
+static int cuda_describe(const struct toolkit *toolkit, int ordinal, struct device_description *out,
+                         cugen_error *err) {
+  const struct driver *driver;
+  CUdevice handle = 0;
+  *out = (struct device_description){0};
+  int status = driver_open(toolkit, &driver, err);
+  if (!status) status = get_handle(driver, ordinal, &handle, err);
+  return status ? status : describe_handle(driver, handle, ordinal, out, err);
+}
+
+static int cuda_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+  const struct nvrtc *nvrtc;
+  *out = (struct compiled){0};
+  if (request->compilers) return compilers_compile(request->compilers, request, out, err);
+  int status = nvrtc_open(request->toolkit, &nvrtc, err);
+  return status ? status : nvrtc_compile(nvrtc, request, out, err);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------- */
+
+static int make_stream(struct cuda_device *cuda, cugen_error *err) {
+  int status = CHECK(cuda, err, stream_create, (&cuda->stream, CU_STREAM_NON_BLOCKING));
+  if (!status) status = CHECK(cuda, err, event_create, (&cuda->start, CU_EVENT_DEFAULT));
+  if (!status) status = CHECK(cuda, err, event_create, (&cuda->stop, CU_EVENT_DEFAULT));
+  return status;
+}
+
+static int retain_primary(struct cuda_device *cuda, cugen_error *err) {
+  int status = CHECK(cuda, err, context_retain, (&cuda->context, cuda->handle));
+  if (status) cuda->context = NULL;
+  cuda->primary = !status;
+  return status;
+}
+
+/* The current context, an application's own, belongs to this device. */
+static int check_context(struct cuda_device *cuda, cugen_error *err) {
+  CUdevice handle = 0;
+  int status = CHECK(cuda, err, context_device, (&handle));
+  if (status || handle == cuda->handle) return status;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "the CUDA context is one of cuda:%d, the kernel is for %s: make a context of that device current, or "
+      "open cugen for the device \"cuda:%d\"",
+      (int)handle, cuda->base.description.id, (int)handle);
+}
+
+static int start(struct cuda_device *cuda, const struct device_options *options, cugen_error *err) {
+  int ordinal = options->ordinal;
+  int status = get_handle(cuda->driver, ordinal, &cuda->handle, err);
+  if (!status) status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
+  cuda->context = options->context;
+  if (!status && !cuda->context) status = retain_primary(cuda, err);
+  if (!status) status = enter(cuda, err);
+  if (status) return status;
+  if (!cuda->primary) status = check_context(cuda, err);
+  return leave(cuda, status ? status : make_stream(cuda, err));
+}
+
+static void cuda_close(struct device *device) {
+  struct cuda_device *cuda = cuda_of(device);
+  if (!cuda) return;
+  const struct driver *driver = cuda->driver;
+  if (cuda->context) {
+    bool entered = enter(cuda, NULL) == CUGEN_OK;
+    if (cuda->start) driver->event_destroy(cuda->start);
+    if (cuda->stop) driver->event_destroy(cuda->stop);
+    if (cuda->stream) driver->stream_destroy(cuda->stream);
+    if (entered) leave(cuda, CUGEN_OK);
+    if (cuda->primary) driver->context_release(cuda->handle);
+  }
+  free(cuda);
+}
+
+static int cuda_open(const struct device_options *options, struct device **out, cugen_error *err) {
+  *out = NULL;
+  const struct driver *driver;
+  int status = driver_open(options->toolkit, &driver, err);
+  if (!status) status = driver_check_version(driver, options->toolkit, err);
+  if (status) return status;
+  struct cuda_device *cuda = calloc(1, sizeof *cuda);
+  if (!cuda) return error_memory(err);
+  cuda->base.ops = &cuda_device_ops;
+  cuda->toolkit = options->toolkit;
+  cuda->driver = driver;
+  if ((status = start(cuda, options, err))) {
+    cuda_close(&cuda->base);
+    return status;
+  }
+  *out = &cuda->base;
+  return CUGEN_OK;
+}
+
+/* ---- Textures ------------------------------------------------------------------------------------------------ */
+
+static int cuda_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                             struct texture *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = (struct texture){0};
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, texture_open(cuda->driver, cuda->handle, argument, buffer, out, err));
+}
+
+static void cuda_texture_free(struct device *device, struct texture *texture) {
+  struct cuda_device *cuda = cuda_of(device);
+  bool entered = enter(cuda, NULL) == CUGEN_OK;
+  texture_close(cuda->driver, texture);
+  if (entered) leave(cuda, CUGEN_OK);
+}
+
+static int cuda_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                               cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
+}
+
+static int cuda_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                            struct tensor_map *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, tensor_encode(cuda->driver, argument, buffer, out, err));
+}
+
+static int cuda_current_context(const struct toolkit *toolkit, void **out, cugen_error *err) {
+  const struct driver *driver;
+  CUcontext context = NULL;
+  int status = driver_open(toolkit, &driver, err);
+  if (!status) status = DRIVER_CALL(driver, err, context_current, (&context));
+  *out = context;
+  return status;
+}
+
+static int cuda_sync(struct device *device, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, sync_stream(cuda, err));
+}
+
+static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err), void *context,
+                          double *seconds, cugen_error *err) {
+  float milliseconds = 0;
+  int status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
+  if (!status) status = run(context, err);
+  if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
+  if (!status) status = CHECK(cuda, err, event_sync, (cuda->stop));
+  if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
+  *seconds = (double)milliseconds / 1000;
+  return status;
+}
+
+static int cuda_time(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                     double *seconds, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  *seconds = 0;
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, time_on_stream(cuda, run, context, seconds, err));
+}
+
+static void cuda_clock(struct device *device, struct device_clock *out) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = (struct device_clock){0};
+  if (!cuda->nvml_tried) {
+    cuda->nvml_tried = true;
+    if (nvml_open(cuda->toolkit, &cuda->nvml, NULL) == CUGEN_OK)
+      nvml_find(cuda->nvml, device->description.uuid, &cuda->nvml_device, NULL);
+  }
+  if (!cuda->nvml_device) return;
+  struct nvml_state state;
+  struct text why = {0};
+  nvml_read(cuda->nvml, cuda->nvml_device, &state);
+  nvml_throttle_text(state.throttle, &why);
+  out->sm_mhz = state.sm_mhz;
+  out->power_watts = state.power_milliwatts / 1000;
+  size_t length = why.length < sizeof out->throttle ? why.length : sizeof out->throttle - 1;
+  memcpy(out->throttle, text_get(&why), length);
+  text_free(&why);
+}
+
+const struct device_ops cuda_device_ops = {
+    .kind = "cuda",
+    .capabilities = DEVICE_EXECUTES_ON_GPU | DEVICE_OCCUPANCY | DEVICE_CONCURRENT,
+    .count = cuda_count,
+    .describe = cuda_describe,
+    .compile = cuda_compile,
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .alloc_pitched = cuda_alloc_pitched,
+    .memory_check = cuda_memory_check,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .copy = cuda_copy,
+    .copy_2d = cuda_copy_2d,
+    .fill = cuda_fill,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .entry = cuda_entry,
+    .carve = cuda_carve,
+    .symbol = cuda_symbol,
+    .texture_make = cuda_texture_make,
+    .texture_free = cuda_texture_free,
+    .texture_update = cuda_texture_update,
+    .tensor_make = cuda_tensor_make,
+    .active_blocks = cuda_active_blocks,
+    .active_clusters = cuda_active_clusters,
+    .launch = cuda_launch,
+    .launch_on = cuda_launch_on,
+    .current_context = cuda_current_context,
+    .sync = cuda_sync,
+    .time = cuda_time,
+    .clock = cuda_clock,
+    .parameters = cuda_parameters,
+};

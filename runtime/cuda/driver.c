@@ -1,0 +1,96 @@
+/* Opening the CUDA driver and wording its errors; see driver.h. */
+#include "driver.h"
+#include "runtime/compile/toolkit.h"
+
+#include <stdlib.h>
+
+/* What the linked CUDA major versions ask of the driver (CUDA Toolkit release notes, table "CUDA Toolkit and
+   Minimum Required NVIDIA Driver Version"). */
+static const struct requirement { int cuda_major, driver; } requirements[] = {{11, 450}, {12, 525}, {13, 580}};
+
+static const struct toolkit_symbol symbols[] = {
+#define X(member, symbol, required, parameters) {#symbol, offsetof(struct driver, member), required},
+    DRIVER_FUNCTIONS(X)
+#undef X
+};
+
+/* ---- Errors -------------------------------------------------------------------------------------------------- */
+
+int driver_check(const struct driver *driver, CUresult result, enum driver_call call, cugen_error *err) {
+  if (result == CUDA_SUCCESS) return CUGEN_OK;
+  const char *name = NULL, *text = NULL;
+  if (driver->error_name(result, &name) || !name) name = "an error without a name";
+  if (driver->error_string(result, &text) || !text) text = "the driver does not describe it";
+  int status = result == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
+  return error_set(err, status, "%s: %s (%d): %s", symbols[call].name, name, (int)result, text);
+}
+
+static int driver_needed(int cuda_major) {
+  int needed = 0;
+  for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++)
+    if (requirements[i].cuda_major <= cuda_major) needed = requirements[i].driver;
+  return needed;
+}
+
+int driver_check_version(const struct driver *driver, const struct toolkit *toolkit, cugen_error *err) {
+  int major = toolkit_nvrtc_major(toolkit);
+  if (driver->version / 1000 >= major) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d (%s), whose kernels "
+                   "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d toolkit with --toolkit.",
+                   driver->version / 1000, driver->version % 1000 / 10, major, text_get(&toolkit->nvrtc),
+                   driver_needed(major), driver->version / 1000);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static int no_driver(const struct toolkit *toolkit, cugen_error *err) {
+  int major = toolkit_nvrtc_major(toolkit) ? toolkit_nvrtc_major(toolkit) : CUDA_VERSION / 1000;
+  return error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d", driver_needed(major), major);
+}
+
+static int no_device(const struct driver *driver, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "the CUDA driver is there (CUDA %d.%d) but sees no GPU: look at nvidia-smi, at "
+                   "CUDA_VISIBLE_DEVICES, and at whether a container was given the GPU",
+                   driver->version / 1000, driver->version % 1000 / 10);
+}
+
+/* All of the context-independent functions or none, so that one test tells. */
+static void complete_library_functions(struct driver *driver) {
+  if (!driver->library_load || !driver->library_unload || !driver->library_kernel || !driver->library_global ||
+      !driver->kernel_function)
+    driver->library_load = NULL;
+}
+
+int driver_start(struct driver *driver, cugen_error *err) {
+  complete_library_functions(driver);
+  int status = DRIVER_CALL(driver, err, driver_version, (&driver->version));
+  if (status) return status;
+  CUresult result = driver->init(0);
+  if (result == CUDA_ERROR_NO_DEVICE) return no_device(driver, err);
+  return driver_check(driver, result, DRIVER_init, err);
+}
+
+static int driver_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  struct driver *driver = calloc(1, sizeof *driver);
+  if (!driver) return error_memory(err);
+  int status = toolkit_load(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols, driver, err);
+  if (status)
+    no_driver(toolkit, err);
+  else
+    status = driver_start(driver, err);
+  if (status) {
+    free(driver);
+    return status;
+  }
+  *table = driver;
+  return CUGEN_OK;
+}
+
+int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err) {
+  const void *table;
+  int status = toolkit_library(toolkit, TOOLKIT_DRIVER, driver_load, &table, err);
+  *out = table;
+  return status;
+}

@@ -1,0 +1,457 @@
+/* NVRTC, opened at run time, and compiling with it; see nvrtc.h. */
+#include "nvrtc.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/includes.h"
+#include "base/system.h"
+#include "compilers.h"
+#include "runtime/compile/advice.h"
+#include "runtime/compile/standard.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/model/cubin.h"
+
+/* member, exact symbol, required, parameters. Written out rather than taken from the header's prototypes, so that
+   the header's version does not decide which symbol is asked for. */
+#define NVRTC_FUNCTIONS(X)                                                                                           \
+  X(version, nvrtcVersion, true, (int *, int *))                                                                     \
+  X(arch_count, nvrtcGetNumSupportedArchs, true, (int *))                                                            \
+  X(archs, nvrtcGetSupportedArchs, true, (int *))                                                                    \
+  X(create, nvrtcCreateProgram, true,                                                                                \
+    (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *))                     \
+  X(destroy, nvrtcDestroyProgram, true, (nvrtcProgram *))                                                            \
+  X(compile, nvrtcCompileProgram, true, (nvrtcProgram, int, const char *const *))                                    \
+  X(add_name, nvrtcAddNameExpression, true, (nvrtcProgram, const char *))                                            \
+  X(lowered_name, nvrtcGetLoweredName, true, (nvrtcProgram, const char *, const char **))                            \
+  X(cubin_size, nvrtcGetCUBINSize, true, (nvrtcProgram, size_t *))                                                   \
+  X(cubin, nvrtcGetCUBIN, true, (nvrtcProgram, char *))                                                              \
+  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                                      \
+  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                                                 \
+  X(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram, size_t *))                                                \
+  X(log, nvrtcGetProgramLog, true, (nvrtcProgram, char *))                                                           \
+  X(flow_callback, nvrtcSetFlowCallback, false, (nvrtcProgram, int (*)(void *, void *), void *))
+
+enum { MAX_ARCHS = 64 };
+
+struct nvrtc {
+#define X(member, symbol, required, parameters) nvrtcResult(*member) parameters;
+  NVRTC_FUNCTIONS(X)
+#undef X
+  const char *(*result_text)(nvrtcResult);
+  int number; /* 13000 for 13.0 */
+  int arch_numbers[MAX_ARCHS], arch_total;
+};
+
+static const struct toolkit_symbol symbols[] = {
+#define X(member, symbol, required, parameters) {#symbol, offsetof(struct nvrtc, member), required},
+    NVRTC_FUNCTIONS(X)
+#undef X
+        {"nvrtcGetErrorString", offsetof(struct nvrtc, result_text), true}};
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
+  int major = 0, minor = 0, count = 0;
+  nvrtcResult result = nvrtc->version(&major, &minor);
+  if (!result) result = nvrtc->arch_count(&count);
+  if (!result && (count < 1 || count > MAX_ARCHS)) result = NVRTC_ERROR_INTERNAL_ERROR;
+  if (!result) result = nvrtc->archs(nvrtc->arch_numbers);
+  if (result)
+    return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC does not say its version and architectures: %s",
+                     nvrtc->result_text(result));
+  nvrtc->number = 1000 * major + 10 * minor;
+  nvrtc->arch_total = count;
+  return CUGEN_OK;
+}
+
+/* Images are looked up by the version that the files beside NVRTC tell; one that is another would be given theirs. */
+static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+  int told = toolkit_nvrtc_version(toolkit);
+  if (!told || told == nvrtc->number) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_MISSING,
+                   "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two toolkits are mixed "
+                   "there; name another folder with --toolkit",
+                   text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10, told / 1000,
+                   told % 1000 / 10);
+}
+
+/* NVRTC opens its builtins by name alone, which the loader finds when a library of that name is in memory already; the
+   wheels' NVRTC has no search path that would lead beside itself. Not being there is left for NVRTC to say. */
+static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+  struct text path = {0};
+  path_folder(text_get(&toolkit->nvrtc), &path);
+  text_addf(&path, "/libnvrtc-builtins.so.%d.%d", nvrtc->number / 1000, nvrtc->number % 1000 / 10);
+  int status = path.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && strchr(text_get(&toolkit->nvrtc), '/')) dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+  text_free(&path);
+  return status;
+}
+
+static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, "nvrtc", err);
+  struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+  if (!nvrtc) return error_memory(err);
+  int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols, nvrtc, err);
+  if (!status) status = ask_version(nvrtc, err);
+  if (!status) status = check_version(toolkit, nvrtc, err);
+  if (!status) status = load_builtins(toolkit, nvrtc, err);
+  if (status) {
+    free(nvrtc);
+    return error_prefix(err, "NVRTC cannot be used");
+  }
+  *table = nvrtc;
+  return CUGEN_OK;
+}
+
+int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err) {
+  const void *table;
+  int status = toolkit_library(toolkit, TOOLKIT_NVRTC, nvrtc_load, &table, err);
+  *out = table;
+  return status;
+}
+
+int nvrtc_version(const struct nvrtc *nvrtc) {
+  return nvrtc->number;
+}
+
+/* ---- Architectures ------------------------------------------------------------------------------------------- */
+
+static void list_archs(const struct nvrtc *nvrtc, struct text *out) {
+  for (int i = 0; i < nvrtc->arch_total; i++) text_addf(out, " sm_%d", nvrtc->arch_numbers[i]);
+}
+
+static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error *err) {
+  struct text known = {0};
+  list_archs(nvrtc, &known);
+  error_set(
+      err, CUGEN_ERROR_COMPILE,
+      "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName one of these with --arch, or a toolkit that knows "
+      "the GPU with --toolkit.",
+      nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known));
+  text_free(&known);
+  return CUGEN_ERROR_COMPILE;
+}
+
+/* The highest known architecture not above `number` with its major version; 0: none. A cubin runs on devices of
+   the same major version and an equal or higher minor one (CUDA C++ Programming Guide, "Binary Compatibility"). */
+static int nearest_arch(const struct nvrtc *nvrtc, int number) {
+  int best = 0;
+  for (int i = 0; i < nvrtc->arch_total; i++) {
+    int known = nvrtc->arch_numbers[i];
+    if (known <= number && known / 10 == number / 10 && known > best) best = known;
+  }
+  return best;
+}
+
+/* "compute_75": PTX, which the driver of any later device compiles for it. */
+static bool is_virtual(const char *arch) {
+  return arch && strncmp(arch, "compute_", 8) == 0;
+}
+
+static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
+  char *end;
+  long number = strtol(arch + strlen("compute_"), &end, 10);
+  bool known = false;
+  for (int i = 0; i < nvrtc->arch_total; i++) known |= nvrtc->arch_numbers[i] == number;
+  return known && (!*end || strcmp(end, "a") == 0 || strcmp(end, "f") == 0);
+}
+
+/* "sm_90a" as it stands when NVRTC knows 90; else the nearest lower one, with a note. */
+static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
+                       cugen_error *err) {
+  char *end = NULL;
+  if (is_virtual(arch)) {
+    text_add(out, arch);
+    return nvrtc->ptx_size && nvrtc->ptx && knows_virtual(nvrtc, arch) ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
+  }
+  long number = arch && !strncmp(arch, "sm_", 3) ? strtol(arch + 3, &end, 10) : 0;
+  if (number < 10 || number > 999 || (*end && (strchr("af", *end) == NULL || end[1])))
+    return unknown_arch(nvrtc, arch, err);
+  int nearest = nearest_arch(nvrtc, (int)number);
+  if (!nearest) return unknown_arch(nvrtc, arch, err);
+  text_addf(out, "sm_%d%s", nearest, nearest == number ? end : "");
+  if (nearest != number) text_addf(note, "compiled for sm_%d: this NVRTC does not know %s\n", nearest, arch);
+  return CUGEN_OK;
+}
+
+/* ---- The log ------------------------------------------------------------------------------------------------- */
+
+/* A diagnostic's "file(12): error" becomes "file:12: error", as everywhere else. */
+static void add_diagnostic(const char *line, size_t length, struct text *out) {
+  size_t open = 0;
+  for (size_t i = 0; i + 2 < length; i++) {
+    if (line[i] == '(') open = i;
+    if (open && line[i] == ')' && line[i + 1] == ':' && strspn(line + open + 1, "0123456789") == i - open - 1) {
+      text_addf(out, "%.*s:%.*s", (int)open, line, (int)(i - open - 1), line + open + 1);
+      text_add_n(out, line + i + 1, length - i - 1);
+      return;
+    }
+  }
+  text_add_n(out, line, length);
+}
+
+/* The verbose figures of ptxas, which are no warnings: "ptxas info : ..." and its continuation "ptxas  . ...". */
+static bool is_figure(const char *line) {
+  if (strncmp(line, "ptxas ", 6)) return false;
+  line += strspn(line + 5, " ") + 5;
+  return !strncmp(line, "info", 4) || *line == '.';
+}
+
+/* Appends the log without figures, at most `lines` lines of it. */
+static void add_log(const char *log, int lines, struct text *out) {
+  while (*log && lines > 0) {
+    size_t length = strcspn(log, "\n");
+    if (!is_figure(log) && length) {
+      add_diagnostic(log, length, out);
+      text_add_char(out, '\n');
+      lines--;
+    }
+    log += length + (log[length] == '\n');
+  }
+}
+
+/* ---- Compiling ----------------------------------------------------------------------------------------------- */
+
+struct job {
+  const struct nvrtc *nvrtc;
+  const struct compile_request *request;
+  nvrtcProgram program;
+  struct text arch, note, log;
+  double deadline; /* 0: none */
+};
+
+static int job_error(const struct job *job, nvrtcResult result, const char *doing, cugen_error *err) {
+  int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_COMPILE;
+  return error_set(err, status, "%s: NVRTC failed to %s: %s", job->request->name, doing,
+                   job->nvrtc->result_text(result));
+}
+
+/* Called from NVRTC's threads; answers alike once it has said stop, because time only goes on. */
+static int past_deadline(void *context, void *reserved) {
+  (void)reserved;
+  const struct job *job = context;
+  return clock_seconds() > job->deadline;
+}
+
+static int job_start(struct job *job, cugen_error *err) {
+  const struct nvrtc *nvrtc = job->nvrtc;
+  const struct compile_request *request = job->request;
+  int status = choose_arch(nvrtc, request->arch, &job->arch, &job->note, err);
+  if (status) return status;
+  const char *texts[STANDARD_MOST], *names[STANDARD_MOST];
+  int count = standard_list(texts, names);
+  nvrtcResult result = nvrtc->create(&job->program, request->source, request->name, count, texts, names);
+  if (result) return job_error(job, result, "take the source", err);
+  for (size_t i = 0; i < request->entry_count; i++)
+    if ((result = nvrtc->add_name(job->program, request->entries[i])))
+      return job_error(job, result, "take a kernel's name", err);
+  if (request->timeout > 0 && nvrtc->flow_callback) {
+    job->deadline = clock_seconds() + request->timeout;
+    nvrtc->flow_callback(job->program, past_deadline, job);
+  }
+  return CUGEN_OK;
+}
+
+/* NULL: no memory. */
+static const char *job_log(struct job *job) {
+  size_t size = 0;
+  if (job->nvrtc->log_size(job->program, &size) || !size) return "";
+  char *log = calloc(1, size + 1);
+  if (!log) return NULL;
+  job->nvrtc->log(job->program, log);
+  text_add(&job->log, log);
+  free(log);
+  return job->log.failed ? NULL : text_get(&job->log);
+}
+
+/* Diagnostics beyond the first few repeat the cause. */
+enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 32 };
+
+static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
+  const struct compile_request *request = job->request;
+  if (job->deadline > 0 && clock_seconds() > job->deadline)
+    return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
+  const char *log = job_log(job);
+  if (!log) return error_memory(err);
+  struct text lines = {0}, found = {0};
+  struct advice advice = {.request = request};
+  add_log(log, DIAGNOSTIC_LINES, &found);
+  for (const char *at = text_get(&found); *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    advice_add(&advice, at, strcspn(at, "\n"), NULL, &lines);
+    text_add_char(&lines, '\n');
+  }
+  text_free(&found);
+  if (result == NVRTC_ERROR_COMPILATION && lines.length)
+    error_set(err, CUGEN_ERROR_COMPILE, "NVRTC refused the source:\n%s", text_get(&lines));
+  else
+    job_error(job, result, "compile", err), error_append(err, "%s%s", lines.length ? "\n" : "", text_get(&lines));
+  text_free(&lines);
+  return err ? err->status : CUGEN_ERROR_COMPILE;
+}
+
+/* The compiler's options, owned here. */
+struct options {
+  char *list[OPTIONS_MOST];
+  int count;
+  bool failed;
+};
+
+static void add_option(struct options *options, const char *text, size_t length) {
+  char *copy = options->count < OPTIONS_MOST ? strndup(text, length) : NULL;
+  options->failed |= !copy;
+  if (copy)
+    options->list[options->count++] = copy; /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+}
+
+static void add_folder(struct options *options, const struct text *folder) {
+  struct text text = {0};
+  if (!folder->length) return;
+  text_addf(&text, "--include-path=%s", text_get(folder));
+  options->failed |= text.failed;
+  add_option(options, text_get(&text), text.length);
+  text_free(&text);
+}
+
+/* Those of the request, in its words; a later --std would be a second one. */
+static void add_requested(struct options *options, const char *requested) {
+  for (const char *at = requested ? requested : ""; *at; at += strspn(at, " ")) {
+    size_t length = strcspn(at, " ");
+    add_option(options, at, length);
+    at += length;
+  }
+}
+
+/* From then on NVRTC looks in the driver's cache, below the user's home: images that any program may have put there. It would
+   load and start the driver in this process for it. cugen has a cache of its own. */
+enum { CACHES = 12090 };
+static const char no_cache[] = "--no-cache";
+
+static void list_options(const struct job *job, struct options *out) {
+  static const char *const fixed[] = {"-default-device", "--ptxas-options=-v"};
+  const char *requested = job->request->options;
+  struct text arch = {0};
+  text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
+  add_option(out, text_get(&arch), arch.length);
+  out->failed |= arch.failed;
+  text_free(&arch);
+  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add_option(out, fixed[i], strlen(fixed[i]));
+  if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
+  if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
+  add_requested(out, requested);
+  add_folder(out, &job->request->toolkit->include);
+  add_folder(out, &job->request->toolkit->core);
+}
+
+static int job_compile(struct job *job, cugen_error *err) {
+  struct options options = {.count = 0};
+  int status = CUGEN_OK;
+  list_options(job, &options);
+  if (options.failed) {
+    status = error_memory(err);
+  } else {
+    nvrtcResult result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
+    if (result) status = job_refused(job, result, err);
+  }
+  for (int i = 0; i < options.count; i++) free(options.list[i]);
+  return status;
+}
+
+static int check_size(const struct job *job, size_t size, cugen_error *err) {
+  if (size <= (size_t)COMPILER_IMAGE_MB << 20) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiled code has %zu MB; at most %d MB are taken",
+                   job->request->name, size >> 20, COMPILER_IMAGE_MB);
+}
+
+/* PTX is text with its closing zero. */
+static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
+  bool ptx = is_virtual(job->request->arch);
+  const struct nvrtc *nvrtc = job->nvrtc;
+  nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
+  if (result) return job_error(job, result, "give the code's size", err);
+  int status = check_size(job, out->image_length, err);
+  if (status) return status;
+  out->image = malloc(out->image_length ? out->image_length : 1);
+  if (!out->image) return error_memory(err);
+  if ((result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, out->image)))
+    return job_error(job, result, "give the code", err);
+  out->image_hash = hash_bytes(out->image, out->image_length);
+  return CUGEN_OK;
+}
+
+/* The same compile gives both. */
+static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
+  const struct nvrtc *nvrtc = job->nvrtc;
+  size_t size = 0;
+  if (!nvrtc->ptx_size || !nvrtc->ptx) return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC gives no PTX");
+  nvrtcResult result = nvrtc->ptx_size(job->program, &size);
+  if (result) return job_error(job, result, "give the PTX's size", err);
+  int status = check_size(job, size, err);
+  if (status) return status;
+  out->ptx = calloc(1, size + 1);
+  if (!out->ptx) return error_memory(err);
+  return (result = nvrtc->ptx(job->program, out->ptx)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
+}
+
+static int take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
+  const char *lowered = NULL, *entry = job->request->entries[index];
+  nvrtcResult result = job->nvrtc->lowered_name(job->program, entry, &lowered);
+  if (result) return job_error(job, result, "name a kernel", err), error_append(err, " (%s)", entry);
+  out->entries[index] = strdup(lowered);
+  if (!out->entries[index]) return error_memory(err);
+  out->entry_count = index + 1;
+  if (is_virtual(job->request->arch)) return CUGEN_OK; /* what it will take is not known yet */
+  struct kernel_resources *resources = &out->resources[index];
+  int status = cubin_resources(out->image, out->image_length, lowered, resources, err);
+  if (!status) resources->spill_bytes = ptxas_log_spills(log, lowered);
+  out->code[index] = cubin_code(out->image, out->image_length, lowered);
+  return status;
+}
+
+/* A kernel on wgmma whose instructions wait for each other, or whose sums are in memory, is slower by far than its variant
+   says: no time is to be spent on it. */
+static int check_wgmma(const struct job *job, const char *log, const struct compiled *out, cugen_error *err) {
+  size_t length;
+  const char *loss = ptxas_log_loss(log, &length);
+  if (loss) return error_set(err, CUGEN_ERROR_COMPILE, "ptxas does not keep to the source: %.*s", (int)length, loss);
+  if (is_virtual(job->request->arch) || !strstr(job->request->source, "wgmma.mma_async")) return CUGEN_OK;
+  for (size_t i = 0; i < out->entry_count; i++)
+    if (out->resources[i].local_bytes)
+      return error_set(err, CUGEN_ERROR_COMPILE, "a kernel on wgmma has %lld bytes of local memory a thread",
+                       (long long)out->resources[i].local_bytes);
+  return CUGEN_OK;
+}
+
+static int take_results(struct job *job, struct compiled *out, cugen_error *err) {
+  const char *log = job_log(job);
+  if (!log) return error_memory(err);
+  int status = take_image(job, out, err);
+  if (!status && job->request->keep_ptx) status = take_ptx(job, out, err);
+  for (size_t i = 0; i < job->request->entry_count && !status; i++) status = take_entry(job, i, log, out, err);
+  if (!status) status = check_wgmma(job, log, out, err);
+  if (status) return status;
+  add_log(log, LOG_LINES, &job->note);
+  out->log = text_take(&job->note);
+  return out->log ? CUGEN_OK : error_memory(err);
+}
+
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
+                  cugen_error *err) {
+  *out = (struct compiled){0};
+  if (request->entry_count > KERNEL_MAX_ENTRIES)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "%s: more than %d kernels in one source", request->name,
+                     KERNEL_MAX_ENTRIES);
+  struct job job = {.nvrtc = nvrtc, .request = request};
+  int status = includes_check(request->source, err);
+  if (!status) status = job_start(&job, err);
+  if (!status) status = job_compile(&job, err);
+  if (!status) status = take_results(&job, out, err);
+  if (job.program) nvrtc->destroy(&job.program);
+  text_free(&job.arch);
+  text_free(&job.note);
+  text_free(&job.log);
+  if (status) compiled_free(out);
+  return status;
+}

@@ -1,0 +1,18 @@
+/* NVRTC, opened at run time through one table. Several threads may compile at once. */
+#ifndef RUNTIME_CUDA_NVRTC_H
+#define RUNTIME_CUDA_NVRTC_H
+
+#include "runtime/device.h"
+
+struct nvrtc; /* the loaded library, shared by the process, never unloaded */
+
+int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err);
+/* 13000 for 13.0 */
+int nvrtc_version(const struct nvrtc *nvrtc);
+
+/* Compiles to a cubin for request->arch and reads its resources; for "compute_75" to PTX, whose resources stay 0. A refusal is CUGEN_ERROR_COMPILE with the first
+   diagnostics; past request->timeout likewise. */
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
+                  cugen_error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* The table of devices: which rows there are. */
+#ifndef RUNTIME_DEVICES_H
+#define RUNTIME_DEVICES_H
+
+#include "device.h"
+
+extern const struct device_ops cuda_device_ops, cpu_device_ops;
+
+/* The row and ordinal for an id such as "cuda:1" or "cpu"; CUGEN_ERROR_USAGE with what there is otherwise. */
+int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err);
+
+#endif

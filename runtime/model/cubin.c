@@ -1,0 +1,266 @@
+/* What a cubin says about its kernels, read from its ELF, and what ptxas says about spills in its log. The sections
+   and attributes are those that `cuobjdump -elf` prints; the numbers of .nv.info are NVIDIA's EIATTR_ constants. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cubin.h"
+#include "sass.h"
+
+/* Attributes of .nv.info (of the module: with a symbol) and .nv.info.KERNEL. */
+enum eiattr {
+  EIATTR_MAX_THREADS = 0x05, /* x, y, z from __launch_bounds__ */
+  EIATTR_REQNTID = 0x10,     /* x, y, z from __block_size__ */
+  EIATTR_FRAME_SIZE = 0x11,
+  EIATTR_MIN_STACK_SIZE = 0x12, /* with the functions it calls */
+  EIATTR_KPARAM_INFO = 0x17,    /* one a parameter */
+  EIATTR_REGCOUNT = 0x2f,
+  EIATTR_CTA_PER_CLUSTER = 0x3d /* x, y, z from __cluster_dims__ */
+};
+
+enum { EIFMT_SIZED = 0x04 }; /* format byte: a 16-bit size and that many bytes follow; else 16 bits in place */
+
+/* From sm_90 on .nv.shared.KERNEL begins with what the driver keeps for itself in every block. */
+enum { RESERVED_SHARED = 1024, FIRST_SM_WITH_RESERVED = 90 };
+
+enum { FIRST_SM_WITH_LONG_CODE = 70 }; /* 16 bytes an instruction */
+
+enum { UNBOUNDED_THREADS = 1024 }; /* a block of every architecture that a cubin can be made for */
+
+struct cubin {
+  const unsigned char *image;
+  size_t length;
+  Elf64_Ehdr header;
+  Elf64_Shdr names; /* section names */
+};
+
+struct span {
+  const unsigned char *data;
+  size_t length;
+};
+
+/* ---- ELF ----------------------------------------------------------------------------------------------------- */
+
+static bool inside(const struct cubin *cubin, uint64_t offset, uint64_t length) {
+  return offset <= cubin->length && length <= cubin->length - offset;
+}
+
+static bool section_at(const struct cubin *cubin, size_t index, Elf64_Shdr *out) {
+  uint64_t offset = cubin->header.e_shoff + index * sizeof *out;
+  if (index >= cubin->header.e_shnum || !inside(cubin, offset, sizeof *out)) return false;
+  memcpy(out, cubin->image + offset, sizeof *out);
+  return out->sh_type == SHT_NOBITS || inside(cubin, out->sh_offset, out->sh_size);
+}
+
+static bool cubin_open(const void *image, size_t length, struct cubin *out) {
+  *out = (struct cubin){.image = image, .length = length};
+  if (length < sizeof out->header) return false;
+  memcpy(&out->header, image, sizeof out->header);
+  return !memcmp(out->header.e_ident, ELFMAG, SELFMAG) && out->header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         out->header.e_shoff < length && section_at(out, out->header.e_shstrndx, &out->names);
+}
+
+/* True when the NUL-terminated text at offset of the string table is `first` followed by `second`. */
+static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64_t offset, const char *first,
+                    const char *second) {
+  size_t head = strlen(first), tail = strlen(second) + 1;
+  if (!inside(cubin, strings->sh_offset, strings->sh_size)) return false;
+  if (offset > strings->sh_size || head + tail > strings->sh_size - offset) return false;
+  const unsigned char *text = cubin->image + strings->sh_offset + offset;
+  return !memcmp(text, first, head) && !memcmp(text + head, second, tail);
+}
+
+static bool section_find(const struct cubin *cubin, const char *prefix, const char *kernel, Elf64_Shdr *out) {
+  for (size_t i = 0; i < cubin->header.e_shnum; i++)
+    if (section_at(cubin, i, out) && text_is(cubin, &cubin->names, out->sh_name, prefix, kernel)) return true;
+  return false;
+}
+
+static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *section) {
+  if (!inside(cubin, section->sh_offset, section->sh_size)) return (struct span){cubin->image, 0};
+  return (struct span){cubin->image + section->sh_offset, section->sh_size};
+}
+
+/* Index of the symbol in .symtab; 0: none. */
+static uint32_t symbol_find(const struct cubin *cubin, const char *name) {
+  Elf64_Shdr table, strings;
+  if (!section_find(cubin, ".symtab", "", &table) || !section_at(cubin, table.sh_link, &strings)) return 0;
+  struct span span = section_span(cubin, &table);
+  for (uint32_t i = 1; (i + 1) * sizeof(Elf64_Sym) <= span.length; i++) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, span.data + i * sizeof symbol, sizeof symbol);
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && text_is(cubin, &strings, symbol.st_name, name, "")) return i;
+  }
+  return 0;
+}
+
+/* ABI version 8 (CUDA 13) keeps the SM number in the second byte of the flags, earlier ones in the first. */
+static int cubin_sm(const struct cubin *cubin) {
+  int shift = cubin->header.e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
+  return (int)(cubin->header.e_flags >> shift & 0xff);
+}
+
+/* ---- .nv.info ------------------------------------------------------------------------------------------------ */
+
+struct attribute {
+  int kind;
+  uint32_t words[4];
+  size_t count;
+};
+
+/* Takes the next attribute off the span; false at its end. */
+static bool attribute_next(struct span *span, struct attribute *out) {
+  if (span->length < 4) return false;
+  uint16_t size;
+  memcpy(&size, span->data + 2, sizeof size);
+  size_t total = span->data[0] == EIFMT_SIZED ? 4 + (size_t)size : 4;
+  if (total > span->length) return false;
+  *out = (struct attribute){.kind = span->data[1]};
+  out->count = (total - 4) / 4 < 4 ? (total - 4) / 4 : 4;
+  memcpy(out->words, span->data + 4, out->count * 4);
+  span->data += total;
+  span->length -= total;
+  return true;
+}
+
+static void take_module_attribute(const struct attribute *attribute, uint32_t symbol, struct kernel_resources *out) {
+  if (attribute->count < 2 || attribute->words[0] != symbol) return;
+  uint32_t value = attribute->words[1];
+  switch (attribute->kind) {
+  case EIATTR_REGCOUNT: out->registers = (int)value; break;
+  case EIATTR_FRAME_SIZE:
+  case EIATTR_MIN_STACK_SIZE:
+    if (value > out->local_bytes) out->local_bytes = value;
+    break;
+  default: break;
+  }
+}
+
+static void take_kernel_attribute(const struct attribute *attribute, struct kernel_resources *out) {
+  bool bounds = attribute->kind == EIATTR_MAX_THREADS || attribute->kind == EIATTR_REQNTID;
+  if (bounds && attribute->count >= 3)
+    out->max_threads = (int)(attribute->words[0] * attribute->words[1] * attribute->words[2]);
+}
+
+/* ---- Resources ----------------------------------------------------------------------------------------------- */
+
+static void read_module_info(const struct cubin *cubin, uint32_t symbol, struct kernel_resources *out) {
+  Elf64_Shdr section;
+  if (!section_find(cubin, ".nv.info", "", &section)) return;
+  struct span span = section_span(cubin, &section);
+  struct attribute attribute;
+  while (attribute_next(&span, &attribute)) take_module_attribute(&attribute, symbol, out);
+}
+
+static void read_kernel_info(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
+  Elf64_Shdr section;
+  if (!section_find(cubin, ".nv.info.", entry, &section)) return;
+  struct span span = section_span(cubin, &section);
+  struct attribute attribute;
+  while (attribute_next(&span, &attribute)) take_kernel_attribute(&attribute, out);
+}
+
+static void read_memory(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
+  Elf64_Shdr section;
+  if (section_find(cubin, ".nv.shared.", entry, &section)) out->static_shared = (int64_t)section.sh_size;
+  if (cubin_sm(cubin) >= FIRST_SM_WITH_RESERVED && out->static_shared >= RESERVED_SHARED)
+    out->static_shared -= RESERVED_SHARED;
+  if (section_find(cubin, ".nv.constant3", "", &section)) out->constant_bytes = (int64_t)section.sh_size;
+}
+
+int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
+                    cugen_error *err) {
+  *out = (struct kernel_resources){.max_threads = UNBOUNDED_THREADS};
+  struct cubin cubin;
+  if (!cubin_open(image, length, &cubin))
+    return error_set(err, CUGEN_ERROR_COMPILE, "the compiled image is not a cubin (no 64-bit ELF)");
+  uint32_t symbol = symbol_find(&cubin, entry);
+  if (!symbol) return error_set(err, CUGEN_ERROR_COMPILE, "the cubin holds no kernel '%s'", entry);
+  read_module_info(&cubin, symbol, out);
+  read_kernel_info(&cubin, entry, out);
+  read_memory(&cubin, entry, out);
+  return CUGEN_OK;
+}
+
+struct sass_facts cubin_code(const void *image, size_t length, const char *entry) {
+  struct cubin cubin;
+  Elf64_Shdr section;
+  bool found = cubin_open(image, length, &cubin) && cubin_sm(&cubin) >= FIRST_SM_WITH_LONG_CODE &&
+               section_find(&cubin, ".text.", entry, &section) && section.sh_type == SHT_PROGBITS;
+  struct span span = found ? section_span(&cubin, &section) : (struct span){image, 0};
+  return sass_read(span.data, span.length);
+}
+
+/* Of .nv.info.KERNEL; false: the image has none. */
+static bool kernel_attributes(const void *image, size_t length, const char *entry, struct span *out) {
+  struct cubin cubin;
+  Elf64_Shdr section;
+  if (!cubin_open(image, length, &cubin) || !section_find(&cubin, ".nv.info.", entry, &section)) return false;
+  *out = section_span(&cubin, &section);
+  return true;
+}
+
+int cubin_cluster(const void *image, size_t length, const char *entry) {
+  struct span span;
+  struct attribute attribute;
+  if (!kernel_attributes(image, length, entry, &span)) return 0;
+  while (attribute_next(&span, &attribute))
+    if (attribute.kind == EIATTR_CTA_PER_CLUSTER && attribute.count >= 3)
+      return (int)(attribute.words[0] * attribute.words[1] * attribute.words[2]);
+  return 1;
+}
+
+/* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high one, [2] the size
+   times four in the upper bits of the high half. */
+int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity) {
+  struct span span;
+  struct attribute attribute;
+  int count = 0;
+  if (!kernel_attributes(image, length, entry, &span)) return -1;
+  while (attribute_next(&span, &attribute)) {
+    if (attribute.kind != EIATTR_KPARAM_INFO || attribute.count < 3) continue;
+    int ordinal = (int)(attribute.words[1] & 0xffff);
+    if (ordinal < capacity) sizes[ordinal] = (int)(attribute.words[2] >> 18);
+    count++;
+  }
+  return count;
+}
+
+/* ---- The log of --ptxas-options=-v --------------------------------------------------------------------------- */
+
+/* The number in front of `label` in the line, as in "16 bytes spill stores"; what no log says counts as the most. */
+static int64_t number_before(const char *line, size_t length, const char *label) {
+  const char *found = strstr(line, label);
+  if (!found || found >= line + length) return 0;
+  while (found > line && found[-1] >= '0' && found[-1] <= '9') found--;
+  long long number = strtoll(found, NULL, 10);
+  return number < INT32_MAX ? number : INT32_MAX;
+}
+
+/* The line after the one that names the entry's properties; NULL: none. */
+static const char *properties_line(const char *log, const char *entry) {
+  static const char title[] = "Function properties for ";
+  size_t length = strlen(entry);
+  for (const char *at = log; (at = strstr(at, title)) != NULL;) {
+    at += sizeof title - 1;
+    if (strncmp(at, entry, length) || at[length] != '\n') continue;
+    return strchr(at, '\n') + 1;
+  }
+  return NULL;
+}
+
+const char *ptxas_log_loss(const char *log, size_t *length) {
+  const char *line = strstr(log, "Potential Performance Loss");
+  *length = 0;
+  if (!line) return NULL;
+  while (line > log && line[-1] != '\n') line--;
+  *length = strcspn(line, "\n");
+  return line;
+}
+
+int64_t ptxas_log_spills(const char *log, const char *entry) {
+  const char *line = properties_line(log, entry);
+  if (!line) return 0;
+  size_t length = strcspn(line, "\n");
+  return number_before(line, length, " bytes spill stores") + number_before(line, length, " bytes spill loads");
+}

@@ -1,0 +1,332 @@
+/* Predicting; see model.h. */
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cubin.h"
+#include "occupancy.h"
+#include "runtime/plan.h"
+
+const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
+                                                   "L2",           "device memory", "starting blocks"};
+
+/* What is not in any description. Latencies are of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
+   Architecture via Microbenchmarking", 2018, table of latencies). */
+static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
+                    special_latency = 20, tensor_latency = 33, barrier_latency = 25;
+
+/* A multiprocessor has four texture units from Volta on, each one fetch a cycle: whitepapers of V100, Turing, A100, GA102, Ada,
+   H100, tables of the full GPUs. A CUDA array is filled in front of each launch: on an H200 at 0.18 of the memory's bandwidth,
+   for what is read and what is written (docs/performance.md, filter). */
+static const double texture_units = 4, array_filling = 0.18;
+
+/* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles, 3.27 TB/s on an H100 PCIe (114
+   multiprocessors at 1755 MHz). */
+static const double cluster_latency = 180, cluster_bytes = 16;
+
+/* A cluster lies within one group of multiprocessors (GPC). An H100 has 132 on of 8 groups of 18 (whitepaper), and which are on
+   differs from chip to chip: groups of these sizes stand for them. */
+static const int group_sizes[] = {14, 16, 18};
+
+/* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
+   records of an H200; docs/model.md says what each stands for and how they do on records that they were not fitted to. */
+static const double sustained_clock = 0.9, /* of the highest */
+    memory_efficiency = 0.91, l2_efficiency = 0.85,
+                    loaded_latency =
+                        2.2,   /* of memory under load and with misses of the TLB, by that of pointer chasing */
+    instruction_cycles = 1.05, /* of the busiest pipe's; no program keeps it full */
+    store_pass = 4,     /* cycles of a line that is stored, at 32 bytes a cycle out of L1; of one loaded it is 1 */
+    block_cycles = 150, /* to start a block where one has ended */
+    block_seconds = 0.05e-9, /* to hand out a block */
+    atomic_seconds = 2e-9,   /* of an operation on one place, one after the other */
+    first_launch = 2.5e-6, next_launch = 0.7e-6,
+                    usual_length =
+                        1100; /* instructions a warp for which a spilled register is written and read once */
+
+/* Instructions are of 16 bytes. Jia et al. found three levels of instruction cache: what does not fit the first is fetched
+   from the second, what does not fit that from L2, by every warp for itself; bytes, and bytes a cycle. */
+static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3, far_fetch = 5;
+
+/* A row of DRAM that is open gives more at little cost; opening another, or turning from reading to writing, costs time. Open
+   are a few MB in all (H200: 6 stacks of 32 pseudo channels of 16 to 64 banks of 1 KiB). */
+static const double open_bytes = 8e6, reopening = 0.12, /* of the time of moving, if no row is found open */
+    row_bytes = 1024, opening = 0.005; /* of the time of moving a row, for each one more that is opened */
+
+/* What overlaps; see combine. */
+static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8;
+
+/* ---- The machine ------------------------------------------------------------------------------------------------- */
+
+/* Since Hopper mma.sync does not reach the tensor cores' rate, wgmma and its successors do: Luo et al., 2024
+   (arXiv:2402.13499), 62.9 % on average. */
+static double sync_share(const struct device_facts *facts) {
+  return facts->architecture_specific ? 0.63 : 1;
+}
+
+static void fill_machine(const struct device_description *device, struct ptx_machine *out) {
+  const struct gpu_rates *r = &device->rates;
+  const double lanes = 32, slow_fp64 = 40, fast_fp64 = 8;
+  *out = (struct ptx_machine){
+      .pipe = {[PTX_PIPE_NONE] = 1 / schedulers,
+               [PTX_PIPE_INT] = lanes / r->int32_lanes,
+               [PTX_PIPE_FP32] = lanes / r->fp32_lanes,
+               [PTX_PIPE_FP64] = lanes / r->fp64_lanes,
+               [PTX_PIPE_FP16] = 2 * lanes / r->fp16_lanes, /* an instruction does two */
+               [PTX_PIPE_SPECIAL] = lanes / r->special_lanes,
+               [PTX_PIPE_TEXTURE] = lanes / texture_units,
+               [PTX_PIPE_MEMORY] = 1},
+      .latency = {[PTX_PIPE_NONE] = branch_latency,
+                  [PTX_PIPE_INT] = int_latency,
+                  [PTX_PIPE_FP32] = fp32_latency,
+                  [PTX_PIPE_FP64] = r->fp64_lanes < lanes ? slow_fp64 : fast_fp64,
+                  [PTX_PIPE_FP16] = fp16_latency,
+                  [PTX_PIPE_SPECIAL] = special_latency,
+                  [PTX_PIPE_TENSOR] = tensor_latency,
+                  [PTX_PIPE_TEXTURE] = r->l1_latency,
+                  [PTX_PIPE_MEMORY] = r->shared_latency},
+      .latency_shared = r->shared_latency,
+      .latency_l1 = r->l1_latency,
+      .latency_l2 = r->l2_latency,
+      .latency_memory = loaded_latency * r->memory_latency,
+      .latency_barrier = barrier_latency,
+      .latency_cluster = cluster_latency,
+      .cluster_bytes = cluster_bytes,
+      .tensor_flops = r->tensor_flops,
+      .tensor_sync_share = sync_share(&device->facts),
+      .tensor_small_share =
+          device->facts.architecture_specific ? 0.5 : 1, /* Ampere's shape, as an H200 was seen to do it */
+      .tensor_f64_flops = r->tensor_f64_flops,
+      .tensor_tf32_flops = r->tensor_tf32_flops,
+      .tensor_fp8_flops = r->tensor_fp8_flops,
+      .tensor_i8_flops = r->tensor_i8_flops,
+  };
+}
+
+/* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
+static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
+                           struct ptx_struct *structs) {
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  size_t count = kernel_launch_parameters(spec, launch, passed);
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_argument *a = &spec->arguments[passed[i].argument];
+    const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
+    structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
+    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << 40
+             : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
+                                              : value.integer;
+  }
+  return (int)count;
+}
+
+/* ---- One launch -------------------------------------------------------------------------------------------------- */
+
+struct situation {
+  const struct device_description *device;
+  const struct kernel_spec *spec;
+  const struct kernel_launch *launch;
+  const struct kernel_resources *resources;
+  double distant;              /* of the accesses to a cluster's shared memory those that are to another block's */
+  double clock, blocks, share; /* blocks of the grid, and of each multiprocessor that can have some */
+};
+
+/* What shared memory leaves of L1, for one block. */
+static int64_t l1_of_block(const struct situation *s, int resident) {
+  const struct device_facts *f = &s->device->facts;
+  int64_t block = s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
+  int64_t left = (int64_t)s->device->rates.l1_bytes - resident * block, least = 16384;
+  return (left > least ? left : least) / (resident > 0 ? resident : 1);
+}
+
+/* The last round of blocks is seldom full; with many rounds it does not matter. */
+static double rounds(double blocks, double at_once) {
+  const double few = 4;
+  double exact = blocks / at_once;
+  return exact < few ? ceil(exact) : exact;
+}
+
+/* Spilled registers are written and read through L1, about as often as the average instruction runs. */
+static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
+  double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
+  double registers = (double)s->resources->spill_bytes / 4;
+  return registers * warps * fmax(1, c->instructions / warps / usual_length);
+}
+
+/* Of the multiprocessors those that clusters of so many blocks can lie on, if a multiprocessor holds one block. */
+static double usable_by_clusters(int blocks) {
+  int usable = 0, all = 0;
+  for (size_t i = 0; i < sizeof group_sizes / sizeof *group_sizes; i++) {
+    usable += group_sizes[i] / blocks * blocks;
+    all += group_sizes[i];
+  }
+  return usable ? (double)usable / all : 1;
+}
+
+static double largest(const double *values, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++) most = fmax(most, values[i]);
+  return most;
+}
+
+static double beyond(double bytes, double cache) {
+  return bytes > cache ? 1 - cache / bytes : 0;
+}
+
+static double fetch_cycles(const struct ptx_counts *c) {
+  double code = code_bytes * c->code;
+  return code_bytes * c->instructions * (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
+}
+
+/* How much longer memory takes than for one stream. The blocks that are resident work at once on a window of memory, which
+   the order of blocks keeps together; blocks that each go through much of it drift apart. Where all is read no turning
+   from reading to writing breaks the streams. */
+static double memory_slowness(const struct situation *s, const struct model_launch *launch, double moved) {
+  const struct ptx_counts *c = &launch->counts;
+  double resident = fmin(s->blocks, launch->resident * (double)s->device->facts.sm_count);
+  double stored = c->store_sectors / fmax(1, c->load_sectors + c->store_sectors);
+  double rows = moved > 0 ? c->pages * row_bytes * s->blocks / moved : 1;
+  return 1 + reopening * 2 * fmin(stored, 1 - stored) * beyond(moved * resident / s->blocks, open_bytes) +
+         opening * fmax(0, rows - 1);
+}
+
+static double between(const double of[PTX_SCENARIOS], double from_memory) {
+  return of[PTX_FROM_L2] + from_memory * (of[PTX_FROM_MEMORY] - of[PTX_FROM_L2]);
+}
+
+/* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
+static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
+  const struct ptx_counts *c = &out->counts;
+  const struct gpu_rates *r = &s->device->rates;
+  double sectors = (c->load_sectors + c->store_sectors) * s->blocks, moved = 32 * sectors;
+  double least = bytes < 0 ? moved : bytes;
+  double from_memory = moved > 0 && bytes >= 0 ? fmin(1, bytes / moved) : 0;
+  double per_round = rounds(s->share, out->resident) / s->clock;
+  double passes = c->pipe[PTX_PIPE_MEMORY] + (store_pass - 1) * c->store_wavefronts + spill_passes(s, c);
+  double per_block = rounds(s->share, 1) / s->clock;
+  out->exchange = c->exchange * s->distant * per_block;
+  out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
+  out->parts[MODEL_L1] = passes * per_block;
+  out->parts[MODEL_LATENCY] = (between(c->alone, from_memory) + block_cycles) * per_round;
+  out->waiting = (between(c->path, from_memory) + block_cycles) * per_round;
+  out->parts[MODEL_L2] = 32 * sectors / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_MEMORY] =
+      least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
+  out->parts[MODEL_BLOCKS] = s->blocks * (block_seconds + c->atomics * atomic_seconds);
+}
+
+static double norm(double a, double b, double power) {
+  return pow(pow(a, power) + pow(b, power), 1 / power);
+}
+
+/* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes
+   through L2, nearly a maximum. Waiting and moving go together least: as long as a queue is not always full (Denning and
+   Buzen, "The Operational Analysis of Queueing Network Models", 1978) throughput stays below both of their bounds. */
+static double combine(const struct model_launch *launch) {
+  const double *parts = launch->parts;
+  double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
+  double all = norm(moving, launch->waiting, latency_softness);
+  for (int i = 0; i < MODEL_PARTS; i++)
+    if (i != MODEL_L2 && i != MODEL_MEMORY && i != MODEL_LATENCY) all = norm(all, parts[i], softness);
+  return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
+}
+
+static int walk(struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
+                cugen_error *err) {
+  int64_t parameters[KERNEL_MAX_ARGUMENTS];
+  struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
+  struct ptx_machine machine;
+  struct ptx_kernel kernel;
+  struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
+                              .parameters = parameters,
+                              .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs),
+                              .structs = structs,
+                              .l1_bytes = l1_of_block(s, out->resident),
+                              .registers = s->resources->registers,
+                              .in_flight = compiled->code[entry].in_flight};
+  memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
+  memcpy(launch.block, s->launch->block, sizeof launch.block);
+  fill_machine(s->device, &machine);
+  int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
+  if (status) return status;
+  s->share /= usable_by_clusters(kernel.cluster);
+  s->distant = 1 - 1.0 / kernel.cluster;
+  status = ptx_walk(&kernel, &machine, &launch, &out->counts, err);
+  ptx_close(&kernel);
+  return status;
+}
+
+/* As on a device that is here: the image says what its kernel takes. */
+static int check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
+                            size_t entry, cugen_error *err) {
+  int sizes[PLAN_MAX_PARAMETERS] = {0};
+  int takes =
+      cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry], sizes, PLAN_MAX_PARAMETERS);
+  return plan_check_parameters(spec, launch, 0, sizes, takes, err);
+}
+
+static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
+                          struct model_launch *out, cugen_error *err) {
+  struct occupancy occupancy;
+  const struct kernel_launch *l = s->launch;
+  int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
+  int status = occupancy_get_carved(&s->device->facts, s->resources, threads, l->shared_bytes,
+                                    l->has_carveout ? l->carveout : -1, &occupancy, err);
+  if (!status && !occupancy.blocks)
+    status = error_set(err, CUGEN_ERROR_CONFIG,
+                       "a block of %d threads, %d registers a thread and %lld bytes of shared "
+                       "memory does not fit on a multiprocessor",
+                       threads, s->resources->registers,
+                       (long long)s->resources->static_shared + (long long)l->shared_bytes);
+  if (status) return status;
+  out->resident = occupancy.blocks;
+  s->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
+  s->share = s->blocks / (double)s->device->facts.sm_count;
+  status = walk(s, compiled, entry, out, err);
+  if (!status) fill_parts(s, bytes, out);
+  return status;
+}
+
+static double fill_seconds(const struct device_description *device, const struct kernel_spec *spec) {
+  double moved = 0;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (spec->arguments[i].access == ACCESS_ARRAY) moved += 2 * (double)kernel_argument_bytes(&spec->arguments[i]);
+  return moved / (1e9 * device->rates.memory_gb_per_second * array_filling);
+}
+
+/* What lies in the host's memory is reached over a bus of which no description says anything. */
+static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (a->kind != CUGEN_ARGUMENT_SCALAR && (a->memory == MEMORY_PINNED || a->memory == MEMORY_MAPPED))
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "'%s' lies in the host's memory (%s), and no description says how fast that is", a->name,
+                       memory_kind_names[a->memory]);
+  }
+  return CUGEN_OK;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+int model_predict(const struct device_description *device, const struct kernel_spec *spec,
+                  const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
+  double totals[MODEL_PARTS] = {0};
+  int status = check_memory(spec, err);
+  *out = (struct model_prediction){.seconds = fill_seconds(device, spec), .launch_count = spec->launch_count};
+  for (size_t i = 0; i < spec->launch_count && !status; i++) {
+    size_t entry = plan_entry_index(spec, spec->launches[i].entry);
+    struct situation s = {.device = device,
+                          .spec = spec,
+                          .launch = &spec->launches[i],
+                          .resources = &compiled->resources[entry],
+                          .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
+    status = check_parameters(spec, i, compiled, entry, err);
+    if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
+    if (status) break;
+    out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
+    for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
+  }
+  for (int p = 0; p < MODEL_PARTS; p++)
+    if (totals[p] > totals[out->bound]) out->bound = (enum model_part)p;
+  return status;
+}

@@ -1,0 +1,26 @@
+/* Theoretical occupancy by the toolkit's own calculator (cuda_occupancy.h). */
+#ifndef RUNTIME_MODEL_OCCUPANCY_H
+#define RUNTIME_MODEL_OCCUPANCY_H
+
+#include "runtime/device.h"
+
+struct occupancy {
+  int blocks;          /* resident on one multiprocessor */
+  double fraction;     /* of the multiprocessor's threads */
+  const char *limiter; /* "threads", "blocks", "registers", "shared memory"; "none" when blocks == 0 fits nothing */
+};
+
+/* threads a block; dynamic shared bytes a block. */
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err);
+
+/* With a preferred carveout in percent; -1: the driver decides. */
+int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                         int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
+
+/* The block size with the highest occupancy, dynamic shared memory unchanged: the smallest grid of the largest blocks that
+   reaches it, as cuOccupancyMaxPotentialBlockSize answers; *threads 0: none fits. */
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+                         int64_t dynamic_shared, int *threads, cugen_error *err);
+
+#endif
