@@ -13,7 +13,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
 #include "runtime/model/cubin.h"
-#include "tune/builds.h"
+#include "tune/compile_pool.h"
 
 enum { MOST_ROUNDS = 99 };
 static const double bar = 0.85, apart_bar = 0.95;
@@ -103,33 +103,33 @@ static double run_bare(struct bench *b) {
 
 /* ---- The tuner's pool --------------------------------------------------------------------------------------------- */
 
-static void wait_for(struct builds *builds, const struct kernel_spec *spec, struct build *build) {
-  while (!build_finished(builds, build)) builds_wait(builds, 0.05);
+static void wait_for(struct compile_pool *builds, const struct kernel_spec *spec, struct compile_job *build) {
+  while (!compile_job_finished(builds, build)) compile_pool_wait(builds, 0.05);
   if (build->status) fprintf(stderr, "%s: %s\n", spec->variant, build->error.message);
   if (build->status) exit(1);
-  build_release(builds, build);
+  compile_job_release(builds, build);
 }
 
 /* With as many requests under way as the tuner keeps. compilers NULL: on threads of this process. */
 static double run_pool(struct bench *b, struct compilers *compilers) {
-  const struct builds_options options = {.ops = &cuda_device_ops,
+  const struct compile_pool_options options = {.ops = &cuda_device_ops,
                                          .toolkit = b->kernel->lib->toolkit,
                                          .compilers = compilers,
                                          .arch = b->arch,
                                          .timeout = 60,
                                          .threads = b->threads};
-  struct build **pending = require_memory(calloc(b->count, sizeof *pending));
-  struct builds *builds;
+  struct compile_job **pending = require_memory(calloc(b->count, sizeof *pending));
+  struct compile_pool *builds;
   cugen_error err;
   double start = clock_seconds();
   size_t ahead = 2 * (size_t)b->threads;
-  require(builds_open(&options, &builds, &err), &err);
+  require(compile_pool_open(&options, &builds, &err), &err);
   for (size_t i = 0; i < b->count + ahead; i++) {
-    if (i < b->count) require(builds_request(builds, &b->specs[i], &pending[i], &err), &err);
+    if (i < b->count) require(compile_pool_request(builds, &b->specs[i], &pending[i], &err), &err);
     if (i >= ahead) wait_for(builds, &b->specs[i - ahead], pending[i - ahead]);
   }
   double rate = (double)b->count / (clock_seconds() - start);
-  builds_close(builds);
+  compile_pool_close(builds);
   free(pending);
   return rate;
 }

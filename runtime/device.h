@@ -36,8 +36,8 @@ struct toolkit;   /* see compile/toolkit.h */
 enum {
   COMPILER_STACK_MB = 64,
   COMPILER_MEMORY_MB = 4096,
-  COMPILER_IMAGE_MB = 64,    /* of what it makes, each of image and PTX */
-  COMPILER_SECONDS = 600     /* where the request has no limit */
+  COMPILER_IMAGE_MB = 64, /* of what it makes, each of image and PTX */
+  COMPILER_SECONDS = 600  /* where the request has no limit */
 };
 
 struct compile_request {

@@ -21,7 +21,7 @@ struct bench_data {
   struct dataset_request request;
   struct hash key;
   struct kernel_spec spec, reference, verify;
-  struct build *build, *verify_build;
+  struct compile_job *build, *verify_build;
   struct bench_generator *generators;
   struct text reference_name;
   size_t shared_bytes;
@@ -32,7 +32,7 @@ struct bench_data {
 struct bench_generator {
   struct text name;
   struct kernel_spec spec;
-  struct build *build;
+  struct compile_job *build;
 };
 
 /* Data that cannot be made. */
@@ -54,14 +54,14 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                         .interrupted = options->interrupted,
                         .context = options->context,
                         .until = options->until};
-  const struct builds_options builds = {.ops = target->ops,
-                                        .compilers = target->in_process ? NULL : target->compilers,
-                                        .toolkit = target->toolkit,
-                                        .arch = target->arch,
-                                        .timeout = options->timeout,
-                                        .keep_ptx = target->predicted,
-                                        .threads = options->threads,
-                                        .until = options->until};
+  const struct compile_pool_options pool = {.ops = target->ops,
+                                            .compilers = target->in_process ? NULL : target->compilers,
+                                            .toolkit = target->toolkit,
+                                            .arch = target->arch,
+                                            .timeout = options->timeout,
+                                            .keep_ptx = target->predicted,
+                                            .threads = options->threads,
+                                            .until = options->until};
   const struct worker_options worker = {.program = target->worker,
                                         .places = target->worker_places,
                                         .device = target->device->id,
@@ -72,7 +72,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                         .context = options->context,
                                         .until = options->until};
   int status = expander_open(target->sources, &out->expander, err);
-  if (!status) status = builds_open(&builds, &out->builds, err);
+  if (!status) status = compile_pool_open(&pool, &out->pool, err);
   if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
@@ -80,12 +80,12 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
 }
 
 static void data_free(struct bench *bench, struct bench_data *data) {
-  build_release(bench->builds, data->build);
-  build_release(bench->builds, data->verify_build);
+  compile_job_release(bench->pool, data->build);
+  compile_job_release(bench->pool, data->verify_build);
   kernel_spec_free(&data->reference);
   kernel_spec_free(&data->verify);
   for (size_t i = 0; i < data->request.generator_count; i++) {
-    build_release(bench->builds, data->generators[i].build);
+    compile_job_release(bench->pool, data->generators[i].build);
     kernel_spec_free(&data->generators[i].spec);
     text_free(&data->generators[i].name);
   }
@@ -109,7 +109,7 @@ void bench_close(struct bench *bench) {
     free(bench->faults);
     bench->faults = next;
   }
-  builds_close(bench->builds);
+  compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);
   *bench = (struct bench){0};
@@ -175,8 +175,8 @@ static int make_shared(struct bench *bench, struct bench_data *data, const struc
 }
 
 /* Waits for it; nothing can be run without `what`. */
-static int finish_build(struct bench *bench, struct build *build, const struct text *what, cugen_error *err) {
-  while (!builds_await(bench->builds, build, 0.05))
+static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what, cugen_error *err) {
+  while (!compile_pool_await(bench->pool, build, 0.05))
     if (is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
   if (!build->status) return CUGEN_OK;
   *err = build->error;
@@ -202,7 +202,7 @@ static int make_generator(struct bench *bench, struct bench_data *data, size_t a
   name_generator(t->config, argument, &generator->name);
   data->request.generators[place] =
       (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
-  status = builds_request(bench->builds, &generator->spec, &generator->build, err);
+  status = compile_pool_request(bench->pool, &generator->spec, &generator->build, err);
   if (!status) status = finish_build(bench, generator->build, &generator->name, err);
   if (!status) data->request.generators[place].compiled = &generator->build->compiled;
   return status;
@@ -230,7 +230,7 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
     status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts, in->variant,
                               samples.flat ? samples.count : 0, &data->reference, err);
   samples_free(&samples);
-  if (!status) status = builds_request(bench->builds, &data->reference, &data->build, err);
+  if (!status) status = compile_pool_request(bench->pool, &data->reference, &data->build, err);
   text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
   if (!status) status = finish_build(bench, data->build, &data->reference_name, err);
@@ -246,7 +246,7 @@ static int make_verify(struct bench *bench, struct bench_data *data, const struc
   struct text name = {0};
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
-  if (!status) status = builds_request(bench->builds, &data->verify, &data->verify_build, err);
+  if (!status) status = compile_pool_request(bench->pool, &data->verify, &data->verify_build, err);
   text_addf(&name, "%s:%d: the verify kernel %s", t->config->verify_line.path, t->config->verify_line.number,
             t->config->verify);
   if (!status) status = finish_build(bench, data->verify_build, &name, err);

@@ -3,14 +3,14 @@
 #ifndef TUNE_BENCH_H
 #define TUNE_BENCH_H
 
-#include "builds.h"
+#include "compile_pool.h"
 #include "tuner.h"
 #include "worker.h"
 
 struct bench {
   const struct tune_target *target;
   struct expander *expander;
-  struct builds *builds;
+  struct compile_pool *pool;
   struct worker *worker;
   struct problem check; /* the check problem, for this dtype and layout */
   uint64_t seed;
@@ -27,8 +27,8 @@ struct bench {
 struct bench_options {
   uint64_t seed;
   int threads;
-  double timeout;      /* of one compile */
-  double until;        /* as in builds_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
+  double timeout; /* of one compile */
+  double until;   /* as in compile_pool_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
   double data_timeout; /* of the values that this process computes, CUGEN_ERROR_DEVICE beyond it; 0: none */
   bool (*interrupted)(void *context);
   void *context;

@@ -114,8 +114,8 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
 
 void candidate_close(struct bench *bench, struct candidate *c) {
   if (!c) return;
-  build_release(bench->builds, c->real_build);
-  build_release(bench->builds, c->check_build);
+  compile_job_release(bench->pool, c->real_build);
+  compile_job_release(bench->pool, c->check_build);
   kernel_spec_free(&c->real);
   kernel_spec_free(&c->check);
   free(c);
@@ -126,7 +126,8 @@ static int image_key(const struct bench *bench, const struct kernel_spec *spec, 
   return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version, out, err);
 }
 
-static int request_build(struct bench *bench, const struct kernel_spec *spec, struct build **out, cugen_error *err) {
+static int request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
+                         cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
@@ -134,8 +135,8 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
   if (!status && !bench->target->predicted) /* the PTX is wanted, too */
     status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
   if (!status)
-    status = found ? builds_adopt(bench->builds, spec, &compiled, out, err)
-                   : builds_request(bench->builds, spec, out, err);
+    status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
+                   : compile_pool_request(bench->pool, spec, out, err);
   text_free(&key);
   return status;
 }
@@ -157,13 +158,13 @@ int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) 
 }
 
 bool candidate_ready(struct bench *bench, const struct candidate *c) {
-  return (!c->real_build || build_finished(bench->builds, c->real_build)) &&
-         (!c->check_build || build_finished(bench->builds, c->check_build));
+  return (!c->real_build || compile_job_finished(bench->pool, c->real_build)) &&
+         (!c->check_build || compile_job_finished(bench->pool, c->check_build));
 }
 
 void candidate_finish(struct bench *bench, struct candidate *c) {
-  if (c->real_build) builds_finish(bench->builds, c->real_build);
-  if (c->check_build) builds_finish(bench->builds, c->check_build);
+  if (c->real_build) compile_pool_finish(bench->pool, c->real_build);
+  if (c->check_build) compile_pool_finish(bench->pool, c->check_build);
 }
 
 double candidate_compile_seconds(const struct candidate *c) {
@@ -172,7 +173,7 @@ double candidate_compile_seconds(const struct candidate *c) {
 }
 
 /* What of a spec the device would run and hold a result against, its source aside. */
-static void add_identity(struct text *out, const struct kernel_spec *spec, const struct build *build) {
+static void add_identity(struct text *out, const struct kernel_spec *spec, const struct compile_job *build) {
   if (!build) return;
   text_addf(out, "%s %s %s %s %s\n", build->compiled.image_hash.hex, spec->launches_hash.hex,
             spec->arguments_hash.hex, spec->proof_hash.hex, spec->data_hash.hex);

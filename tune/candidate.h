@@ -9,7 +9,7 @@ struct candidate {
   uint64_t index;
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */
-  struct build *real_build, *check_build;
+  struct compile_job *real_build, *check_build;
   cugen_error refused; /* status set: it cannot be launched as the config describes it, */
   bool
       faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */

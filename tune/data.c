@@ -12,7 +12,7 @@
 #include "dataset.h"
 #include "element.h"
 #include "gen/sources/data_files.h"
-#include "parts.h"
+#include "parallel_for.h"
 
 struct making {
   const struct data_request *request;
@@ -151,12 +151,12 @@ static void evaluate_part(void *context) {
 
 static int evaluate_all(struct making *m) {
   int64_t elements = element_count(m->argument);
-  struct part parts[PARTS_MOST];
-  int count = parts_count(elements);
+  struct part parts[PARALLEL_MOST];
+  int count = parallel_count(elements);
   for (int i = 0; i < count; i++)
     parts[i] = (struct part){
-        .making = m, .first = parts_begin(elements, i, count), .last = parts_begin(elements, i + 1, count)};
-  parts_run(evaluate_part, parts, sizeof *parts, count);
+        .making = m, .first = parallel_begin(elements, i, count), .last = parallel_begin(elements, i + 1, count)};
+  parallel_for(evaluate_part, parts, sizeof *parts, count);
   for (int i = 0; i < count; i++)
     if (parts[i].status) return *m->err = parts[i].error, parts[i].status;
   return CUGEN_OK;

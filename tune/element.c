@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "parts.h"
+#include "parallel_for.h"
 
 /* ---- 16-bit floats: exponent and fraction widths differ, the arithmetic is the same ---- */
 
@@ -333,15 +333,15 @@ static int contiguous_dimension(const struct kernel_argument *a) {
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
   uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
   int64_t elements = element_count(argument);
-  struct fill parts[PARTS_MOST];
+  struct fill parts[PARALLEL_MOST];
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
   if (argument->rank == 0) {
     element_store(argument->dtype, out, 0, fill_value(argument, stream, 0));
     return;
   }
-  int count = parts_count(elements), along = contiguous_dimension(argument);
+  int count = parallel_count(elements), along = contiguous_dimension(argument);
   for (int i = 0; i < count; i++)
     parts[i] = (struct fill){
-        argument, stream, out, along, parts_begin(elements, i, count), parts_begin(elements, i + 1, count)};
-  parts_run(fill_part, parts, sizeof *parts, count);
+        argument, stream, out, along, parallel_begin(elements, i, count), parallel_begin(elements, i + 1, count)};
+  parallel_for(fill_part, parts, sizeof *parts, count);
 }

@@ -49,7 +49,7 @@ static bool is_stopped(const struct trial *trial) {
 static int await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
   while (!candidate_ready(&trial->bench, candidate)) {
     if (is_stopped(trial)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
-    builds_wait(trial->bench.builds, 0.05);
+    compile_pool_wait(trial->bench.pool, 0.05);
   }
   return CUGEN_OK;
 }

@@ -284,11 +284,11 @@ static struct candidate *take_ready(struct tuner *t) {
 
 /* Measures one that is ready; *over: none will be, in the time that is left. */
 static int step(struct tuner *t, bool *over, cugen_error *err) {
-  bool last = builds_over(t->bench.builds); /* asked first: what ended meanwhile is ready below */
+  bool last = compile_pool_over(t->bench.pool); /* asked first: what ended meanwhile is ready below */
   struct candidate *c = take_ready(t);
   *over = !c && last;
   if (!c) {
-    if (t->pending_count && !last) builds_wait(t->bench.builds, 0.05);
+    if (t->pending_count && !last) compile_pool_wait(t->bench.pool, 0.05);
     return CUGEN_OK;
   }
   int status = measure_candidate(t, c, err);
@@ -358,7 +358,7 @@ static void drop_pending(struct tuner *t) {
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
   free(t->pending);
-  if (t->bench.builds) t->result->compiled = builds_count(t->bench.builds);
+  if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   if (t->bench.target) bench_close(&t->bench);
   if (t->strategy) t->strategy_ops->close(t->strategy);
   free_records(t->known, t->known_count);
@@ -381,7 +381,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status) status = search(&t, err);
   t.complete = t.exhausted && t.pending_count == 0;
   if (!status) status = tuner_settle_leaders(&t, err);
-  if (t.bench.builds) builds_stop(t.bench.builds);
+  if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.sound) status = give_held(&t, err);
   cache_sync(target->cache);

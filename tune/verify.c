@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "element.h"
-#include "parts.h"
+#include "parallel_for.h"
 
 /* ---- Samples ---- */
 
@@ -261,19 +261,19 @@ static void add_tally(const struct tally *part, struct tally *all) {
 
 static void compare_all(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
                         int64_t elements, struct tally *tally) {
-  struct rows parts[PARTS_MOST];
+  struct rows parts[PARALLEL_MOST];
   int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
-  int count = parts_count(elements);
+  int count = parallel_count(elements);
   for (int i = 0; i < count; i++)
     parts[i] = (struct rows){o,
                              got,
                              want,
                              wide,
-                             parts_begin(elements / row, i, count) * row,
-                             parts_begin(elements / row, i + 1, count) * row,
+                             parallel_begin(elements / row, i, count) * row,
+                             parallel_begin(elements / row, i + 1, count) * row,
                              row,
                              {.first = -1}};
-  parts_run(compare_rows, parts, sizeof *parts, count);
+  parallel_for(compare_rows, parts, sizeof *parts, count);
   for (int i = 0; i < count; i++) add_tally(&parts[i].tally, tally);
 }
 

@@ -95,7 +95,7 @@ static void run(struct fixture *f, uint64_t index) {
   cugen_error err = {0};
   check(candidate_open(&f->bench, index, &c, &err), &err);
   check(candidate_build(&f->bench, c, &err), &err);
-  while (!candidate_ready(&f->bench, c)) builds_wait(f->bench.builds, 0.05);
+  while (!candidate_ready(&f->bench, c)) compile_pool_wait(f->bench.pool, 0.05);
   check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s: %s", record.variant, record.reason);
   cache_record_free(&record);

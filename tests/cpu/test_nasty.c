@@ -67,7 +67,7 @@ static void build_all(struct fixture *f) {
     check(candidate_build(&f->bench, f->candidates[i], &err), &err);
   }
   for (size_t i = 0; i < VARIANTS; i++)
-    while (!candidate_ready(&f->bench, f->candidates[i])) builds_wait(f->bench.builds, 0.05);
+    while (!candidate_ready(&f->bench, f->candidates[i])) compile_pool_wait(f->bench.pool, 0.05);
 }
 
 static int open_fixture(void **state) {

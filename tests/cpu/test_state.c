@@ -61,7 +61,7 @@ static void build_all(struct fixture *f) {
   }
   for (size_t i = 0; i < f->count; i++) f->wanted[i] = wanted(f->candidates[i]->real.variant);
   for (size_t i = 0; i < f->count; i++)
-    while (!candidate_ready(&f->bench, f->candidates[i])) builds_wait(f->bench.builds, 0.05);
+    while (!candidate_ready(&f->bench, f->candidates[i])) compile_pool_wait(f->bench.pool, 0.05);
 }
 
 static int open_fixture(void **state) {

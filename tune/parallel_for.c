@@ -1,5 +1,5 @@
 /* Work on data, shared among threads; see parts.h. */
-#include "parts.h"
+#include "parallel_for.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,14 +13,14 @@ struct job {
   void *part;
 };
 
-int parts_count(int64_t elements) {
+int parallel_count(int64_t elements) {
   int64_t count = elements / LEAST;
   if (count > cpu_count()) count = cpu_count();
-  if (count > PARTS_MOST) count = PARTS_MOST;
+  if (count > PARALLEL_MOST) count = PARALLEL_MOST;
   return count > 1 ? (int)count : 1;
 }
 
-int64_t parts_begin(int64_t all, int part, int count) {
+int64_t parallel_begin(int64_t all, int part, int count) {
   return all / count * part + all % count * part / count;
 }
 
@@ -30,10 +30,10 @@ static void *thread_main(void *context) {
   return NULL;
 }
 
-void parts_run(void (*run)(void *part), void *parts, size_t size, int count) {
-  struct job jobs[PARTS_MOST];
-  pthread_t threads[PARTS_MOST];
-  bool started[PARTS_MOST] = {false};
+void parallel_for(void (*run)(void *part), void *parts, size_t size, int count) {
+  struct job jobs[PARALLEL_MOST];
+  pthread_t threads[PARALLEL_MOST];
+  bool started[PARALLEL_MOST] = {false};
   for (int i = 0; i < count; i++) {
     jobs[i] = (struct job){run, (char *)parts + (size_t)i * size};
     started[i] = i > 0 && pthread_create(&threads[i], NULL, thread_main, &jobs[i]) == 0;

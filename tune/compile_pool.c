@@ -1,5 +1,5 @@
-/* Compile threads; see builds.h. */
-#include "builds.h"
+/* Compile threads; see compile_pool.h. */
+#include "compile_pool.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Finished builds that nobody holds are kept a while: the next variant may differ in its launch alone. */
+/* Finished jobs that nobody holds are kept a while: the next variant may differ in its launch alone. */
 enum { MOST_IDLE = 32 };
 
-struct builds {
-  struct builds_options options;
+struct compile_pool {
+  struct compile_pool_options options;
   pthread_mutex_t mutex;
   pthread_cond_t work, done; /* something to compile, or stop; something finished */
-  struct build *all;
+  struct compile_job *all;
   bool stop;
   size_t under_way, ended; /* those that were stopped do not count */
   double seconds;          /* that those which ended took */
@@ -24,81 +24,81 @@ struct builds {
   int thread_count;
 };
 
-static void build_free(struct build *build) {
-  for (size_t i = 0; i < build->entry_count; i++) free(build->entries[i]);
-  compiled_free(&build->compiled);
-  free(build->source);
-  free(build->options);
-  free(build->name);
-  free(build);
+static void job_free(struct compile_job *job) {
+  for (size_t i = 0; i < job->entry_count; i++) free(job->entries[i]);
+  compiled_free(&job->compiled);
+  free(job->source);
+  free(job->options);
+  free(job->name);
+  free(job);
 }
 
 /* Whether a compile like the ones before it would end in time; until one has ended, any may try. Mutex held. */
-static bool in_time(const struct builds *b) {
+static bool in_time(const struct compile_pool *b) {
   double expected = b->ended ? b->seconds / (double)b->ended : 0;
   return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;
 }
 
-/* The oldest waiting build: the list has the newest first. Called with the mutex held. */
-static struct build *next_work(struct builds *b) {
-  struct build *found = NULL;
+/* The oldest waiting job: the list has the newest first. Called with the mutex held. */
+static struct compile_job *next_work(struct compile_pool *b) {
+  struct compile_job *found = NULL;
   bool any = in_time(b);
-  for (struct build *build = b->all; build; build = build->next)
-    if (!build->taken && (any || build->awaited)) found = build;
+  for (struct compile_job *job = b->all; job; job = job->next)
+    if (!job->taken && (any || job->awaited)) found = job;
   return found;
 }
 
 static bool is_stopped(void *context) {
-  struct builds *b = context;
+  struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   bool stop = b->stop;
   pthread_mutex_unlock(&b->mutex);
   return stop;
 }
 
-static void compile(struct builds *b, struct build *build) {
+static void compile(struct compile_pool *b, struct compile_job *job) {
   const struct compile_request request = {.toolkit = b->options.toolkit,
                                           .compilers = b->options.compilers,
-                                          .name = build->name,
-                                          .source = build->source,
-                                          .options = build->options,
+                                          .name = job->name,
+                                          .source = job->source,
+                                          .options = job->options,
                                           .arch = b->options.arch,
-                                          .entries = (const char *const *)build->entries,
-                                          .entry_count = build->entry_count,
+                                          .entries = (const char *const *)job->entries,
+                                          .entry_count = job->entry_count,
                                           .timeout = b->options.timeout,
                                           .keep_ptx = b->options.keep_ptx,
                                           .stop = {is_stopped, b}};
   double begin = clock_seconds();
-  build->status = b->options.ops->compile(&request, &build->compiled, &build->error);
-  build->seconds = clock_seconds() - begin;
+  job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
+  job->seconds = clock_seconds() - begin;
 }
 
 static void *thread_main(void *context) {
-  struct builds *b = context;
+  struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   while (!b->stop) {
-    struct build *build = next_work(b);
-    if (!build) {
+    struct compile_job *job = next_work(b);
+    if (!job) {
       pthread_cond_wait(&b->work, &b->mutex);
       continue;
     }
-    build->taken = true;
+    job->taken = true;
     b->under_way++;
     pthread_mutex_unlock(&b->mutex);
-    compile(b, build);
+    compile(b, job);
     pthread_mutex_lock(&b->mutex);
-    build->finished = true;
+    job->finished = true;
     b->under_way--;
-    if (build->status != CUGEN_ERROR_INTERRUPTED) b->ended++, b->seconds += build->seconds;
+    if (job->status != CUGEN_ERROR_INTERRUPTED) b->ended++, b->seconds += job->seconds;
     pthread_cond_broadcast(&b->done);
   }
   pthread_mutex_unlock(&b->mutex);
   return NULL;
 }
 
-int builds_open(const struct builds_options *options, struct builds **out, cugen_error *err) {
+int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out, cugen_error *err) {
   *out = NULL;
-  struct builds *b = calloc(1, sizeof *b);
+  struct compile_pool *b = calloc(1, sizeof *b);
   if (!b) return error_memory(err);
   b->options = *options;
   b->threads = calloc((size_t)options->threads, sizeof *b->threads);
@@ -117,14 +117,14 @@ int builds_open(const struct builds_options *options, struct builds **out, cugen
          pthread_create(&b->threads[b->thread_count], NULL, thread_main, b) == 0)
     b->thread_count++;
   if (b->thread_count == 0) {
-    builds_close(b);
+    compile_pool_close(b);
     return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a compile thread");
   }
   *out = b;
   return CUGEN_OK;
 }
 
-void builds_stop(struct builds *b) {
+void compile_pool_stop(struct compile_pool *b) {
   pthread_mutex_lock(&b->mutex);
   b->stop = true;
   pthread_cond_broadcast(&b->work);
@@ -133,12 +133,12 @@ void builds_stop(struct builds *b) {
   b->thread_count = 0;
 }
 
-void builds_close(struct builds *b) {
+void compile_pool_close(struct compile_pool *b) {
   if (!b) return;
-  builds_stop(b);
+  compile_pool_stop(b);
   while (b->all) {
-    struct build *next = b->all->next;
-    build_free(b->all);
+    struct compile_job *next = b->all->next;
+    job_free(b->all);
     b->all = next;
   }
   pthread_mutex_destroy(&b->mutex);
@@ -148,129 +148,130 @@ void builds_close(struct builds *b) {
   free(b);
 }
 
-static struct build *build_new(const struct kernel_spec *spec) {
+static struct compile_job *job_new(const struct kernel_spec *spec) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  struct build *build = calloc(1, sizeof *build);
-  if (!build) return NULL;
-  build->hash = spec->source_hash;
-  build->references = 1;
-  build->source = strdup(spec->source);
-  build->options = strdup(spec->options ? spec->options : "");
-  build->name = strdup(spec->variant);
-  bool whole = build->source && build->options && build->name;
+  struct compile_job *job = calloc(1, sizeof *job);
+  if (!job) return NULL;
+  job->hash = spec->source_hash;
+  job->references = 1;
+  job->source = strdup(spec->source);
+  job->options = strdup(spec->options ? spec->options : "");
+  job->name = strdup(spec->variant);
+  bool whole = job->source && job->options && job->name;
   size_t count = plan_entries(spec, entries);
   for (size_t i = 0; i < count && whole; i++) {
-    whole = (build->entries[i] = strdup(entries[i])) != NULL;
-    build->entry_count += whole;
+    whole = (job->entries[i] = strdup(entries[i])) != NULL;
+    job->entry_count += whole;
   }
-  if (whole) return build;
-  build_free(build);
+  if (whole) return job;
+  job_free(job);
   return NULL;
 }
 
 /* Same source, and every entry this spec launches, in its order. */
-static bool serves(const struct build *build, const struct kernel_spec *spec) {
+static bool serves(const struct compile_job *job, const struct kernel_spec *spec) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
-  if (strcmp(build->hash.hex, spec->source_hash.hex) != 0 || count != build->entry_count) return false;
+  if (strcmp(job->hash.hex, spec->source_hash.hex) != 0 || count != job->entry_count) return false;
   for (size_t i = 0; i < count; i++)
-    if (strcmp(entries[i], build->entries[i]) != 0) return false;
+    if (strcmp(entries[i], job->entries[i]) != 0) return false;
   return true;
 }
 
-static struct build *join_equal(struct builds *b, const struct kernel_spec *spec) {
-  struct build *found = NULL;
+static struct compile_job *join_equal(struct compile_pool *b, const struct kernel_spec *spec) {
+  struct compile_job *found = NULL;
   pthread_mutex_lock(&b->mutex);
-  for (struct build *build = b->all; build && !found; build = build->next)
-    if (serves(build, spec)) found = build;
+  for (struct compile_job *job = b->all; job && !found; job = job->next)
+    if (serves(job, spec)) found = job;
   if (found) found->references++;
   pthread_mutex_unlock(&b->mutex);
   return found;
 }
 
-static void add(struct builds *b, struct build *build) {
+static void add(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
-  build->next = b->all;
-  b->all = build;
+  job->next = b->all;
+  b->all = job;
   pthread_cond_signal(&b->work);
   pthread_mutex_unlock(&b->mutex);
 }
 
-int builds_request(struct builds *b, const struct kernel_spec *spec, struct build **out, cugen_error *err) {
+int compile_pool_request(struct compile_pool *b, const struct kernel_spec *spec, struct compile_job **out,
+                         cugen_error *err) {
   *out = join_equal(b, spec);
   if (*out) return CUGEN_OK;
-  struct build *build = build_new(spec);
-  if (!build) return error_memory(err);
-  add(b, build);
-  *out = build;
+  struct compile_job *job = job_new(spec);
+  if (!job) return error_memory(err);
+  add(b, job);
+  *out = job;
   return CUGEN_OK;
 }
 
-int builds_adopt(struct builds *b, const struct kernel_spec *spec, struct compiled *compiled, struct build **out,
-                 cugen_error *err) {
+int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, struct compiled *compiled,
+                       struct compile_job **out, cugen_error *err) {
   *out = NULL;
-  struct build *build = build_new(spec);
-  if (!build) {
+  struct compile_job *job = job_new(spec);
+  if (!job) {
     compiled_free(compiled);
     return error_memory(err);
   }
-  build->compiled = *compiled;
+  job->compiled = *compiled;
   *compiled = (struct compiled){0};
-  build->taken = build->finished = true;
-  add(b, build);
-  *out = build;
+  job->taken = job->finished = true;
+  add(b, job);
+  *out = job;
   return CUGEN_OK;
 }
 
-/* Frees the oldest idle builds beyond the limit, and those nobody waits for any more. Mutex held. */
-static void tidy(struct builds *b) {
+/* Frees the oldest idle jobs beyond the limit, and those nobody waits for any more. Mutex held. */
+static void tidy(struct compile_pool *b) {
   int idle = 0;
-  for (struct build **at = &b->all; *at;) {
-    struct build *build = *at;
-    bool droppable = build->references == 0 && (build->finished ? ++idle > MOST_IDLE : !build->taken);
+  for (struct compile_job **at = &b->all; *at;) {
+    struct compile_job *job = *at;
+    bool droppable = job->references == 0 && (job->finished ? ++idle > MOST_IDLE : !job->taken);
     if (droppable) {
-      *at = build->next;
-      build_free(build);
+      *at = job->next;
+      job_free(job);
     } else {
-      at = &build->next;
+      at = &job->next;
     }
   }
 }
 
-void build_release(struct builds *b, struct build *build) {
-  if (!build) return;
+void compile_job_release(struct compile_pool *b, struct compile_job *job) {
+  if (!job) return;
   pthread_mutex_lock(&b->mutex);
-  build->references--;
+  job->references--;
   tidy(b);
   pthread_mutex_unlock(&b->mutex);
 }
 
-bool build_finished(struct builds *b, const struct build *build) {
+bool compile_job_finished(struct compile_pool *b, const struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
-  bool finished = build->finished;
+  bool finished = job->finished;
   pthread_mutex_unlock(&b->mutex);
   return finished;
 }
 
-bool build_begun(struct builds *b, const struct build *build) {
+bool compile_job_begun(struct compile_pool *b, const struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
-  bool begun = build->taken;
+  bool begun = job->taken;
   pthread_mutex_unlock(&b->mutex);
   return begun;
 }
 
-bool builds_over(struct builds *b) {
+bool compile_pool_over(struct compile_pool *b) {
   pthread_mutex_lock(&b->mutex);
   bool over = !b->under_way && (b->stop || !in_time(b));
   pthread_mutex_unlock(&b->mutex);
   return over;
 }
 
-void builds_finish(struct builds *b, struct build *build) {
+void compile_pool_finish(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
-  build->awaited = true;
+  job->awaited = true;
   pthread_cond_broadcast(&b->work);
-  while (!build->finished && !b->stop) pthread_cond_wait(&b->done, &b->mutex);
+  while (!job->finished && !b->stop) pthread_cond_wait(&b->done, &b->mutex);
   pthread_mutex_unlock(&b->mutex);
 }
 
@@ -284,25 +285,25 @@ static struct timespec time_after(double seconds) {
   return until;
 }
 
-bool builds_await(struct builds *b, struct build *build, double seconds) {
+bool compile_pool_await(struct compile_pool *b, struct compile_job *job, double seconds) {
   const struct timespec until = time_after(seconds);
   pthread_mutex_lock(&b->mutex);
-  build->awaited = true;
+  job->awaited = true;
   pthread_cond_broadcast(&b->work);
-  while (!build->finished && !b->stop && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
-  bool finished = build->finished;
+  while (!job->finished && !b->stop && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
+  bool finished = job->finished;
   pthread_mutex_unlock(&b->mutex);
   return finished;
 }
 
-void builds_wait(struct builds *b, double seconds) {
+void compile_pool_wait(struct compile_pool *b, double seconds) {
   const struct timespec until = time_after(seconds);
   pthread_mutex_lock(&b->mutex);
   pthread_cond_timedwait(&b->done, &b->mutex, &until);
   pthread_mutex_unlock(&b->mutex);
 }
 
-size_t builds_count(struct builds *b) {
+size_t compile_pool_count(struct compile_pool *b) {
   pthread_mutex_lock(&b->mutex);
   size_t count = b->ended;
   pthread_mutex_unlock(&b->mutex);

@@ -1,18 +1,18 @@
 /* Shares of a large piece of work on data, one a thread. */
-#ifndef TUNE_PARTS_H
-#define TUNE_PARTS_H
+#ifndef TUNE_PARALLEL_FOR_H
+#define TUNE_PARALLEL_FOR_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PARTS_MOST = 16 };
+enum { PARALLEL_MOST = 16 };
 
 /* How many for so many elements: one a processor, but at least 2^18 elements each. */
-int parts_count(int64_t elements);
+int parallel_count(int64_t elements);
 /* Where the part begins, in units of which there are `all`; part `count` begins where the last one ends. */
-int64_t parts_begin(int64_t all, int part, int count);
+int64_t parallel_begin(int64_t all, int part, int count);
 /* Calls run with each of `count` parts, which lie `size` bytes apart. The first is the caller's, and so is one whose thread
    cannot be started. */
-void parts_run(void (*run)(void *part), void *parts, size_t size, int count);
+void parallel_for(void (*run)(void *part), void *parts, size_t size, int count);
 
 #endif

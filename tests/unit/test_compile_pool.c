@@ -1,0 +1,111 @@
+/* The pool of compiles over a compiler made for this test: what is not begun any more when time is short, and what is stopped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "tune/compile_pool.h"
+
+static atomic_int begun, may_end;
+
+/* Takes a twentieth of a second, or as long as it is not told to end. */
+static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+  *out = (struct compiled){0};
+  atomic_fetch_add(&begun, 1);
+  for (int i = 0; i < 50 || !atomic_load(&may_end); i++) {
+    if (request->stop.asked && request->stop.asked(request->stop.context))
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped");
+    usleep(1000);
+  }
+  return CUGEN_OK;
+}
+
+static const struct device_ops ops = {.compile = compile};
+
+static struct compile_pool *open_pool(double seconds, int threads) {
+  struct compile_pool_options options = {.ops = &ops, .arch = "", .threads = threads};
+  struct compile_pool *pool;
+  if (seconds > 0) options.until = clock_seconds() + seconds;
+  atomic_store(&begun, 0);
+  atomic_store(&may_end, 1);
+  assert_int_equal(compile_pool_open(&options, &pool, NULL), CUGEN_OK);
+  return pool;
+}
+
+static struct compile_job *request(struct compile_pool *pool, char *name) {
+  struct kernel_launch launch = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  const struct kernel_spec spec = {
+      .variant = name, .source = name, .source_hash = hash_bytes(name, 1), .launches = &launch, .launch_count = 1};
+  struct compile_job *build;
+  assert_int_equal(compile_pool_request(pool, &spec, &build, NULL), CUGEN_OK);
+  return build;
+}
+
+static void what_would_end_too_late_is_not_begun(void **state) {
+  (void)state;
+  struct compile_pool *pool = open_pool(3600, 1);
+  struct compile_job *a = request(pool, (char[]){"a"});
+  compile_pool_finish(pool, a);
+  assert_true(a->seconds >= 0.05);
+  assert_false(compile_pool_over(pool));
+  compile_job_release(pool, a);
+  compile_pool_close(pool);
+
+  pool = open_pool(0.04, 1); /* the first is begun if it comes in time, whatever it takes */
+  a = request(pool, (char[]){"a"});
+  compile_pool_finish(pool, a); /* somebody needs it, in time or not */
+  struct compile_job *b = request(pool, (char[]){"b"});
+  compile_pool_wait(pool, 0.1);
+  assert_false(compile_job_begun(pool, b));
+  assert_true(compile_pool_over(pool));
+  assert_int_equal(begun, 1);
+  compile_pool_finish(pool, b);
+  assert_true(compile_job_finished(pool, b));
+  assert_int_equal(compile_pool_count(pool), 2);
+  compile_job_release(pool, a);
+  compile_job_release(pool, b);
+  compile_pool_close(pool);
+}
+
+static void without_a_limit_nothing_is_over(void **state) {
+  (void)state;
+  struct compile_pool *pool = open_pool(0, 2);
+  struct compile_job *a = request(pool, (char[]){"a"}), *b = request(pool, (char[]){"b"});
+  compile_pool_finish(pool, a);
+  compile_pool_finish(pool, b);
+  assert_false(compile_pool_over(pool));
+  assert_int_equal(compile_pool_count(pool), 2);
+  compile_job_release(pool, a);
+  compile_job_release(pool, b);
+  compile_pool_close(pool);
+}
+
+static void a_compile_under_way_is_told_to_stop(void **state) {
+  (void)state;
+  struct compile_pool *pool = open_pool(0, 1);
+  atomic_store(&may_end, 0); /* never by itself */
+  struct compile_job *a = request(pool, (char[]){"a"}), *b = request(pool, (char[]){"b"});
+  while (!atomic_load(&begun)) usleep(1000);
+  compile_pool_stop(pool);
+  assert_true(compile_job_finished(pool, a));
+  assert_int_equal(a->status, CUGEN_ERROR_INTERRUPTED);
+  assert_false(compile_job_begun(pool, b));
+  assert_true(compile_pool_over(pool));
+  assert_int_equal(compile_pool_count(pool), 0);
+  compile_job_release(pool, a);
+  compile_job_release(pool, b);
+  compile_pool_close(pool);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_would_end_too_late_is_not_begun),
+                                     cmocka_unit_test(without_a_limit_nothing_is_over),
+                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* A pool of compile threads. Equal sources share one compile; what is finished is picked up by the coordinator, the
+   only thread that calls these functions. */
+#ifndef TUNE_COMPILE_POOL_H
+#define TUNE_COMPILE_POOL_H
+
+#include "runtime/device.h"
+
+struct compile_pool;
+
+struct compile_job {
+  bool finished;  /* read it through compile_job_finished */
+  double seconds; /* that its compile took, once it is finished; 0: the image was here */
+  int status;     /* CUGEN_OK, or why there is no image */
+  cugen_error error;
+  struct compiled compiled;
+  int references;
+  struct hash hash; /* of the source */
+  char *source, *options, *name;
+  char *entries[KERNEL_MAX_ENTRIES];
+  size_t entry_count;
+  struct compile_job *next; /* in the pool's list of all, newest first */
+  bool taken;               /* by a thread */
+  bool awaited;             /* by compile_pool_finish */
+};
+
+struct compile_pool_options {
+  const struct device_ops *ops;
+  const struct toolkit *toolkit;
+  struct compilers *compilers; /* as in compile_request */
+  const char *arch;
+  double timeout; /* of one compile; 0: none */
+  bool keep_ptx;
+  int threads;
+  double
+      until; /* of clock_seconds: no compile is begun that would take longer than this, by those before it; 0: never */
+};
+
+int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out, cugen_error *err);
+/* All jobs must have been released. */
+void compile_pool_close(struct compile_pool *pool);
+/* Begins no more compiles, and returns when those under way have ended: compilers are killed, but for NVRTC in this process. */
+void compile_pool_stop(struct compile_pool *pool);
+
+/* Starts compiling the spec, or joins an equal source's job. Give it back with compile_job_release. */
+int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
+                         cugen_error *err);
+/* The same for an image that is here already; takes over *compiled. */
+int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *compiled,
+                       struct compile_job **out, cugen_error *err);
+void compile_job_release(struct compile_pool *pool, struct compile_job *job);
+bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
+/* Whether its compile was begun. */
+bool compile_job_begun(struct compile_pool *pool, const struct compile_job *job);
+/* Returns when it is finished, however late that is. */
+void compile_pool_finish(struct compile_pool *pool, struct compile_job *job);
+
+/* The same for so many seconds at most; whether it is finished. */
+bool compile_pool_await(struct compile_pool *pool, struct compile_job *job, double seconds);
+
+/* Returns when any job finishes, or after that many seconds. */
+void compile_pool_wait(struct compile_pool *pool, double seconds);
+/* Nothing is under way, and nothing will be: the time is too short. */
+bool compile_pool_over(struct compile_pool *pool);
+/* Compiles carried out so far. */
+size_t compile_pool_count(struct compile_pool *pool);
+
+#endif
