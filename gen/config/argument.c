@@ -1,4 +1,4 @@
-/* Arguments and their attributes. See config_build.h. */
+/* Arguments and their attributes. See build.h. */
 #include <lua.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* From declarations to plain tables: what the files gen/config_*.c share. The Lua state is only read here, with
+/* From declarations to plain tables: what the files gen/config/*.c share. The Lua state is only read here, with
    functions that neither allocate nor raise errors, so that no sandbox_call is needed. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
@@ -49,7 +49,7 @@ const char *build_line(struct build *build, struct config_line from, struct conf
 /* After an allocation from the arena failed. */
 int build_memory(struct build *build);
 
-/* ---- Lists of declarations (config_read.c) ---- */
+/* ---- Lists of declarations (read.c) ---- */
 
 struct item {
   const struct declaration *declaration;
@@ -75,7 +75,7 @@ const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the item's value. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
 
-/* ---- Values on top of the stack (config_read.c); `what` names them in messages ---- */
+/* ---- Values on top of the stack (read.c); `what` names them in messages ---- */
 
 int read_string(struct build *build, struct config_line line, const char *what, const char **out);
 int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
@@ -99,7 +99,7 @@ int refuse_name(struct build *build, struct config_line line, const char *name, 
 /* Refuses a table whose keys are not all problems of this kernel; who: "check". */
 int refuse_unknown_problem(struct build *build, struct config_line line, int table, const char *who);
 
-/* ---- Names (config_scope.c) ---- */
+/* ---- Names (scope.c) ---- */
 
 /* Checks the name and puts it in force. */
 int scope_add(struct build *build, const struct scope_name *name);
@@ -117,7 +117,7 @@ const char *scope_nearest(struct build *build, const char *name);
 
 /* ---- Parts ---- */
 
-/* config_implementation.c; the lists of shared parts come from the kernel's own list. */
+/* implementation.c; the lists of shared parts come from the kernel's own list. */
 int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
                 size_t *count);
 int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out);
@@ -125,18 +125,18 @@ int read_rules(struct build *build, const struct list *list, struct config_deriv
                struct config_restriction *restrictions, size_t *restriction_count);
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
-/* config_try.c; after the tunables. */
+/* try.c; after the tunables. */
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
-/* config_check.c; *out: NULL where there is none. */
+/* check.c; *out: NULL where there is none. */
 int read_check(struct build *build, const struct list *list, const struct value **out);
-/* config_argument.c */
+/* argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
-/* config_data.c; of the argument that is being read, which has its shape, with the attribute's value at the top. */
+/* data.c; of the argument that is being read, which has its shape, with the attribute's value at the top. */
 int read_data_values(struct build *build, struct config_argument *argument, const char *what);
 int read_data_file(struct build *build, struct config_argument *argument, const char *what);
 int read_data_generator(struct build *build, struct config_argument *argument, const char *what);
-/* config_struct.c; likewise. */
+/* struct.c; likewise. */
 int read_struct_name(struct build *build, struct config_argument *argument, const char *what);
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
 /* After all attributes. */
@@ -144,19 +144,19 @@ int complete_struct(struct build *build, struct config_argument *argument);
 /* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
 int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
                      const char **file, const char **entry);
-/* config_tensor.c */
+/* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
-/* config_options.c; outer: the kernel's, for an implementation, or NULL. */
+/* options.c; outer: the kernel's, for an implementation, or NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);
-/* config_pass.c; both of the value at the top. After steps its names are in force. */
+/* pass.c; both of the value at the top. After steps its names are in force. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out);
 int read_pass(struct build *build, struct config_line line, struct config_launch *out);
-/* config_formula.c */
+/* formula.c */
 int read_formulas(struct build *build, const struct list *list);
-/* config_policy.c */
+/* policy.c */
 int read_policy(struct build *build, const struct list *list);
-/* config_kernel.c */
+/* kernel.c */
 int read_kernel(struct build *build);
 
 #endif

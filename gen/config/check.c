@@ -1,4 +1,4 @@
-/* check { M = 96 }, of a kernel or of an implementation: a problem on which it is checked. See config_build.h. */
+/* check { M = 96 }, of a kernel or of an implementation: a problem on which it is checked. See build.h. */
 #include <lua.h>
 
 #include "build.h"

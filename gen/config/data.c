@@ -1,4 +1,4 @@
-/* The data of an input that is no fill: values = "expression" or a list, file, generator. See config_build.h. */
+/* The data of an input that is no fill: values = "expression" or a list, file, generator. See build.h. */
 #include <lua.h>
 #include <stdlib.h>
 #include <string.h>

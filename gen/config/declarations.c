@@ -1,4 +1,4 @@
-/* Declarations as Lua functions; see config_declarations.h. Everything here but the accessors at the end runs inside
+/* Declarations as Lua functions; see declarations.h. Everything here but the accessors at the end runs inside
    a sandbox_call, where a Lua error carries the line. */
 #include "declarations.h"
 

@@ -1,5 +1,5 @@
 /* The Lua side of a config: each declaration is a call that notes its line and gives an object the config can only
-   pass on. What they say is read afterwards (config_build.h). Private to gen/config*.c. */
+   pass on. What they say is read afterwards (build.h). Private to gen/config*.c. */
 #ifndef GEN_CONFIG_DECLARATIONS_H
 #define GEN_CONFIG_DECLARATIONS_H
 

@@ -1,5 +1,5 @@
 /* formula "combine(a, b)" "a + b": its head, its body, and that it can be written for every value that a problem
-   lists. See config_build.h. */
+   lists. See build.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Tunables, derived names, restrictions and implementations. See config_build.h. */
+/* Tunables, derived names, restrictions and implementations. See build.h. */
 #include <lua.h>
 #include <stdlib.h>
 #include <string.h>

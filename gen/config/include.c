@@ -1,4 +1,4 @@
-/* Running the files that a config includes; see config_include.h. Everything here runs inside a sandbox_call. */
+/* Running the files that a config includes; see include.h. Everything here runs inside a sandbox_call. */
 #include "include.h"
 
 #include <lauxlib.h>

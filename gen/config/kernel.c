@@ -1,4 +1,4 @@
-/* The kernel declaration and what stands directly in it. See config_build.h. */
+/* The kernel declaration and what stands directly in it. See build.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <string.h>

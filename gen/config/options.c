@@ -1,5 +1,5 @@
 /* How a kernel is compiled: options and the folders of its headers. Read with the config, evaluated for each variant. See
-   config_build.h and config.h. */
+   build.h and config.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What a launch passes, and how often it is repeated: `pass` and `steps`. Read with the config, evaluated for each variant
-   and step. See config_build.h and config.h. */
+   and step. See build.h and config.h. */
 #include <inttypes.h>
 #include <lua.h>
 #include <string.h>

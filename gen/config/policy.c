@@ -1,4 +1,4 @@
-/* policy: which tuned problem serves one that was not tuned. See config_build.h. */
+/* policy: which tuned problem serves one that was not tuned. See build.h. */
 #include <lua.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Reading what Lua left: lists of declarations, values, expressions. See config_build.h. */
+/* Reading what Lua left: lists of declarations, values, expressions. See build.h. */
 #include <lua.h>
 #include <math.h>
 #include <string.h>

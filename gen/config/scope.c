@@ -1,4 +1,4 @@
-/* The names of a config: what they may be, and what expressions see. See config_build.h. */
+/* The names of a config: what they may be, and what expressions see. See build.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Text with expressions in it, as `entry` has it: read with the config, spelt for each variant. See config_build.h. */
+/* Text with expressions in it, as `entry` has it: read with the config, spelt for each variant. See build.h. */
 #include <string.h>
 
 #include "build.h"

@@ -1,5 +1,5 @@
 /* Structs that are passed by value: struct = "Params", fields = { { "dt", dtype = "f32", value = "0.1" } }. See
-   config_build.h. */
+   build.h. */
 #include <lua.h>
 #include <string.h>
 

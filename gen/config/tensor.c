@@ -1,5 +1,5 @@
 /* Tensor maps: arguments that an implementation reaches through Hopper's tensor memory accelerator. Read with the config,
-   evaluated for each variant. See config_build.h and config.h. */
+   evaluated for each variant. See build.h and config.h. */
 #include <lua.h>
 #include <string.h>
 

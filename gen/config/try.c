@@ -1,4 +1,4 @@
-/* try { BM = 128 }: variants that are known to be good somewhere, which a search begins with. See config_build.h. */
+/* try { BM = 128 }: variants that are known to be good somewhere, which a search begins with. See build.h. */
 #include <lua.h>
 #include <string.h>
 

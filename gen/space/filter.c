@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk.h"
+#include "domain.h"
 
 /* ---- Patterns ---- */
 

@@ -1,8 +1,9 @@
-/* The rules of a domain: what the config restricts, what the device limits, what a filter leaves out. See space_walk.h. */
+/* One rule of a domain; and those that follow from a config: its restrictions and the limits of its launches. A filter's are
+   in filter.c. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk.h"
+#include "domain.h"
 
 enum { STEPS_TRIED = 65536 }; /* combinations that are tried to tell how many steps a launch has at most */
 
@@ -160,42 +161,10 @@ static int add_limits(struct domain *domain, cugen_error *err) {
   return status;
 }
 
-/* ---- All of them ---- */
-
-static uint64_t cost_of(const struct rule *rule) {
-  uint64_t cost = 1 + rule->one_of_count;
-  for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
-  return cost;
-}
-
-static int compare_rules(const void *a, const void *b) {
-  const struct rule *x = a, *y = b;
-  if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
-int domain_open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+int domain_add_config(struct domain *domain, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->restriction_count && !status; i++)
     status = add_restriction(domain, &implementation->restrictions[i], err);
-  if (!status) status = add_limits(domain, err);
-  if (!status && filter) status = domain_add_filter(domain, filter, err);
-  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
-  if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
-  return status;
-}
-
-void domain_close_rules(struct domain *domain) {
-  for (size_t i = 0; i < domain->rule_count; i++) {
-    struct rule *rule = &domain->rules[i];
-    const struct space_rule *listed = &domain->listed[i];
-    for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
-    free(rule->one_of);
-    if (listed->kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed->text); /* ours */
-  }
-  for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
-  free(domain->parsed);
-  free(domain->rules);
-  free(domain->listed);
+  return status ? status : add_limits(domain, err);
 }

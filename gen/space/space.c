@@ -1,4 +1,4 @@
-/* The space of a config and its variants; see space.h. The walk is in space_walk.c, names in space_find.c. */
+/* The space of a config and its variants; see space.h. The walk is in walk.c, names in find.c. */
 #include "space.h"
 
 #include <stdlib.h>

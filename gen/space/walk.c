@@ -1,51 +1,34 @@
-/* The walk over a space by backtracking, tunables in their declared order; see space_walk.h. Each level holds a bit
-   mask of the values still alive; a rule ANDs its own mask into it and is charged with what it removes. */
+/* The walk over the combinations of one implementation.
+
+   Algorithm: backtracking, one level for each tunable, in declared order, without recursion. Knuth describes the method (The Art
+   of Computer Programming 4B, section 7.2.2, algorithm B); the bit masks are our own addition. A level holds a mask with one bit
+   for each value of its tunable. Entering a level sets all bits, then each rule whose deepest tunable this is clears the bits
+   of the values that it does not allow. The walk takes the bits that are left one after the other, lowest first, and goes down.
+   At the last level each bit left is a valid combination: a row.
+
+   A rule is evaluated only where it has to be:
+   - at its deepest tunable, since all of its names are known there and no earlier;
+   - only for values that earlier rules left alive, so that "b ~= 0" may stand before "a // b";
+   - once for each choice of its second deepest tunable (`hoist`). Between two such choices nothing changes that the rule
+     mentions, so its results are kept in its own mask. Each choice takes a new number from the walk's clock; results that carry
+     an older number are stale.
+
+   Invariants:
+   - A rule that clears a bit is charged with every combination below it, so that after a walk
+     cartesian = valid + the sum of removed, exactly.
+   - Rules are tried by depth, then in the order in which they were listed. The first one that fails is charged.
+   - Rows have rising ranks, since levels count as digits do: the last tunable is the fastest.
+   - `fixed` leaves one bit to a level. Then only the combinations with that value are counted.
+   - A tunable can have any number of values and an implementation any number of tunables: masks have as many words as
+     they need, and depth is a counter.
+
+   Cost: steps are counted, not timed (see walk.h), so that every machine refuses the same spaces. A long walk estimates what is
+   ahead with Knuth's random probes (see Estimates below) and stops at once when it is hopeless. */
 #include "walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Domains ---- */
-
-static int open_strides(struct domain *domain, cugen_error *err) {
-  const struct config_implementation *implementation = domain->implementation;
-  domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
-  if (!domain->strides) return error_memory(err);
-  domain->cartesian = 1;
-  for (size_t i = implementation->tunable_count; i-- > 0;) {
-    domain->strides[i] = domain->cartesian;
-    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
-      return error_set(err, CUGEN_ERROR_CONFIG,
-                       "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
-                       implementation->line.path, implementation->line.number, implementation->name);
-  }
-  return CUGEN_OK;
-}
-
-int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err) {
-  *out = (struct domain){.config = config, .implementation = implementation};
-  out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
-  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
-  if (!out->slots) return error_memory(err);
-  memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
-  int status = open_strides(out, err);
-  if (!status) status = domain_open_rules(out, filter, err);
-  if (status) domain_close(out);
-  return status;
-}
-
-void domain_close(struct domain *domain) {
-  domain_close_rules(domain);
-  free(domain->slots);
-  free(domain->strides);
-  *domain = (struct domain){0};
-}
-
-size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable) {
-  return (size_t)(rank / domain->strides[tunable] % domain->implementation->tunables[tunable].value_count);
-}
 
 /* ---- Walks ---- */
 

@@ -1,0 +1,82 @@
+/* A domain: the tunables of one implementation and the rules of its combinations, in the order in which a walk tries them. */
+#include "domain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Rules ---- */
+
+static uint64_t cost_of(const struct rule *rule) {
+  uint64_t cost = 1 + rule->one_of_count;
+  for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
+  return cost;
+}
+
+static int compare_rules(const void *a, const void *b) {
+  const struct rule *x = a, *y = b;
+  if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+  int status = domain_add_config(domain, err);
+  if (!status && filter) status = domain_add_filter(domain, filter, err);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
+  if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
+  return status;
+}
+
+static void close_rules(struct domain *domain) {
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    struct rule *rule = &domain->rules[i];
+    const struct space_rule *listed = &domain->listed[i];
+    for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
+    free(rule->one_of);
+    if (listed->kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed->text); /* ours */
+  }
+  for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
+  free(domain->parsed);
+  free(domain->rules);
+  free(domain->listed);
+}
+
+/* ---- Domains ---- */
+
+static int open_strides(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
+  if (!domain->strides) return error_memory(err);
+  domain->cartesian = 1;
+  for (size_t i = implementation->tunable_count; i-- > 0;) {
+    domain->strides[i] = domain->cartesian;
+    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
+                       implementation->line.path, implementation->line.number, implementation->name);
+  }
+  return CUGEN_OK;
+}
+
+int domain_open(const struct config *config, const struct config_implementation *implementation,
+                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err) {
+  *out = (struct domain){.config = config, .implementation = implementation};
+  out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
+  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
+  if (!out->slots) return error_memory(err);
+  memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
+  int status = open_strides(out, err);
+  if (!status) status = open_rules(out, filter, err);
+  if (status) domain_close(out);
+  return status;
+}
+
+void domain_close(struct domain *domain) {
+  close_rules(domain);
+  free(domain->slots);
+  free(domain->strides);
+  *domain = (struct domain){0};
+}
+
+size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable) {
+  return (size_t)(rank / domain->strides[tunable] % domain->implementation->tunables[tunable].value_count);
+}
