@@ -36,7 +36,7 @@ struct cugen {
 int api_find_worker(char **out, struct text *places, cugen_error *err);
 
 /* Which variant a plan uses, and why. */
-struct choice {
+struct selection {
   cugen_plan_choice how;
   uint64_t index;
   struct cache_record record; /* unless how is CUGEN_PLAN_DEFAULT */
@@ -79,12 +79,12 @@ struct cugen_kernel {
   struct expander *expander; /* likewise */
   struct value *values;      /* of the variant being looked at */
   struct text variant_text, source;
-  struct choice choice;         /* what cugen_kernel_choose found */
+  struct selection selection;   /* what cugen_kernel_choose found */
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
-  struct api_stored *stored;             /* what stored.c handed out */
+  struct api_record_list *record_list;   /* what records.c handed out */
   struct api_why *why;                   /* and why.c */
   struct api_check *check;               /* and check.c */
   struct api_launches *launches;         /* and launches.c */
@@ -138,12 +138,12 @@ void api_filter_free(struct api_filter *filter);
 /* NULL: there is none. */
 const struct space_filter *api_filter(const cugen_kernel *kernel);
 
-/* ---- absent.c ---- */
+/* ---- predictions.c ---- */
 
 /* The device itself, where it is here, knows more than its description. */
 bool api_prefer_present(const cugen *lib, struct device_description *description);
 /* Fills the kernel's ops, device and described from a text that names a device without it being here. */
-int api_describe_absent(cugen_kernel *kernel, const char *text, bool *known, cugen_error *err);
+int api_describe_device(cugen_kernel *kernel, const char *text, bool *known, cugen_error *err);
 /* CUGEN_ERROR_USAGE when the config, where it can serve the problem, uses a fact of the device that nobody here knows; text
    names it. */
 int api_check_facts(const cugen_kernel *kernel, const struct problem *problem, const char *text, cugen_error *err);
@@ -185,8 +185,8 @@ void api_listing_close(struct api_listing *listing);
 /* ---- transfer.c ---- */
 void api_transfer_close(struct api_transfer *transfer);
 
-/* ---- stored.c ---- */
-void api_stored_close(struct api_stored *stored);
+/* ---- records.c ---- */
+void api_record_list_close(struct api_record_list *record_list);
 
 /* ---- why.c ---- */
 void api_why_close(struct api_why *why);
@@ -227,13 +227,13 @@ int api_context(const cugen_kernel *kernel, void *given, void **out, cugen_error
 /* The strings in *out are those of *from. */
 void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
 
-/* ---- choose.c ---- */
+/* ---- selection.c ---- */
 
 /* distance as in cugen_plan_options. *out is to be freed whatever comes back. */
-int api_choose(cugen_kernel *kernel, double distance, struct choice *out, cugen_error *err);
+int api_select(cugen_kernel *kernel, double distance, struct selection *out, cugen_error *err);
 /* The variant of a space that is not empty where nothing is known; named: the config names it (try). */
 uint64_t api_default(const cugen_kernel *kernel, bool *named);
-void api_choice_free(struct choice *choice);
+void api_selection_free(struct selection *selection);
 
 /* The variants of the kernel's space that lead the remembered problems nearest to its own: where tuning begins. Only
    sizes may differ, by however much. */

@@ -11,7 +11,7 @@
 /* One that is here, by its id, or one that is described. */
 static int choose_named(cugen_kernel *k, const char *device, cugen_error *err) {
   bool described;
-  int ordinal = 0, status = api_describe_absent(k, device, &described, err);
+  int ordinal = 0, status = api_describe_device(k, device, &described, err);
   if (described || status) return status;
   status = device_find(device, &k->ops, &ordinal, err);
   return status ? status : k->ops->describe(k->lib->toolkit, ordinal, &k->device, err);
@@ -128,8 +128,8 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
-  api_choice_free(&k->choice);
-  api_stored_close(k->stored);
+  api_selection_free(&k->selection);
+  api_record_list_close(k->record_list);
   api_why_close(k->why);
   api_check_close(k->check);
   api_launches_close(k->launches);
@@ -296,11 +296,11 @@ int api_expander(cugen_kernel *k, cugen_error *err) {
 }
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
-  struct choice choice;
-  int status = api_choose(k, best ? -1 : 0, &choice, err);
-  bool missing = best && choice.how == CUGEN_PLAN_DEFAULT;
-  *index = choice.index;
-  api_choice_free(&choice);
+  struct selection selection;
+  int status = api_select(k, best ? -1 : 0, &selection, err);
+  bool missing = best && selection.how == CUGEN_PLAN_DEFAULT;
+  *index = selection.index;
+  api_selection_free(&selection);
   if (status || !missing) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "

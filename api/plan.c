@@ -8,7 +8,7 @@
 #include "runtime/plan.h"
 
 struct cugen_plan {
-  struct choice choice;
+  struct selection selection;
   struct kernel_spec spec;
   struct compiled compiled;
   struct device *device;
@@ -64,7 +64,7 @@ static int expand(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   struct variant variant;
   int status = api_expander(k, err);
   if (status) return status;
-  space_variant(k->space, p->choice.index, &variant, k->values);
+  space_variant(k->space, p->selection.index, &variant, k->values);
   return expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &p->spec, err);
 }
 
@@ -109,17 +109,17 @@ static int make_image(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 }
 
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
-  const struct cache_record *record = &p->choice.record;
-  if (p->choice.how == CUGEN_PLAN_DEFAULT) {
+  const struct cache_record *record = &p->selection.record;
+  if (p->selection.how == CUGEN_PLAN_DEFAULT) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.throttle = "";
-    p->info.record.predicted = p->choice.predicted;
+    p->info.record.predicted = p->selection.predicted;
     return;
   }
   api_publish(k, record, &p->info.record);
   p->info.record.from_cache = 1;
-  p->info.tuned_for = text_get(&p->choice.problem);
+  p->info.tuned_for = text_get(&p->selection.problem);
   p->info.measured_at = record->measured_at;
   p->info.driver_version = record->driver_version;
   p->info.nvrtc_version = record->nvrtc_version;
@@ -132,8 +132,8 @@ static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   p->info.kernel = text_get(&p->kernel);
   p->info.problem = text_get(&p->problem);
   p->info.variant = p->spec.variant;
-  p->info.choice = p->choice.how;
-  p->info.distance = p->choice.distance;
+  p->info.choice = p->selection.how;
+  p->info.distance = p->selection.distance;
   p->info.source_hash = p->spec.source_hash.hex;
   p->info.launches = p->spec.launch_count;
   p->info.arguments = p->spec.argument_count;
@@ -150,8 +150,8 @@ static void drop_image(cugen_plan *p) {
 
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
-  if (!status) status = api_choose(k, options->distance, &p->choice, err);
-  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->choice.how == CUGEN_PLAN_DEFAULT)
+  if (!status) status = api_select(k, options->distance, &p->selection, err);
+  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->selection.how == CUGEN_PLAN_DEFAULT)
     status = refuse_untuned(k, options, err);
   if (!status) status = expand(k, p, err);
   if (!status) status = make_image(k, p, err);
@@ -193,7 +193,7 @@ void cugen_plan_close(cugen_plan *p) {
   if (p->device) p->device->ops->close(p->device);
   compiled_free(&p->compiled);
   kernel_spec_free(&p->spec);
-  api_choice_free(&p->choice);
+  api_selection_free(&p->selection);
   text_free(&p->kernel);
   text_free(&p->problem);
   free(p);

@@ -413,21 +413,21 @@ static const char *name_variant(cugen_kernel *k, const char *text, cugen_why *ou
 
 /* What a plan takes all the same. */
 static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
-  struct choice choice;
+  struct selection selection;
   struct variant variant;
   struct text name = {0};
   cugen_error why;
-  int status = api_choose(k, 0, &choice, &why);
+  int status = api_select(k, 0, &selection, &why);
   if (!status) {
-    space_variant(k->space, choice.index, &variant, k->values);
+    space_variant(k->space, selection.index, &variant, k->values);
     variant_print(&variant, &name);
-    out->verdict = choice.how == CUGEN_PLAN_NEAR
+    out->verdict = selection.how == CUGEN_PLAN_NEAR
                        ? keepf(k->why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
-                               out->verdict, text_get(&k->policy), text_get(&name), text_get(&choice.problem))
+                               out->verdict, text_get(&k->policy), text_get(&name), text_get(&selection.problem))
                        : keepf(k->why, "%s. A plan takes the %s, '%s'", out->verdict,
-                               choice.predicted ? "model's choice, predicted"
-                               : choice.named   ? "first that the config names as good"
-                                                : "first valid variant",
+                               selection.predicted ? "model's choice, predicted"
+                               : selection.named   ? "first that the config names as good"
+                                                   : "first valid variant",
                                text_get(&name));
   } else if (status == CUGEN_ERROR_EMPTY) {
     out->verdict = keepf(k->why, "%s. No variant is valid here: %s", out->verdict, why.message);
@@ -435,7 +435,7 @@ static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
   }
   if (name.failed) k->why->failed = true;
   text_free(&name);
-  api_choice_free(&choice);
+  api_selection_free(&selection);
   if (status) error_set(err, status, "%s", why.message);
   return status;
 }

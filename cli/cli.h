@@ -106,10 +106,10 @@ struct cli {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
-  char *model;   /* the described GPU that was chosen for one that is not here; NULL: none was */
-  char *instead; /* why a described GPU stands in for one that is not here; NULL: none does */
-  bool answered; /* its JSON is printed */
-  char *self;    /* this program's file, once it was asked for */
+  char *model;    /* the described GPU that was chosen for one that is not here; NULL: none was */
+  char *fallback; /* why a described GPU stands in for one that is not here; NULL: none does */
+  bool answered;  /* its JSON is printed */
+  char *self;     /* this program's file, once it was asked for */
 };
 
 /* ---- options.c ---- */
@@ -218,13 +218,13 @@ char *hint_text(const struct cli *cli, const char *name); /* to be freed; NULL: 
 /* `meant` is *cli or a changed copy; the text goes behind cli's message. */
 void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
-/* ---- instead.c ---- */
+/* ---- device_fallback.c ---- */
 
 /* What --device means where it is not given: the first GPU. Without one what has to run (run, check) means the cpu device;
    report and roofline CONFIG what is remembered; all else a described GPU, which then stands in cli->values. */
-int cli_choose_device(struct cli *cli);
+int cli_fall_back(struct cli *cli);
 /* The described GPU that stands in for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
-const char *cli_stand_in(const struct cli *cli);
+const char *cli_fallback_model(const struct cli *cli);
 /* Whether predictions of this problem are remembered for that model. */
 bool cli_is_predicted(const struct cli *cli, const char *model);
 /* --arch on the cpu device, which has none: nothing measured can be of it. */

@@ -12,7 +12,7 @@ static void write_source(const void *source, FILE *out) {
 
 /* What gives a best one: a measurement, or where none can be made a prediction. */
 static void append_remedy(struct cli *cli) {
-  const char *model = cli_stand_in(cli);
+  const char *model = cli_fallback_model(cli);
   bool measures = !cli_only_predicts(cli);
   bool predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
   if (measures || !predicted) {

@@ -249,7 +249,7 @@ int cli_filter(struct cli *cli) {
 
 int cli_open_kernel(struct cli *cli) {
   int status = cli_open(cli);
-  if (!status) status = cli_choose_device(cli);
+  if (!status) status = cli_fall_back(cli);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
   return status ? status : cli_filter(cli);
@@ -425,11 +425,11 @@ static int run_command(struct cli *cli, int argc, char **argv) {
     return CUGEN_OK;
   }
   status = cli->command->run(cli);
-  if (!status && cli->instead && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
+  if (!status && cli->fallback && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
     cli_remark(cli, "no GPU is here: this is about %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);
-  free(cli->instead);
+  free(cli->fallback);
   free(cli->model);
   return status;
 }

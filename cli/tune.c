@@ -63,11 +63,11 @@ static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
   run->headed = true;
-  if (cli->instead)
+  if (cli->fallback)
     printf(
         "No GPU is here: predicted for %s. %s\n"
         "--device names another, 'cugen occupancy' lists them; --device cpu runs the variants on this processor.\n",
-        cli->values[OPTION_DEVICE], cli->instead);
+        cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
   printf("%s of ", print_count(run->space->valid).text);
   printf("%s combinations valid, ", print_count(run->space->cartesian).text);
@@ -206,7 +206,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback",
-                      json_optional_string(cli->instead ? cli->instead : cugen_kernel_fallback(cli->kernel)));
+                      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set_new(object, "objective", json_string(cugen_kernel_objective(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
@@ -260,7 +260,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
 }
 
 static int refuse_arch(struct cli *cli) {
-  const char *arch = cli->values[OPTION_ARCH], *model = cli_stand_in(cli);
+  const char *arch = cli->values[OPTION_ARCH], *model = cli_fallback_model(cli);
   return cli_fail(
       cli, CUGEN_ERROR_USAGE,
       "the cpu device has no architecture '%s': --device %s in place of --arch predicts for a GPU that has "

@@ -296,18 +296,18 @@ static void test_builds(void **state) {
 static void expect_choice(const char *const settings[4], struct text *out) {
   static const char *const names[] = {"exact", "near", "default"};
   struct problem problem;
-  struct choice choice;
+  struct selection selection;
   struct text variant_text = {0};
   struct variant variant;
   cugen_error err;
   set_problem(settings, 4, &problem);
-  if (api_choose(&target.kernel, 0, &choice, &err)) fail_msg("%s", err.message);
-  space_variant(target.kernel.space, choice.index, &variant, target.kernel.values);
+  if (api_select(&target.kernel, 0, &selection, &err)) fail_msg("%s", err.message);
+  space_variant(target.kernel.space, selection.index, &variant, target.kernel.values);
   variant_print(&variant, &variant_text);
-  text_addf(out, "%s|%s|%s|%.9f\n", names[choice.how], text_get(&variant_text),
-            choice.how == CUGEN_PLAN_DEFAULT ? "" : text_get(&choice.problem), choice.distance);
+  text_addf(out, "%s|%s|%s|%.9f\n", names[selection.how], text_get(&variant_text),
+            selection.how == CUGEN_PLAN_DEFAULT ? "" : text_get(&selection.problem), selection.distance);
   text_free(&variant_text);
-  api_choice_free(&choice);
+  api_selection_free(&selection);
   problem_free(&problem);
 }
 

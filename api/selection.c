@@ -158,7 +158,7 @@ static int compare(const void *left, const void *right) {
 }
 
 /* The best of that problem, if it is a variant of the kernel's own space. */
-static int try_problem(cugen_kernel *k, struct tuned *tuned, struct choice *out, bool *found, cugen_error *err) {
+static int try_problem(cugen_kernel *k, struct tuned *tuned, struct selection *out, bool *found, cugen_error *err) {
   cugen_kernel other = {.lib = k->lib,
                         .sources = k->sources,
                         .config = k->config,
@@ -198,7 +198,7 @@ static int find_nearby(cugen_kernel *k, double limit, struct cache *cache, struc
   return status;
 }
 
-static int choose_nearest(cugen_kernel *k, double limit, struct choice *out, bool *found, cugen_error *err) {
+static int select_nearest(cugen_kernel *k, double limit, struct selection *out, bool *found, cugen_error *err) {
   struct nearby nearby = {0};
   struct cache *cache;
   int status = api_cache_to_read(k->lib, &cache, err);
@@ -326,7 +326,7 @@ int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, si
 
 /* ---- The bucket ------------------------------------------------------------------------------------------------------- */
 
-static int choose_bucket(cugen_kernel *k, struct choice *out, bool *found, cugen_error *err) {
+static int select_bucket(cugen_kernel *k, struct selection *out, bool *found, cugen_error *err) {
   struct tuned tuned;
   int status = problem_bucket(k->config, &k->problem, &tuned.problem, err);
   if (status) return status;
@@ -338,19 +338,19 @@ static int choose_bucket(cugen_kernel *k, struct choice *out, bool *found, cugen
 
 /* ---- All of them ------------------------------------------------------------------------------------------------------ */
 
-static int choose_other(cugen_kernel *k, double distance, struct choice *out, bool *found, cugen_error *err) {
+static int select_other(cugen_kernel *k, double distance, struct selection *out, bool *found, cugen_error *err) {
   const struct config_policy *policy = &k->config->policy;
   if (distance < 0) return CUGEN_OK;
-  if (distance > 0) return choose_nearest(k, distance, out, found, err);
+  if (distance > 0) return select_nearest(k, distance, out, found, err);
   switch (policy->kind) {
-  case POLICY_NEAREST: return choose_nearest(k, policy->distance, out, found, err);
-  case POLICY_BUCKETS: return choose_bucket(k, out, found, err);
+  case POLICY_NEAREST: return select_nearest(k, policy->distance, out, found, err);
+  case POLICY_BUCKETS: return select_bucket(k, out, found, err);
   default: return CUGEN_OK;
   }
 }
 
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
-static int choose_predicted(cugen_kernel *k, struct choice *out, cugen_error *err) {
+static int select_predicted(cugen_kernel *k, struct selection *out, cugen_error *err) {
   cugen_kernel other = {.lib = k->lib,
                         .sources = k->sources,
                         .config = k->config,
@@ -381,40 +381,40 @@ uint64_t api_default(const cugen_kernel *k, bool *named) {
   return index;
 }
 
-int api_choose(cugen_kernel *k, double distance, struct choice *out, cugen_error *err) {
+int api_select(cugen_kernel *k, double distance, struct selection *out, cugen_error *err) {
   bool found = false;
-  *out = (struct choice){.how = CUGEN_PLAN_EXACT};
+  *out = (struct selection){.how = CUGEN_PLAN_EXACT};
   int status = api_space(k, err);
   if (!status && space_valid(k->space) == 0) status = space_explain_empty(k->space, err);
   if (!status && !k->predicted) status = api_best(k, k->space, &out->record, &out->index, &found, err);
   if (found) text_add(&out->problem, text_get(&k->problem_text));
-  if (!status && !found && !k->predicted) status = choose_other(k, distance, out, &found, err);
+  if (!status && !found && !k->predicted) status = select_other(k, distance, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
-    status = choose_predicted(k, out, err);
+    status = select_predicted(k, out, err);
     if (!status && !out->predicted) out->index = api_default(k, &out->named);
   }
   return !status && out->problem.failed ? error_memory(err) : status;
 }
 
-void api_choice_free(struct choice *choice) {
-  cache_record_free(&choice->record);
-  text_free(&choice->problem);
+void api_selection_free(struct selection *selection) {
+  cache_record_free(&selection->record);
+  text_free(&selection->problem);
 }
 
 int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  api_choice_free(&k->choice);
-  k->choice = (struct choice){0};
+  api_selection_free(&k->selection);
+  k->selection = (struct selection){0};
   if (!(distance < 1000))
     return error_set(error, CUGEN_ERROR_USAGE, "distance is %g, should be below 1000", distance);
-  int status = api_choose(k, distance, &k->choice, error);
-  if (!status) status = cugen_kernel_variant(k, k->choice.index, &out->variant, error);
+  int status = api_select(k, distance, &k->selection, error);
+  if (!status) status = cugen_kernel_variant(k, k->selection.index, &out->variant, error);
   if (status) return status;
-  out->how = k->choice.how;
-  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->choice.problem);
-  out->distance = k->choice.distance;
-  out->predicted = k->choice.predicted;
-  out->named = k->choice.named;
+  out->how = k->selection.how;
+  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->selection.problem);
+  out->distance = k->selection.distance;
+  out->predicted = k->selection.predicted;
+  out->named = k->selection.named;
   return CUGEN_OK;
 }

@@ -1,4 +1,4 @@
-/* What there is where no GPU is: a described one that stands in, and what is predicted for it. */
+/* Falling back where no GPU is here: on a described one, and what is predicted for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool has_arch(const struct cli *cli, const char *model, const char *arch)
   return cugen_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK && strcmp(got.arch, arch) == 0;
 }
 
-const char *cli_stand_in(const struct cli *cli) {
+const char *cli_fallback_model(const struct cli *cli) {
   const char *arch = cli->values[OPTION_ARCH], *models[48], *found = "model:FILE";
   if (!arch) return CLI_USUAL_MODEL;
   size_t most = sizeof models / sizeof *models, count = cugen_models(cli->lib, models, most);
@@ -21,7 +21,7 @@ const char *cli_stand_in(const struct cli *cli) {
 }
 
 /* Without a compiler nothing could be predicted, either. */
-static bool needs_stand_in(const struct cli *cli) {
+static bool needs_fallback(const struct cli *cli) {
   static const char *const own_rule[] = {"run", "check", "report", "roofline"};
   cugen_device_info first;
   for (size_t i = 0; i < sizeof own_rule / sizeof *own_rule; i++)
@@ -32,15 +32,15 @@ static bool needs_stand_in(const struct cli *cli) {
          first.nvrtc_version;
 }
 
-int cli_choose_device(struct cli *cli) {
+int cli_fall_back(struct cli *cli) {
   const char *why, *model;
-  if (!needs_stand_in(cli)) return CUGEN_OK;
-  model = cli_stand_in(cli);
+  if (!needs_fallback(cli)) return CUGEN_OK;
+  model = cli_fallback_model(cli);
   if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
   cugen_devices(cli->lib, NULL, 0, &why);
-  cli->instead = strdup(why);
+  cli->fallback = strdup(why);
   char *name = strdup(model); /* the library's, which is closed */
-  if (!cli->instead || !name) {
+  if (!cli->fallback || !name) {
     free(name);
     return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   }
@@ -76,7 +76,7 @@ struct cli cli_here(const struct cli *cli) {
 struct cli cli_to_tune(const struct cli *cli) {
   struct cli meant = cli_here(cli);
   if (cli_only_predicts(cli)) {
-    meant.values[OPTION_DEVICE] = cli_stand_in(cli);
+    meant.values[OPTION_DEVICE] = cli_fallback_model(cli);
     meant.values[OPTION_ARCH] = NULL;
   }
   return meant;

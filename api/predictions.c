@@ -108,7 +108,7 @@ static int describe_predicted(cugen_kernel *k, const char *text, bool *known, cu
   return *known ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
 }
 
-int api_describe_absent(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
+int api_describe_device(cugen_kernel *k, const char *text, bool *known, cugen_error *err) {
   const cugen_device_name named = cugen_device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
   if (named.predicted) return describe_predicted(k, named.name, known, err);

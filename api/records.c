@@ -3,7 +3,7 @@
 
 #include "api.h"
 
-struct api_stored {
+struct api_record_list {
   struct cache_record *records, *history; /* what `out` has its strings from */
   size_t record_count, history_count;
   cugen_stored_record *out;
@@ -14,16 +14,16 @@ static void free_records(struct cache_record *records, size_t count) {
   free(records);
 }
 
-static void clear(struct api_stored *stored) {
-  free_records(stored->records, stored->record_count);
-  free_records(stored->history, stored->history_count);
-  free(stored->out);
-  *stored = (struct api_stored){0};
+static void clear(struct api_record_list *list) {
+  free_records(list->records, list->record_count);
+  free_records(list->history, list->history_count);
+  free(list->out);
+  *list = (struct api_record_list){0};
 }
 
-void api_stored_close(struct api_stored *stored) {
-  if (stored) clear(stored);
-  free(stored);
+void api_record_list_close(struct api_record_list *list) {
+  if (list) clear(list);
+  free(list);
 }
 
 static int describe(cugen_kernel *k, struct cache_record *record, bool superseded, cugen_stored_record *out,
@@ -41,22 +41,22 @@ static int describe(cugen_kernel *k, struct cache_record *record, bool supersede
   return status;
 }
 
-static int load(cugen_kernel *k, bool history, struct api_stored *stored, cugen_error *err) {
+static int load(cugen_kernel *k, bool history, struct api_record_list *list, cugen_error *err) {
   const struct cache_key key = api_key(k);
   struct cache *cache;
   int status = api_space(k, err);
   if (!status) status = api_expander(k, err);
   if (!status) status = api_cache_to_read(k->lib, &cache, err);
-  if (!status) status = cache_load(cache, &key, &stored->records, &stored->record_count, err);
-  if (!status) status = api_drop_others(k, stored->records, &stored->record_count, err);
-  if (!status && history) status = cache_history(cache, &key, &stored->history, &stored->history_count, err);
-  size_t count = stored->record_count + stored->history_count;
-  if (!status) stored->out = calloc(count + 1, sizeof *stored->out);
-  if (!status && !stored->out) status = error_memory(err);
+  if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
+  if (!status) status = api_drop_others(k, list->records, &list->record_count, err);
+  if (!status && history) status = cache_history(cache, &key, &list->history, &list->history_count, err);
+  size_t count = list->record_count + list->history_count;
+  if (!status) list->out = calloc(count + 1, sizeof *list->out);
+  if (!status && !list->out) status = error_memory(err);
   for (size_t i = 0; !status && i < count; i++) {
-    bool old = i >= stored->record_count;
-    struct cache_record *record = old ? &stored->history[i - stored->record_count] : &stored->records[i];
-    status = describe(k, record, old, &stored->out[i], err);
+    bool old = i >= list->record_count;
+    struct cache_record *record = old ? &list->history[i - list->record_count] : &list->records[i];
+    status = describe(k, record, old, &list->out[i], err);
   }
   return status;
 }
@@ -65,12 +65,12 @@ int cugen_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record 
                         cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
-  if (!k->stored) k->stored = calloc(1, sizeof *k->stored);
-  if (!k->stored) return error_memory(error);
-  clear(k->stored);
-  int status = load(k, history != 0, k->stored, error);
+  if (!k->record_list) k->record_list = calloc(1, sizeof *k->record_list);
+  if (!k->record_list) return error_memory(error);
+  clear(k->record_list);
+  int status = load(k, history != 0, k->record_list, error);
   if (status) return status;
-  *out = k->stored->out;
-  *count = k->stored->record_count + k->stored->history_count;
+  *out = k->record_list->out;
+  *count = k->record_list->record_count + k->record_list->history_count;
   return CUGEN_OK;
 }
