@@ -1,4 +1,4 @@
-/* From declarations to plain tables: what the files gen/config/*.c share. The Lua state is only read here, with
+/* From declarations to plain tables: what the files of gen/config share. The Lua state is only read here, with
    functions that neither allocate nor raise errors, so that no sandbox_call is needed. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
