@@ -56,39 +56,7 @@ static bool worker_poll(void *context) {
   return poll_user(context);
 }
 
-/* ---- What is remembered ---- */
-
-static int by_variant(const void *a, const void *b) {
-  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
-}
-
-/* It, or its compile, did not end in time, and more is asked for now than it took then. */
-static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
-  if (record->outcome == CUGEN_OUTCOME_COMPILE)
-    return strstr(record->reason, COMPILE_LATE) && t->options->compile_timeout > record->compile_seconds;
-  return record->outcome == CUGEN_OUTCOME_TIMEOUT && record->measure_seconds > 0 &&
-         t->options->variant_timeout > record->measure_seconds;
-}
-
-/* Config files that share a kernel's name may each have a record of that variant. */
-const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
-  size_t low = 0, high = t->known_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (strcmp(t->known[middle].variant, spec->variant) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
-    if (cache_record_is_of(&t->known[low], spec, t->target->predicted) && !deserves_more(t, &t->known[low]))
-      return &t->known[low];
-  return NULL;
-}
-
-double tuner_cost(const struct tuner *t, const struct cache_record *record) {
-  return cache_record_cost(record, t->target->config->objective);
-}
+/* ---- The best so far ---- */
 
 static bool leads(const struct tuner *t, const struct cache_record *record) {
   return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_cost(t, record) < t->best_cost);
@@ -120,27 +88,7 @@ static void meet_known(struct tuner *t, uint64_t index, const struct cache_recor
   tell_strategy(t, index, record);
 }
 
-/* ---- Records of this run ---- */
-
-static int grow_records(struct tuner *t, cugen_error *err) {
-  size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;
-  struct cache_record *records = realloc(t->records, capacity * sizeof *records);
-  if (!records) return error_memory(err);
-  t->records = records;
-  struct hash *images = realloc(t->images, capacity * sizeof *images);
-  if (!images) return error_memory(err);
-  t->images = images;
-  t->record_capacity = capacity;
-  return CUGEN_OK;
-}
-
-static int keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err) {
-  int status = t->record_count == t->record_capacity ? grow_records(t, err) : CUGEN_OK;
-  if (status) return status;
-  t->images[t->record_count] = image;
-  t->records[t->record_count++] = *record;
-  return CUGEN_OK;
-}
+/* ---- One result ---- */
 
 /* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
 static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
@@ -178,25 +126,6 @@ static int finish(struct tuner *t, const struct candidate *c, struct cache_recor
   return CUGEN_OK;
 }
 
-/* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused
-   padding, a bound that does not bind) give equal images. */
-static const struct cache_record *find_equal(const struct tuner *t, struct hash image) {
-  for (size_t i = 0; i < t->record_count && image.hex[0]; i++)
-    if (strcmp(t->images[i].hex, image.hex) == 0) return &t->records[i];
-  return NULL;
-}
-
-static int copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
-                       cugen_error *err) {
-  *out = *from;
-  cache_record_take_hashes(out, spec);
-  out->variant = strdup(spec->variant);
-  out->reason = strdup(from->reason);
-  if (out->variant && out->reason) return CUGEN_OK;
-  cache_record_free(out);
-  return error_memory(err);
-}
-
 /* ---- The loop ---- */
 
 /* How long the candidate may take to be as good as the best; 0: there is none yet. */
@@ -210,15 +139,15 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout, busy = 0;
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
-  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? find_equal(t, image) : NULL;
+  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, image) : NULL;
   double begin = clock_seconds();
-  int status = equal ? copy_record(equal, &c->real, &record, err)
+  int status = equal ? tuner_copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
   t->result->measuring += busy;
   record.compile_seconds = candidate_compile_seconds(c);
   record.measure_seconds = clock_seconds() - begin;
   if (!status) status = finish(t, c, &record, err);
-  if (!status) status = keep_record(t, &record, image, err);
+  if (!status) status = tuner_keep_record(t, &record, image, err);
   if (status) {
     cache_record_free(&record);
     return status;
@@ -321,19 +250,13 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                                       .interrupted = worker_poll,
                                       .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
-  if (!status) status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
+  if (!status) status = tuner_load_known(t, err);
   if (!status) status = tuner_open_strategy(t, err);
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
   if (status) return status;
-  if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
   t->pending_most = AHEAD * (size_t)threads + 2;
   t->pending = calloc(t->pending_most, sizeof(struct candidate *));
   return t->pending ? CUGEN_OK : error_memory(err);
-}
-
-static void free_records(struct cache_record *records, size_t count) {
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
 }
 
 /* What was compiled by the end: a prediction takes no time to speak of; a measurement does, so that the images are for the next
@@ -361,9 +284,7 @@ static void tuner_close(struct tuner *t) {
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   if (t->bench.target) bench_close(&t->bench);
   if (t->strategy) t->strategy_ops->close(t->strategy);
-  free_records(t->known, t->known_count);
-  free_records(t->records, t->record_count);
-  free(t->images);
+  tuner_free_records(t);
   free(t->best);
   free(t->last);
 }

@@ -1,5 +1,5 @@
-/* One run of the tuner, as its files pass it on: opening.c says what is tried first, tuner.c is the loop, leaders.c measures
-   the best again, verdict.c says how it ended. See tuner.h. */
+/* One run of the tuner, as its files pass it on: tuner_records.c has what was known and what is measured, opening.c
+   says what is tried first, leaders.c measures the best again, verdict.c says how it ended, tuner.c is the loop above them all. See tuner.h. */
 #ifndef TUNE_TUNER_RUN_H
 #define TUNE_TUNER_RUN_H
 
@@ -40,10 +40,23 @@ struct tuner {
   double best_seconds, best_cost, flops, bytes; /* of the best */
 };
 
+/* ---- tuner_records.c ---- */
+
 /* What the config's objective makes of it: less is better. */
 double tuner_cost(const struct tuner *t, const struct cache_record *record);
+/* Fills known, sorted by variant. */
+int tuner_load_known(struct tuner *t, cugen_error *err);
 /* What is remembered of the variant and still holds; NULL: nothing. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
+/* Takes over what *record holds. */
+int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err);
+/* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused
+   padding, a bound that does not bind) give equal images. NULL: nothing does. */
+const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image);
+/* The same result, as the spec's own. */
+int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
+                      cugen_error *err);
+void tuner_free_records(struct tuner *t);
 
 /* ---- opening.c ---- */
 

@@ -1,0 +1,312 @@
+/* A dataset's buffers: what lies in them, and how it is made, kept and made whole; see dataset_buffers.h. */
+#include "dataset_buffers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+#include "generated.h"
+#include "inputs.h"
+
+static bool has_input(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
+}
+
+/* What a kernel may not change. */
+static bool is_input(const struct kernel_argument *a) {
+  return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT && !a->overwrite;
+}
+
+/* What is written anew before a run that is compared. */
+static bool is_restored(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_INOUT || a->overwrite;
+}
+
+/* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
+bool dataset_is_kept_zero(const struct kernel_argument *a) {
+  return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+}
+
+/* ---- Shared memory: what is ready, the inputs' data, one array an output ---- */
+
+enum { SHARED_ALIGNMENT = 64 };
+
+static size_t aligned(size_t bytes) {
+  return (bytes + SHARED_ALIGNMENT - 1) / SHARED_ALIGNMENT * SHARED_ALIGNMENT;
+}
+
+struct shared_head *dataset_head(const struct dataset *d) {
+  return (struct shared_head *)(void *)d->shared;
+}
+
+size_t dataset_data_offset(const struct kernel_spec *spec, size_t i) {
+  size_t offset = aligned(sizeof(struct shared_head));
+  for (size_t k = 0; k < i; k++)
+    if (spec->arguments[k].data) offset += aligned((size_t)kernel_argument_bytes(&spec->arguments[k]));
+  return offset;
+}
+
+size_t dataset_results_offset(const struct kernel_spec *spec) {
+  return dataset_data_offset(spec, spec->argument_count);
+}
+
+bool dataset_has_shared_data(const struct kernel_spec *spec) {
+  return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
+}
+
+/* ---- What runs ---- */
+
+void dataset_begin(char *doing, const char *name) {
+  if (doing) snprintf(doing, DATASET_DOING_BYTES, "%s", name);
+}
+
+void dataset_end(char *doing) {
+  if (doing) *doing = '\0';
+}
+
+/* ---- Inputs ---- */
+
+/* An input as it is to be, in *made (the caller frees it) unless it lies there already. NULL: no memory. */
+static const void *input_data(const struct dataset *d, size_t i, void **made) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  *made = NULL;
+  if (a->data) return d->shared + dataset_data_offset(&d->spec, i);
+  *made = malloc((size_t)kernel_argument_bytes(a));
+  if (*made) element_fill(a, d->seed, i, *made);
+  return *made;
+}
+
+int dataset_write_input(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
+                        cugen_error *err) {
+  void *made;
+  const void *data = input_data(d, i, &made);
+  size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+  if (!data) return error_memory(err);
+  int status = device->ops->upload(device, to->device, data, bytes, err);
+  free(made);
+  return status;
+}
+
+/* Into set 0, as it is to be. */
+static int write_input(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  return dataset_write_input(device, d, i, &d->sets[0][i], err);
+}
+
+/* ---- In a process of its own ---- */
+
+int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_error *err), cugen_error *err) {
+  void *context = (void *)(uintptr_t)l;
+  return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
+}
+
+/* The inputs before it are filled. */
+static int run_generator(struct device *device, struct dataset *d, const struct dataset_generator *generator,
+                         cugen_error *err) {
+  size_t i = generator->argument;
+  struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory);
+  int status = memory ? CUGEN_OK : error_memory(err);
+  for (size_t k = 0; k < i && memory; k++)
+    if (!generator->spec->arguments[k].absent) memory[k] = d->sets[0][k];
+  for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
+    if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
+  dataset_begin(d->doing, generator->name);
+  if (!status)
+    status = generated_make(device, &d->spec.arguments[i], generator, memory,
+                            d->shared + dataset_data_offset(&d->spec, i), err);
+  dataset_end(d->doing);
+  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
+  free(memory);
+  if (!status) dataset_head(d)->generated[i] = 1;
+  return status;
+}
+
+static int generator_step(void *context, cugen_error *err) {
+  const struct loading *l = context;
+  return run_generator(l->device, l->dataset, l->generator, err);
+}
+
+static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
+                    cugen_error *err) {
+  if (dataset_head(d)->generated[i]) return CUGEN_OK;
+  for (size_t k = 0; k < request->generator_count; k++)
+    if (request->generators[k].argument == i)
+      return dataset_run_apart(&(const struct loading){device, d, request, &request->generators[k]}, generator_step,
+                               err);
+  return error_set(err, CUGEN_ERROR_INTERNAL, "'%s' has no generator", d->spec.arguments[i].name);
+}
+
+/* ---- Buffers ---- */
+
+static int fill_argument(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+  void *made;
+  const void *data = input_data(d, i, &made);
+  int status = data ? CUGEN_OK : error_memory(err);
+  if (data) d->digests[i] = inputs_digest(data, bytes);
+  for (size_t s = 0; s < d->set_count && !status; s++)
+    status = device->ops->upload(device, d->sets[s][i].device, data, bytes, err);
+  free(made);
+  return status;
+}
+
+int dataset_fill_buffers(struct device *device, struct dataset *d, const struct dataset_request *request,
+                         cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!has_input(a)) continue;
+    if (a->data == DATA_GENERATOR) status = generate(device, d, request, i, err);
+    if (!status) status = fill_argument(device, d, i, err);
+  }
+  return status;
+}
+
+int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err) {
+  struct memory *set = calloc(d->spec.argument_count + 1, sizeof *set);
+  if (!set) return error_memory(err);
+  d->sets[d->set_count++] = set;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->rank == 0) continue;
+    status = device->ops->alloc(device, a->memory, (size_t)kernel_argument_bytes(a), true, &set[i], err);
+    if (!status && dataset_is_kept_zero(a))
+      status = device->ops->fill(device, set[i].device, 0, (size_t)kernel_argument_bytes(a), err);
+    if (status) error_prefix(err, "argument '%s' (%lld bytes)", a->name, (long long)kernel_argument_bytes(a));
+  }
+  return status;
+}
+
+/* Twice the L2 in all (a set that is larger needs no second), within a quarter of the device's memory. */
+size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
+  const struct device_facts *facts = &device->description.facts;
+  int64_t bytes = 1;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (spec->arguments[i].rank) bytes += kernel_argument_bytes(&spec->arguments[i]);
+  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes, most = facts->memory_bytes / 4 / bytes;
+  if (wanted > most) wanted = most;
+  if (wanted > DATASET_MOST_SETS) wanted = DATASET_MOST_SETS;
+  return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;
+}
+
+/* ---- Inputs as they were ---- */
+
+/* Kept from one variant to the next: touching new pages would cost more than the transfer. */
+int dataset_stage(struct device *device, struct dataset *d, size_t bytes, cugen_error *err) {
+  if (d->staging.bytes >= bytes) return CUGEN_OK;
+  if (d->staging.bytes) device->ops->free(device, &d->staging);
+  d->staging = (struct memory){0};
+  return device->ops->alloc(device, MEMORY_PINNED, bytes, false, &d->staging, err);
+}
+
+/* Says what changed in an input, and writes it anew. */
+static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  size_t bytes = (size_t)kernel_argument_bytes(a);
+  void *made, *got = malloc(bytes);
+  const void *was = input_data(d, i, &made);
+  int status = was && got ? CUGEN_OK : error_memory(err);
+  if (!status) status = device->ops->download(device, got, d->sets[0][i].device, bytes, err);
+  if (!status) status = device->ops->upload(device, d->sets[0][i].device, was, bytes, err);
+  if (!status) status = verify_unchanged(a, got, was, err);
+  free(made);
+  free(got);
+  return status;
+}
+
+int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) {
+  int wrong = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    size_t bytes = (size_t)kernel_argument_bytes(a);
+    uint64_t digest;
+    if (!is_input(a)) continue;
+    int status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
+    if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digest, err);
+    if (status) return status;
+    if (digest == d->digests[i]) continue;
+    cugen_error other;
+    status = refill(device, d, i, wrong ? &other : err);
+    if (status != CUGEN_ERROR_WRONG) return status;
+    wrong = status;
+  }
+  return wrong;
+}
+
+/* What the new shared memory is to hold of the inputs' data, which lies in the buffers already. */
+int dataset_generate_all(struct device *device, struct dataset *d, const struct dataset_request *request,
+                         cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (d->spec.arguments[i].data == DATA_GENERATOR) status = generate(device, d, request, i, err);
+  return status;
+}
+
+/* ---- Before and after a run ---- */
+
+/* Ones in every bit are NaN as a float, but -1 as a whole number, which may be what is wanted: there a second launch finds
+   another number. */
+unsigned char dataset_poison(const struct dataset *d, const struct kernel_argument *a) {
+  return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
+}
+
+/* A second launch finds the scratch as the first left it, as in an application. */
+int dataset_prepare(struct device *device, struct dataset *d, bool again, cugen_error *err) {
+  int status = CUGEN_OK;
+  d->again = again;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    size_t bytes = (size_t)kernel_argument_bytes(a);
+    if (a->kind == CUGEN_ARGUMENT_OUTPUT || (a->kind == CUGEN_ARGUMENT_SCRATCH && !again))
+      status = device->ops->fill(device, d->sets[0][i].device, dataset_is_kept_zero(a) ? 0 : dataset_poison(d, a),
+                                 bytes, err);
+    if (is_restored(a)) status = write_input(device, d, i, err);
+  }
+  return status;
+}
+
+bool dataset_changes(const struct dataset *d) {
+  size_t i = 0;
+  while (i < d->spec.argument_count && !is_restored(&d->spec.arguments[i])) i++;
+  return i < d->spec.argument_count;
+}
+
+/* Written anew for each variant: one before it may have written anywhere. */
+int dataset_keep(struct device *device, struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    struct memory *kept = &d->kept[i];
+    cugen_error no_room;
+    if (!is_restored(a)) continue;
+    if (!kept->device)
+      device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false, kept, &no_room);
+    if (kept->device) status = dataset_write_input(device, d, i, kept, err);
+  }
+  return status;
+}
+
+int dataset_renew(struct device *device, struct dataset *d, size_t set, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    const struct memory *to = &d->sets[set][i];
+    if (!is_restored(a)) continue;
+    status = d->kept[i].device
+                 ? device->ops->copy(device, to->device, d->kept[i].device, (size_t)kernel_argument_bytes(a), err)
+                 : dataset_write_input(device, d, i, to, err);
+  }
+  return status;
+}
+
+int dataset_guards(struct device *device, const struct dataset *d, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    if (d->spec.arguments[i].rank == 0) continue;
+    cugen_error other;
+    int now = device->ops->memory_check(device, &d->sets[0][i], status ? &other : err);
+    if (now && !status) error_prefix(err, "%s", d->spec.arguments[i].name), status = now;
+  }
+  return status;
+}

@@ -1,0 +1,95 @@
+/* The records that a run works with; see tuner_run.h. */
+#include "tuner_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double tuner_cost(const struct tuner *t, const struct cache_record *record) {
+  return cache_record_cost(record, t->target->config->objective);
+}
+
+/* ---- What is remembered ---- */
+
+static int by_variant(const void *a, const void *b) {
+  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
+}
+
+int tuner_load_known(struct tuner *t, cugen_error *err) {
+  int status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
+  if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
+  return status;
+}
+
+/* It, or its compile, did not end in time, and more is asked for now than it took then. */
+static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
+  if (record->outcome == CUGEN_OUTCOME_COMPILE)
+    return strstr(record->reason, COMPILE_LATE) && t->options->compile_timeout > record->compile_seconds;
+  return record->outcome == CUGEN_OUTCOME_TIMEOUT && record->measure_seconds > 0 &&
+         t->options->variant_timeout > record->measure_seconds;
+}
+
+/* Config files that share a kernel's name may each have a record of that variant. */
+const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
+  size_t low = 0, high = t->known_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp(t->known[middle].variant, spec->variant) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
+    if (cache_record_is_of(&t->known[low], spec, t->target->predicted) && !deserves_more(t, &t->known[low]))
+      return &t->known[low];
+  return NULL;
+}
+
+/* ---- Records of this run ---- */
+
+static int grow_records(struct tuner *t, cugen_error *err) {
+  size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;
+  struct cache_record *records = realloc(t->records, capacity * sizeof *records);
+  if (!records) return error_memory(err);
+  t->records = records;
+  struct hash *images = realloc(t->images, capacity * sizeof *images);
+  if (!images) return error_memory(err);
+  t->images = images;
+  t->record_capacity = capacity;
+  return CUGEN_OK;
+}
+
+int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err) {
+  int status = t->record_count == t->record_capacity ? grow_records(t, err) : CUGEN_OK;
+  if (status) return status;
+  t->images[t->record_count] = image;
+  t->records[t->record_count++] = *record;
+  return CUGEN_OK;
+}
+
+const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image) {
+  for (size_t i = 0; i < t->record_count && image.hex[0]; i++)
+    if (strcmp(t->images[i].hex, image.hex) == 0) return &t->records[i];
+  return NULL;
+}
+
+int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
+                      cugen_error *err) {
+  *out = *from;
+  cache_record_take_hashes(out, spec);
+  out->variant = strdup(spec->variant);
+  out->reason = strdup(from->reason);
+  if (out->variant && out->reason) return CUGEN_OK;
+  cache_record_free(out);
+  return error_memory(err);
+}
+
+static void free_records(struct cache_record *records, size_t count) {
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+}
+
+void tuner_free_records(struct tuner *t) {
+  free_records(t->known, t->known_count);
+  free_records(t->records, t->record_count);
+  free(t->images);
+}
