@@ -1,56 +1,37 @@
-/* From a variant to its kernel_spec: slots and arguments evaluated, the template rendered, prologue and includes put
-   around it, launches evaluated, hashes taken. See expand.h. */
+/* Expansion: from a variant of a config to its kernel_spec, the plain data that is compiled, launched and recorded.
+
+   Algorithm: a table of steps (run_steps), each over one struct expansion:
+   1. Values. The device's facts, the problem and the tunables fill one array of slots. Every expression of the config reads it.
+      From it follow the arguments: dtypes, shapes, strides, what their data depends on (expand_arguments.c).
+   2. Source. The template runs as a program that prints CUDA text (render.c), headers of the user's own are put in their place
+      (headers.c), and the definitions of the names that the text mentions are put in front (assemble.c, names.c).
+   3. Launches. Grid, block, shared memory, and the kernel of each launch, found by name in the source (expand_launches.c).
+   4. Hashes (expand_spec.c). They are the keys of images and records.
+
+   A reference, a verify kernel and a generator take the same steps with other arguments and one plain launch (`reference` in
+   struct expansion is true for all three).
+
+   Invariants:
+   - Expansion is deterministic: the same input gives the same bytes, on every machine.
+   - source_hash covers what a compiler sees: the source without comments, #line and spacing, the options, and which instances
+     of C++ templates are launched. hash covers that and also launches, arguments and the proof: what results are held against.
+   - So the kernels behind a variant are expanded before the variant (find_proof). This recursion is one level deep:
+     only expand_variant and hash_data start it, and hash_data returns at once for a reference and its like.
+   - An expander keeps its texts between expansions, to save allocations. The inner expansion uses the same ones. That is
+     safe because the outer one writes to them only after hash_data, the last step that can start another expansion.
+   - All strings of a spec lie in one text, which may move while it grows. Until expansion_finish_strings, what looks like a pointer
+     to a name is an offset in that text.
+
+   docs/template.md describes the language of templates, docs/design.md why kernels are compared by their hashes. */
 #include "expansion.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The steps, in order ------------------------------------------------------------------------------------ */
+/* ---- The kernels behind a variant: reference, verify kernel, generators --------------------------------------- */
 
-static int launches(struct expansion *x) {
-  return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
-}
-
-static int run_steps(struct expansion *x) {
-  static int (*const steps[])(struct expansion *) = {
-      expansion_fill_slots,
-      expansion_fill_arguments,
-      expansion_write_parameters,
-      expansion_open_names,
-      expansion_evaluate_options,
-      expansion_spell_entries,
-      expansion_write_source,
-      expansion_note_reads,
-      expansion_copy_source,
-      expansion_allocate_spec,
-      launches,
-      expansion_finish_strings,
-      expansion_take_hashes,
-      expansion_evaluate_work,
-      expansion_take_data_hashes,
-  };
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    int status = steps[i](x);
-    if (status) return status;
-  }
-  return CUGEN_OK;
-}
-
-static int expand(struct expansion *x, struct kernel_spec *out) {
-  *out = (struct kernel_spec){0};
-  x->out = out;
-  int status = expansion_name_variant(x);
-  if (!status) status = run_steps(x);
-  if (status && status != CUGEN_ERROR_MEMORY)
-    error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
-  names_close(&x->names);
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i]);
-  free(x->slots);
-  if (status) kernel_spec_free(out);
-  return status;
-}
-
-/* ---- The reference behind a variant ------------------------------------------------------------------------- */
+/* Which kernel behind a variant: these, or the generator of an argument by its number. */
+enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
 /* All that a reference or its like sees: the config, facts, problem, shared tunables. */
 static void proof_key(const struct config *config, const struct problem *problem, const struct device_facts *facts,
@@ -90,9 +71,8 @@ static bool has_proof(const struct config *config, int which) {
 
 /* Of the reference, the verify kernel or an argument's generator. Empty when there is none, or none that expands: that is
    found out when it is needed. */
-struct proof expansion_find_proof(struct expander *expander, const struct config *config,
-                                  const struct problem *problem, const struct device_facts *facts,
-                                  const struct variant *variant, int which) {
+static struct proof find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+                               const struct device_facts *facts, const struct variant *variant, int which) {
   struct proof proof = {0};
   struct text key = {0};
   if (!has_proof(config, which)) return proof;
@@ -112,6 +92,63 @@ struct proof expansion_find_proof(struct expander *expander, const struct config
   return place->proof;
 }
 
+/* Of what an input's data depends on where it is no fill: a record holds for the data that it was proved with. */
+static int hash_data(struct expansion *x) {
+  if (x->reference) return CUGEN_OK;
+  struct text text = {0};
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const struct config_data *data = &x->config->arguments[i].data;
+    struct hash content = {0};
+    if (!x->arguments[i].data) continue;
+    if (data->kind == DATA_FILE)
+      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
+    if (data->kind == DATA_GENERATOR)
+      content = find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+    text_clear(&text);
+    config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
+    x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
+  }
+  int status = text.failed ? error_memory(x->err) : CUGEN_OK;
+  text_free(&text);
+  return status;
+}
+
+/* ---- The steps, in order ------------------------------------------------------------------------------------ */
+
+static int launches(struct expansion *x) {
+  return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
+}
+
+static int run_steps(struct expansion *x) {
+  static int (*const steps[])(struct expansion *) = {
+      expansion_fill_slots,       expansion_fill_arguments, hash_data,
+      expansion_write_parameters, expansion_open_names,     expansion_evaluate_options,
+      expansion_spell_entries,    expansion_write_source,   expansion_note_reads,
+      expansion_copy_source,      expansion_allocate_spec,  launches,
+      expansion_finish_strings,   expansion_take_hashes,    expansion_evaluate_work,
+      expansion_take_data_hashes,
+  };
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    int status = steps[i](x);
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+static int expand(struct expansion *x, struct kernel_spec *out) {
+  *out = (struct kernel_spec){0};
+  x->out = out;
+  int status = expansion_name_variant(x);
+  if (!status) status = run_steps(x);
+  if (status && status != CUGEN_ERROR_MEMORY)
+    error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
+  names_close(&x->names);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i]);
+  free(x->slots);
+  if (status) kernel_spec_free(out);
+  return status;
+}
+
 int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err) {
@@ -125,11 +162,10 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .facts = facts,
                         .variant = variant,
                         .generates = -1,
-                        .proof = expansion_find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
-                        .judge = expansion_find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
-                        .check_proof =
-                            expansion_find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE),
-                        .check_judge = expansion_find_proof(expander, config, &check, facts, variant, PROOF_VERIFY),
+                        .proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
+                        .judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
+                        .check_proof = find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE),
+                        .check_judge = find_proof(expander, config, &check, facts, variant, PROOF_VERIFY),
                         .template_name = variant->implementation->template_name,
                         .template_line = variant->implementation->template_line,
                         .err = err};

@@ -27,26 +27,6 @@ bool expansion_is_buffer(const struct kernel_argument *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCALAR;
 }
 
-/* Of what an input's data depends on where it is no fill: a record holds for the data that it was proved with. */
-static int hash_data(struct expansion *x) {
-  struct text text = {0};
-  for (size_t i = 0; i < x->argument_count; i++) {
-    const struct config_data *data = &x->config->arguments[i].data;
-    struct hash content = {0};
-    if (!x->arguments[i].data) continue;
-    if (data->kind == DATA_FILE)
-      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
-    if (data->kind == DATA_GENERATOR)
-      content = expansion_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
-    text_clear(&text);
-    config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
-    x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
-  }
-  int status = text.failed ? error_memory(x->err) : CUGEN_OK;
-  text_free(&text);
-  return status;
-}
-
 /* In its wide dtype, packed and row-major. */
 static void make_plain(struct kernel_argument *argument) {
   argument->dtype = dtype_find(argument->dtype->wide);
@@ -130,8 +110,7 @@ int expansion_fill_arguments(struct expansion *x) {
   x->wide_index = config_wide_index(x->config, x->arguments);
   if (x->generates >= 0) make_generator(x);
   if (x->verifies) make_verify(x);
-  if (!x->reference) status = hash_data(x);
-  if (status || x->generates >= 0 || x->verifies) return status;
+  if (x->generates >= 0 || x->verifies) return CUGEN_OK;
   for (size_t i = 0; i < x->argument_count; i++) {
     x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
     if (x->plain[i]) make_plain(&x->arguments[i]);

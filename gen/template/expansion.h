@@ -17,9 +17,6 @@ struct proof {
 
 enum { PROOFS_KEPT = 32 };
 
-/* Which kernel behind a variant: these, or the generator of an argument by its number. */
-enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
-
 struct expander {
   /* The last references expanded, by what shapes them: a tuner goes to and fro between problems and shared tunables. */
   struct kept_proof {
@@ -104,11 +101,5 @@ int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);
 int expansion_name_variant(struct expansion *x);
 int expansion_copy_source(struct expansion *x);
-
-/* ---- expand.c ---- */
-
-struct proof expansion_find_proof(struct expander *expander, const struct config *config,
-                                  const struct problem *problem, const struct device_facts *facts,
-                                  const struct variant *variant, int which);
 
 #endif
