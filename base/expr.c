@@ -1,5 +1,11 @@
-/* Evaluating expressions; see expr.h. The loop over a program is the hot path of the space walk: integers are
-   tried first, everything else is off to the side. */
+/* Evaluating expressions; see expr.h. A program is postfix code for a stack machine (expr_program.h), where an instruction may take
+   its right operand from a slot or a constant, as a register machine's do. `and`, `or` and
+   `select` are jumps forward, so every program ends, after expr_cost operations at most.
+
+   This is the hot path of the space walk: integers are tried first, everything else is off to the side (expr_apply). Nothing is allocated, and the depth of the stack was settled when the program was built.
+
+   Invariants: integers have 64 bits, and what does not fit is an error, never another number; only the slots of expr_slots are
+   read; evaluating a bound program (expr_bind) gives what the whole one gives, errors included. */
 #include "expr_program.h"
 
 #include <math.h>

@@ -1,5 +1,13 @@
 /* What goes into an export: for each device its tuned problems with the variants that may be chosen for them, and the
-   default variants. */
+   default variants.
+
+   For each tuned problem of each device the records are read, the fastest first. A variant joins the bundle if no faster one of
+   the problem serves wherever it serves (is_beaten): what is left is the best for any problem near it whose sizes, or alignment of
+   memory, the best one does not take. Variants whose generated C is the same are one code (add_code), and equal images are stored
+   once (add_image). Classes are the values of a problem that are no sizes (dtype, layout): each gets a default, for problems that
+   nobody tuned.
+
+   Nothing is measured here. What is not compiled yet is compiled now. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,15 @@
-/* Plans and calls; see plan.h. All that a launch needs is worked out at bind: the launch itself only calls the
-   device. */
+/* Plans and calls; see plan.h. A launch of a call has to cost no more than cuLaunchKernel: what can be known earlier is worked out
+   earlier.
+
+     plan_open   loads the image and finds each launch's entry, with its shared memory and carveout. Borrows the spec.
+     call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of all launches one after the
+                 other, as the driver takes them: an array of pointers to values.
+     call_launch fills CUDA arrays where there are any, and calls the device once for each launch. Nothing is looked up, allocated
+                 or locked.
+
+   Invariants: a call outlives neither its plan nor the memory that it was bound to. Values that only one launch passes (`own`)
+   and those of arguments have an address that stays. A kernel whose image takes other parameters than the config declares is
+   refused at bind, since the driver would read past the end. */
 #include "plan.h"
 
 #include <math.h>

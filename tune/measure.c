@@ -1,4 +1,12 @@
-/* Timing; see measure.h. */
+/* Timing; see measure.h. A sample is the time between two events around a batch of launches, divided by their number. A batch
+   takes a millisecond at least: launching costs microseconds, and the events' clock counts in half microseconds. The launches of
+   a batch take turns on buffer sets that exceed the L2 together, so that none finds its input there. The result is the median of
+   the samples, with minimum and quantiles beside it: other work on the GPU only ever makes a sample longer, and a mean would
+   keep that.
+
+   A variant that is clearly slower than the best is dropped after DROP_AFTER samples, by the fastest of them. Where a kernel
+   changes what it is given, a batch is cut into groups that use each set once; the sets are written anew between groups, outside
+   of the time. */
 #include "measure.h"
 
 #include <math.h>

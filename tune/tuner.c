@@ -1,4 +1,22 @@
-/* The tuning loop; see tuner.h. */
+/* The tuning loop; see tuner.h. Searching, compiling and measuring overlap:
+
+     strategy -- index --> candidate -- source --> compile pool -- image --> worker -- record --> cache
+        ^                                                                                |
+        +------------------------------------- cost -------------------------------------+
+
+   One thread, the coordinator, runs this file. It keeps AHEAD variants a compile thread expanded and in the pool, takes whichever
+   image is ready first, and has the worker verify and time it. More variants ahead would be chosen before the strategy knows what
+   those before them cost.
+
+   Invariants:
+   - A variant is given to the worker once a run at most. One whose record still holds is passed over, and its cost is reported to
+     the strategy as if it had been measured (meet_known). Equal images are measured once (tuner_find_equal).
+   - Each record is in the cache before the next variant is measured, so that a kill loses what is in progress and no more. The
+     exception are refusals that may be the config's fault: they are held back until one variant shows that they are not
+     (hold_back, give_held).
+   - The order in which variants are taken depends on which compile ends first. The verdict does not depend on it: the leaders are
+     measured again, in turn, after the search (leaders.c).
+   - Budgets are looked at between two variants. */
 #include "tuner_run.h"
 
 #include <math.h>

@@ -1,4 +1,16 @@
-/* Comparing outputs with the reference; see verify.h. */
+/* Comparing outputs with the reference; see verify.h. An element g is right for the reference's w if
+
+     |g - w| <= tolerance * max(1, |w|),
+
+   relative for large numbers, absolute for small ones. The error that is reported is the largest quotient of the two sides. A norm,
+   where the config asks for one, compares whole outputs: ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical
+   linear algebra are written (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
+
+   Invariants:
+   - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they fail for it.
+   - Whole numbers are compared as such, up to 64 bits: f64 holds 53.
+   - Every element is compared unless that costs too much; then the first and the last index in every dimension, where tiles end,
+     and RANDOM_SAMPLES more by the seed. Outputs of one shape are compared at the same places. */
 #include "verify.h"
 
 #include <math.h>

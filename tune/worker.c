@@ -1,4 +1,15 @@
-/* The coordinator's side of a worker: starting it, asking it, burying it; see worker.h. */
+/* The coordinator's side of a worker: starting it, asking it, replacing it; see worker.h and worker_main.c, the other side.
+
+   The two exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a question with one answer. Sources are
+   never sent; images are. The reference's results and what the inputs hold lie in memory that both map, so that a worker that died
+   does not have them computed again. A fault's text lies in another such piece: what a signal handler can still write is read here
+   after the death.
+
+   Invariants:
+   - A question is answered within its limit or the process is killed; a thread in its place cannot be killed, is asked to end, and
+     is left alone if it does not.
+   - A worker that died is replaced at the next question. `known` says which datasets the running one has; a new one has none.
+   - What comes back is never trusted to be right: times below least_time, and texts in shared memory, are read as a stranger's. */
 #include "worker.h"
 
 #include <errno.h>

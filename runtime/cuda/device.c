@@ -1,5 +1,14 @@
 /* The cuda row of the device table: a GPU through its driver's primary context or one that an application gave, on
-   a stream of its own. Every function makes that context current for its own duration only, so that an embedding application keeps its own. */
+   a stream of its own.
+
+   Nothing of CUDA is linked: driver.c and nvrtc.c hold a table of functions each, found at run time, so that the same program
+   starts on a machine without them. kernel.c loads images and launches, memory.c allocates and copies, texture.c and tensor.c make
+   what a kernel reads through other units; this file describes the device, opens it, and keeps time.
+
+   Invariants:
+   - Every function makes the context current for its own duration only: an embedding application keeps its own.
+   - Compiling needs no context and no GPU; it happens in processes (compilers.c) unless none can be started.
+   - After a sticky error every call fails. Nobody tries to repair that here: the process is expected to end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,13 @@
-/* Predicting; see model.h. */
+/* Predicting a kernel's time on a GPU that is not here; see model.h, and docs/model.md for how good it is.
+
+   A roofline with more than two roofs. ptx_walk.c counts what one block asks of each unit of the machine. From the counts, the
+   resources of the image and the GPU's published rates follow seven parts: the time that the launch would take if the GPU had
+   nothing to wait for but instructions, fetching code, L1, latency, L2, memory or handing out blocks (fill_parts). The parts
+   overlap, so the launch takes between the largest and the sum of them: a norm (a^k + b^k + ...)^(1/k) with a k for what overlaps
+   well and one for what does not (combine). Latency and bandwidth bound a closed queue (Little 1961; Denning and Buzen 1978).
+
+   Invariants: no measured time enters; what is no data sheet's is a constant below, with its source or "fitted". Predictions rank
+   variants of one problem on one GPU; a part of 0 is a unit that is not used. What cannot be followed is an error, never a guess. */
 #include "model.h"
 
 #include <math.h>

@@ -1,5 +1,16 @@
-/* Walking PTX; see ptx_walk.h. Warps take turns at backward branches and barriers, so that what one has brought into L1
-   serves the others. */
+/* Walking PTX; see ptx_walk.h. An interpreter of one block that counts instead of computing: integers, addresses, predicates and
+   branches are exact, lane by lane; floats have no value, loads give zero.
+
+   Control flow: lanes of a warp part at a branch and the ones furthest behind go on, which brings them together at the first place
+   that all reach. Warps take turns at backward branches and barriers, so that what one has brought into L1 serves the others.
+
+   Time: each register has a cycle in which it is ready, in two scenarios (what misses in L1 comes from L2, or from memory). An
+   instruction starts when its operands are ready, in any order within a basic block, as ptxas schedules: that is a list schedule
+   without conflicts. What the units can take in a cycle is accounted for apart, at the barrier that ends a phase: a phase takes
+   the longer of its slowest warp's path and its busiest unit's work (end_phase).
+
+   Of long programs only the first warp and some others are walked, and stand for the rest by their number (add_counts). Asynchronous
+   copies are queues of the cycles in which they end; a wait takes the oldest. */
 #include "ptx_walk.h"
 
 #include <math.h>
