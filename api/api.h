@@ -1,10 +1,11 @@
-/* What the handles of cugen.h are made of. The only place that joins gen, runtime and tune. */
+/* What the handles of the public headers are made of. The only place that joins gen, runtime and tune. */
 #ifndef API_API_H
 #define API_API_H
 
 #include <pthread.h>
 
 #include "base/error.h"
+#include "cugen_tools.h"
 #include "gen/template/expand.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"

@@ -1,5 +1,6 @@
 /* What statuses and outcomes are called, in messages and in JSON. */
 #include "base/error.h"
+#include "cugen_tools.h"
 
 static const char *const statuses[] = {
     [-CUGEN_OK] = "no error",

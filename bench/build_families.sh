@@ -3,7 +3,7 @@
 # machine, ARCH=sm_90a bench/build_families.sh, and carried with BUILD/families.sources to another.
 set -eu
 build=${1:-build}
-sources=$(cat bench/families/* include/cugen.h | cksum)
+sources=$(cat bench/families/* include/* | cksum)
 [[ -x $build/families && -f $build/families.sources && $(<"$build/families.sources") == "$sources" ]] && exit
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 "$nvcc" -O2 -std=c++17 -arch="${ARCH:-native}" --threads 0 -Iinclude bench/families/*.cu -L"$build" -lcugen -lcublas \

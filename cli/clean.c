@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
 

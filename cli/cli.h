@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 /* name, letter (0: none), argument (NULL: none; "[N]": may be left out), what it does. Parsing, --help and the man
    page all come from this one table. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 /* A short text, returned by value. */
 struct shown {

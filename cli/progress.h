@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 struct progress {
   bool shown;       /* stderr is a terminal and the user wants it */

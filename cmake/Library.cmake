@@ -1,5 +1,5 @@
 # libcugen, the library for applications, shared and static. Both hold every room and the libraries that cugen uses,
-# and show nothing but the functions of cugen.h: an application may have a Lua or an SQLite of its own.
+# and show nothing but the functions of the headers in include/: an application may have a Lua or an SQLite of its own.
 get_property(room_targets GLOBAL PROPERTY cugen_room_targets)
 set(room_archives "")
 foreach(target ${room_targets})
@@ -9,17 +9,19 @@ foreach(target ${room_targets})
   endif()
 endforeach()
 
-# The functions that cugen.h declares, as the linker's version script and as objcopy's list.
+# The functions that the headers declare, as the linker's version script and as objcopy's list.
 set(exports_script ${CMAKE_BINARY_DIR}/generated/cugen.map)
 set(exports_list ${CMAKE_BINARY_DIR}/generated/cugen.exports)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/cugen.h)
-file(STRINGS include/cugen.h declarations REGEX "^[a-z].*[ *]cugen_[a-z0-9_]+\\(")
 set(exports "")
-foreach(line ${declarations})
-  if(NOT line MATCHES "^typedef")
-    string(REGEX REPLACE "^[^(]*[ *](cugen_[a-z0-9_]+)\\(.*" "\\1" name "${line}")
-    list(APPEND exports ${name})
-  endif()
+foreach(header include/cugen.h include/cugen_tools.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
+  file(STRINGS ${header} declarations REGEX "^[a-z].*[ *]cugen_[a-z0-9_]+\\(")
+  foreach(line ${declarations})
+    if(NOT line MATCHES "^typedef")
+      string(REGEX REPLACE "^[^(]*[ *](cugen_[a-z0-9_]+)\\(.*" "\\1" name "${line}")
+      list(APPEND exports ${name})
+    endif()
+  endforeach()
 endforeach()
 list(JOIN exports ";\n    " script_lines)
 list(JOIN exports "\n" list_lines)

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cugen_tools.h"
 #include "peers.h"
 
 static std::string settings_text(const Case &c) {

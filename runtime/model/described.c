@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/capability.h"
+#include "base/device_name.h"
 #include "base/hash.h"
 
 static bool fill_facts(int capability, int sm_count, struct device_facts *out) {

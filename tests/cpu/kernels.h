@@ -4,7 +4,7 @@
 #define TESTS_CPU_KERNELS_H
 
 #include "base/text.h"
-#include "cugen.h"
+#include "cugen_tools.h"
 
 /* For cmocka's groups: *state is the library. */
 int open_library(void **state);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""exports.py HEADER LIBRARY...: each library shows exactly the functions that the header declares."""
+"""exports.py FOLDER LIBRARY...: each library shows exactly the functions that the headers of the folder declare."""
 import pathlib
 import re
 import subprocess
 import sys
 
 
-def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.DOTALL)
+def declared(folder):
+    text = "".join(header.read_text() for header in sorted(pathlib.Path(folder).glob("*.h")))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
     return set(re.findall(r"\b(cugen_\w+)\s*\(", text))
 
@@ -22,7 +23,7 @@ def shown(library):
 def main():
     wanted, wrong = declared(sys.argv[1]), 0
     if not wanted:
-        sys.exit("no function found in the header")
+        sys.exit("no function found in the headers")
     for library in sys.argv[2:]:
         found = shown(library)
         for name in sorted(wanted - found):

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 static cugen *open_on(const char *device) {
   cugen_options options = CUGEN_OPTIONS_INIT;

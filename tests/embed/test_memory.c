@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 static const char config[] = "kernel \"twice\" {\n"
                              "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"

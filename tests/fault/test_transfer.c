@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 enum { SETTINGS = 5 };
 

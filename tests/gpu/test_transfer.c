@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 
 enum { SIZES = 4 };
 

@@ -1,6 +1,6 @@
-// The header is C++17 as it stands.
+// The headers are C++17 as they are.
 #include <cstdio>
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <memory>
 
 int main() {
@@ -15,5 +15,6 @@ int main() {
   }
   const std::unique_ptr<cugen, decltype(&cugen_close)> lib(opened, cugen_close);
   std::puts(cugen_where(lib.get()));
+  std::puts(cugen_strategy(0, nullptr));
   return 0;
 }

@@ -1,0 +1,583 @@
+/* What the command line and other tools need besides cugen.h: the space of variants, expanded sources, checks, ceilings and
+   occupancy, transfer rates, the whole cache, bundles of plain C. It is the same library, with the same rules. */
+#ifndef CUGEN_TOOLS_H
+#define CUGEN_TOOLS_H
+
+#include "cugen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* ---- Text and names -------------------------------------------------------------------------------------------- */
+
+/* Makes text of unknown origin safe for a terminal or a page: control characters except line ends and tabs, and characters
+   that change the direction of writing, become \u001b; bytes that are not UTF-8 become \x9b. Messages of errors are safe
+   already; names, variants and origins in records are not. Returns the length of the whole text, of which `out` gets what
+   `size` bytes hold, terminated (6 * length + 1 bytes hold all); 0 also if memory runs out. */
+size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size);
+
+/* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most count. The strings live as
+   long as the program. */
+size_t cugen_configs(cugen *lib, const char **out, size_t count);
+
+/* What a text names: a device's id, or the text under which a device is remembered (cugen_cache_set.device). */
+typedef enum cugen_device_kind {
+  CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
+  CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
+  CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
+  CUGEN_DEVICE_MODEL      /* "model:H200": a description */
+} cugen_device_kind;
+
+/* A device's name in its parts. */
+typedef struct cugen_device_name {
+  cugen_device_kind kind;
+  int predicted;    /* the text is that of a device's predictions */
+  const char *name; /* what follows: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; part of the text */
+} cugen_device_name;
+
+/* Parses text (may be NULL: ""); whether such a device exists is not asked. */
+cugen_device_name cugen_device_parse(const char *text);
+
+/* The described devices that ship, oldest first: their names, "model:K40", for options.device. Returns how many exist; fills at
+   most count. The strings live until the library is closed. */
+size_t cugen_models(cugen *lib, const char **out, size_t count);
+/* The same devices with their facts; "model:K40" is the id. */
+size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);
+
+/* The word that JSON has for an outcome, such as "wrong"; never NULL. */
+const char *cugen_outcome_name(int outcome);
+
+/* ---- A kernel in detail ---------------------------------------------------------------------------------------- */
+
+/* The problem for a reader: defaults are left out, except numbers and element types. */
+const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
+/* The config's policy, which selects a tuned problem for one that was not tuned: "exact", "nearest { distance = 1 }". */
+const char *cugen_kernel_policy(const cugen_kernel *kernel);
+/* What the config ranks variants by: "time", or the declared work per second: "flops", "bytes". */
+const char *cugen_kernel_objective(const cugen_kernel *kernel);
+
+/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune and
+   cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything
+   handed out about the old problem is void. */
+int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
+
+/* From now on the kernel's records are predictions of the model (docs/model.md) for its device. They are kept apart from
+   measurements: a look-up of one never finds the other. For a described device cugen_kernel_tune does this itself.
+   CUGEN_ERROR_USAGE: the cpu device, or a GPU of which too little is known. */
+int cugen_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
+/* Whether its records are predictions. */
+int cugen_kernel_predicted(const cugen_kernel *kernel);
+/* The key of its records, as in cugen_cache_set.device and .options; predictions have another. The strings live with the
+   kernel. */
+void cugen_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
+
+/* The variant of a plan, and why. */
+typedef struct cugen_choice {
+  cugen_plan_choice how;
+  const char *variant;   /* full text */
+  const char *tuned_for; /* as in cugen_plan_info */
+  double distance;
+  int predicted; /* the default is the model's choice */
+  int named;     /* the default is one that the config suggests (try) */
+} cugen_choice;
+
+/* What a plan for this kernel would take; nothing is compiled. distance is that of cugen_plan_options. The strings live until
+   the next call on the kernel. */
+int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
+
+/* ---- The space ------------------------------------------------------------------------------------------------- */
+
+/* The sizes of the space. */
+typedef struct cugen_space_info {
+  uint64_t cartesian; /* combinations of all tunables, of all implementations */
+  uint64_t valid;     /* those that satisfy every restriction */
+  size_t implementations;
+  size_t restrictions; /* entries of cugen_kernel_restriction */
+} cugen_space_info;
+
+/* One implementation's part of the space. */
+typedef struct cugen_implementation_info {
+  const char *name;
+  const char *unavailable; /* NULL, or the requirement that this device does not meet */
+  uint64_t cartesian, valid;
+} cugen_implementation_info;
+
+/* What removes combinations. */
+typedef enum cugen_restriction_kind {
+  CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
+  CUGEN_RESTRICTION_LIMIT,     /* this device, or any, cannot launch it: text is such as "block y: 1 to 1024" */
+  CUGEN_RESTRICTION_FILTER     /* not asked for, see cugen_kernel_filter */
+} cugen_restriction_kind;
+
+/* A restriction is tried as soon as its names are bound; removed counts the combinations that it was the first to rule out, so
+   that cartesian = valid + the sum of removed. Limits and filters are listed only if they removed something. */
+typedef struct cugen_restriction_info {
+  const char *implementation;
+  const char *text;
+  const char *file; /* of a filter the option: "--where" */
+  int line;         /* of a limit that of the launch; of a filter 0 */
+  uint64_t removed;
+  cugen_restriction_kind kind;
+} cugen_restriction_info;
+
+/* Which variants are wanted. An implementation without a tunable that is named here has none of them. */
+typedef struct cugen_filter {
+  size_t size;              /* sizeof(cugen_filter) */
+  const char *const *where; /* expressions in the config's language, such as "BM >= 64": all must hold */
+  size_t where_count;
+  const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
+  const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
+} cugen_filter;
+
+#define CUGEN_FILTER_INIT                                                                                            \
+  { sizeof(cugen_filter), NULL, 0, NULL, NULL }
+
+/* From now on the kernel's space holds only what the filter admits: in counts, variants, records, checks, tuning and the best.
+   Another filter, or NULL, shows the rest again; nothing remembered changes. The filter is copied. CUGEN_ERROR_USAGE, and
+   nothing changes: an unknown name, or a bad pattern. If no variant is left, functions that need one give
+   CUGEN_ERROR_EMPTY. */
+int cugen_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
+
+/* The first call walks the space. index: below the count in cugen_space_info, else CUGEN_ERROR_USAGE. */
+int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
+int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
+                                cugen_error *error);
+int cugen_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
+/* The variant's text, such as "tiled tile=16 pad=1"; index < valid. */
+int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
+
+/* ---- Sources and launches -------------------------------------------------------------------------------------- */
+
+/* variant: "tiled tile=16 pad=1" (omitted names take their first valid value), an implementation's name alone, "best" (the
+   one remembered for this very problem; an error without one), or NULL: what a plan would use. *source is the expanded .cu,
+   *name (may be NULL) the variant's full text; both live until the next call. */
+int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
+                        cugen_error *error);
+
+/* One launch of a variant, or several equal ones in a row. */
+typedef struct cugen_launch_info {
+  const char *entry;              /* the kernel as the source names it: "reduce", "reduce<4>" */
+  const char *place;              /* in the template: "reduce.cu:12"; "": not known */
+  int line;                       /* of the launch in the config */
+  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block */
+  int64_t shared_bytes;           /* dynamic shared memory of a block */
+  int carveout;                   /* percent, as in the config; -1: the driver decides */
+  int overlap;                    /* it may begin before the launch before it has ended */
+  int listed;                     /* it passes what the config's pass lists, else all arguments */
+  const char *passes;             /* its parameters in order, with its own values: "source, ping, n=100" */
+  size_t times;                   /* in a row */
+} cugen_launch_info;
+
+/* The launches that one call makes of a variant (a text as for cugen_kernel_source), in order, for the kernel's problem. *name
+   (may be NULL) is the variant's full text. The list lives until the next call; the name until that or the next
+   cugen_kernel_source. */
+int cugen_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
+                          const char **name, cugen_error *error);
+
+/* ---- Running one variant ------------------------------------------------------------------------------------------ */
+
+/* The search strategies by number, from 0 (the default): the name, and in *what (may be NULL) what it does. NULL: there are no
+   more. */
+const char *cugen_strategy(size_t index, const char **what);
+
+/* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; nothing is remembered. */
+int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
+                     cugen_error *error);
+
+/* What kernels on the cpu device printed in the last cugen_kernel_run (the first launch; all launches if the variant failed) or
+   cugen_kernel_check (the first variant that printed, after its name). Up to 2,040 bytes, made safe for a terminal; "" if
+   nothing. It lives until the next run or check. */
+const char *cugen_kernel_printed(const cugen_kernel *kernel);
+
+/* ---- Checking: what is wrong with a variant, without a GPU ----------------------------------------------------- */
+
+/* One defect, in however many variants and runs it shows. */
+typedef struct cugen_check_finding {
+  /* "race", "race between blocks", "copy in flight", "sums in flight", "missing fence", "asynchronous misuse",
+     "uninitialised read", "out of bounds", "index out of bounds", "misaligned access", "write to an input",
+     "barrier divergence", "barrier after exit", "absent lanes", "deadlock", "hang", "wrong result", "trap" */
+  const char *kind;
+  const char *message; /* a sentence: which thread did what, and where the other thread was */
+  const char *file;    /* of the template, as in the source's #line; "": not known */
+  int line;
+  const char *user_file; /* where a template's included code is used, "" */
+  int user_line;
+  const char *other_file; /* the other access or barrier; "" */
+  int other_line;
+  const char *array; /* of shared memory, or the buffer; "" */
+  int shared;
+  uint32_t block[3], thread[3];             /* of the access */
+  uint32_t other_block[3], other_thread[3]; /* of the other access; zero if none */
+  const char *variant, *problem;            /* where it was found first */
+  size_t variants;                          /* that show it */
+} cugen_check_finding;
+
+/* The memory traffic of a variant with one array of shared memory, or one buffer of global memory, in one launch: on sizes that
+   are whole tiles if it ran on such, else on the check problem. */
+typedef struct cugen_check_traffic {
+  const char *variant, *problem;
+  int launch;
+  const char *array;
+  int shared, write;
+  double requests; /* of a warp: its lanes' accesses at one program position */
+  double bytes;
+  double needed;     /* passes over the banks (shared), or sectors of 32 bytes (global) */
+  double ideal;      /* the fewest possible for so many bytes */
+  int launches;      /* of the variant: launch is 0 to launches - 1 */
+  const char *entry; /* the kernel that it launches */
+} cugen_check_traffic;
+
+/* What was not checked. */
+typedef struct cugen_check_skip {
+  const char *what, *why; /* a variant or an implementation; what it needs that the cpu device lacks */
+  int refused;            /* the compiler refused it, or the problem's data and reference were not made in time; 0: by
+                             what the config says it is not for this device */
+  size_t variants;        /* implementations, where what is one */
+} cugen_check_skip;
+
+/* One run: a variant on a problem. */
+typedef struct cugen_check_ran {
+  const char *variant, *problem;
+} cugen_check_ran;
+
+/* A setting of the check problem ("log2n=10") that keeps its value, though a check { } of the config names it, and why no other
+   size is made of it. */
+typedef struct cugen_check_kept {
+  const char *setting, *why;
+} cugen_check_kept;
+
+/* How far a check is; valid during the callback. */
+typedef struct cugen_check_progress {
+  size_t done, planned; /* runs: of a variant on a problem */
+  size_t findings;
+} cugen_check_progress;
+
+/* Called some ten times a second from the thread that checks; return nonzero to stop. */
+typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *context);
+
+/* What to check. */
+typedef struct cugen_check_options {
+  size_t size;
+  const char *variant;           /* only this one; a text as for cugen_kernel_source */
+  int all;                       /* every variant of the kernel's problem */
+  int branches;                  /* few variants that cover every branch of the templates */
+  size_t sample;                 /* this many, drawn at random */
+  uint64_t seed;                 /* of the sample and of the input data; 0: 1 */
+  int threads;                   /* runs at the same time; 0: as many as there are processors */
+  double timeout;                /* seconds that one run may take, and the data and reference of one problem; 0: 60 */
+  cugen_check_callback progress; /* NULL: none */
+  void *context;                 /* for progress */
+} cugen_check_options;
+
+#define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
+  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL }
+
+/* What a check found. Everything in it lives until the kernel is checked again or closed. */
+typedef struct cugen_check {
+  const cugen_check_finding *findings; /* by file and line */
+  size_t finding_count;
+  const cugen_check_traffic *traffic;
+  size_t traffic_count;
+  const cugen_check_skip *skips;
+  size_t skip_count;
+  const cugen_check_ran *ran;       /* in the order in which they ended */
+  size_t variants, problems, runs;  /* that were checked */
+  uint64_t variants_of;             /* there are for the check problem */
+  size_t variants_elsewhere;        /* of variants: only other problems have them (a size, type, layout) */
+  size_t runs_done, runs_planned;   /* done: also those that ended as a skip; fewer than planned: interrupted */
+  const char *const *problem_texts; /* of the problems: the check problem first, then those made of it */
+  const cugen_check_kept *kept;
+  size_t kept_count;
+  int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
+} cugen_check;
+
+/* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the results with
+   the reference. What was set at cugen_kernel_open stays. Which variants:
+   - by default, for each implementation enough to show every value of every tunable, on the check problem and sizes around it,
+     and some with every other value of what the problem has a list of (types, layouts);
+   - with branches, enough that each line of the templates that a large sample contains, or lacks, is in one of them, or
+     missing in one, on sizes, types and layouts of all kinds;
+   - with variant, all or sample: those, on the check problem and the sizes around it.
+
+   After an error *out has what was found before it:
+   - CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop.
+   - CUGEN_ERROR_COMPILE: no finding, but something in out->skips was `refused`. Other skips are no error.
+   - CUGEN_ERROR_EMPTY: nothing was checked; out->skips and the message say why. CUGEN_ERROR_MISSING: no C++ compiler.
+   - The status of what ended variants that could not be tried: a template that does not expand, data that cannot be made. */
+int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
+                       cugen_error *error);
+
+/* ---- Explaining: ceilings and occupancy ------------------------------------------------------------------------ */
+
+/* The rates that bound a kernel on its GPU, measured and from the data sheet; 0: not known. The cpu device has none. */
+typedef struct cugen_ceilings {
+  const char *dtype;                 /* what the kernel computes in: the config's products ("bf16", "tf32"),
+                                        else its first output's type */
+  double flops, flops_sheet;         /* FLOP/s of fused multiply-adds of that type, without tensor cores */
+  double tensor_flops_sheet;         /* of the tensor cores, dense, if the config says products; 0: none */
+  double bandwidth, bandwidth_sheet; /* bytes/s of device memory, read and written together */
+  int64_t flops_at, bandwidth_at;    /* when they were measured; seconds since the epoch */
+} cugen_ceilings;
+
+/* The measured rates are the best remembered on that device of two shipped configs: peak_copy, and peak_fma with that dtype.
+   cugen_kernel_tune measures them like any other. */
+int cugen_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
+/* FLOP/s of the tensor cores of the kernel's device, dense, at its highest clock, for products of that type: a dtype, "tf32" or
+   "fp8"; 0: none, or not known. */
+double cugen_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
+
+/* What a kernel uses of a multiprocessor. */
+typedef struct cugen_resources {
+  int registers;        /* a thread */
+  int threads;          /* a block */
+  int64_t shared_bytes; /* a block, static and dynamic */
+} cugen_resources;
+
+/* How many of its blocks a multiprocessor holds, by NVIDIA's occupancy calculator (cuda_occupancy.h). */
+typedef struct cugen_occupancy {
+  char device[128];     /* its name */
+  char arch[16];        /* "sm_90a" */
+  int blocks;           /* resident on one multiprocessor */
+  int max_threads;      /* that one multiprocessor holds */
+  double fraction;      /* of them, in use */
+  const char *limiter;  /* "threads", "blocks", "registers", "shared memory"; "none": it fits nowhere */
+  int best_threads;     /* the block size with the highest occupancy, the rest unchanged; 0: none fits */
+  double best_fraction; /* its occupancy */
+} cugen_occupancy;
+
+/* Occupancy on any known device, here or described. device: as in cugen_options; NULL: lib's own. CUGEN_ERROR_USAGE: no such
+   device, the cpu device, or resources that no kernel can have. */
+int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
+                           cugen_error *error);
+
+/* ---- Transfers: how fast data moves between host and device ---------------------------------------------------- */
+
+/* One kind of host memory, one direction, one size. */
+typedef struct cugen_transfer_row {
+  const char *memory; /* "pageable" and so on, see cugen_transfer_options */
+  const char
+      *unavailable; /* NULL, or why the kind could not be measured; then the rest is 0, in one row for the kind */
+  int to_host;      /* 0: from the host to the device */
+  int64_t size;     /* as asked for, in bytes */
+  int64_t bytes;    /* that one transfer moves: the size, or its whole rows */
+  double alone;     /* seconds of one transfer, from its call to its end as the host sees it; median */
+  double seconds;   /* of one among many in a row; for managed and prefetch the same as alone; median */
+  double seconds_min, seconds_p20, seconds_p80;
+  int samples;
+} cugen_transfer_row;
+
+/* How far measuring is; valid during the callback. */
+typedef struct cugen_transfer_progress {
+  size_t done, planned;           /* rows; kinds that are unavailable count as one */
+  const cugen_transfer_row *last; /* the row just measured */
+} cugen_transfer_progress;
+
+/* Called from the thread that measures, after each row; return nonzero to stop. */
+typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, void *context);
+
+/* What to measure. The kinds of host memory, and what moves the data:
+   - pageable: from malloc, copied by the driver through pinned memory of its own
+   - pinned: page-locked, read and written by the device's copy engine
+   - combined: pinned and write-combined; it bypasses the processor's caches; reading it is slow
+   - pitched: pinned, 2-D: packed rows of 255 floats to and from rows in pitched device memory, 1024 bytes apart where the
+     driver aligns them to 512
+   - pitched3d: the same in 3-D: packed slices of 15 rows to and from slices of 16 rows
+   - mapped: zero-copy: a kernel reads, or writes, the host's memory in place
+   - managed: a kernel, or the host, touches pages that are on the other side
+   - prefetch: managed; the pages are prefetched */
+typedef struct cugen_transfer_options {
+  size_t size;
+  const char *memory;   /* "pinned, mapped": only these; NULL: all */
+  const int64_t *sizes; /* bytes, each 1 or more; NULL: 4 KiB to 1 GiB in powers of four */
+  size_t size_count;
+  double seconds;                   /* to spend on a row, about; 0: 0.1 */
+  cugen_transfer_callback progress; /* NULL: none */
+  void *context;                    /* for progress */
+} cugen_transfer_options;
+
+#define CUGEN_TRANSFER_OPTIONS_INIT                                                                                  \
+  { sizeof(cugen_transfer_options), NULL, NULL, 0, 0.0, NULL, NULL }
+
+/* What was measured. Everything in it lives until the next cugen_transfer_measure, or until the library is closed. */
+typedef struct cugen_transfer {
+  const cugen_device_info *device;
+  const cugen_transfer_row *rows; /* by kind, then to the device and to the host, then by size */
+  size_t count;
+} cugen_transfer;
+
+/* Measures on the GPU of options.device, by default the first one, in its primary context and the calling thread, and verifies
+   that what was sent arrives. Takes as much memory on host and device as the largest size. Buffers are reused, so small ones
+   come out of the processor's caches. CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: no GPU. CUGEN_ERROR_USAGE: an unknown kind, a
+   bad size, or the cpu device. CUGEN_ERROR_WRONG: something else arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop;
+   *out has what was measured before. */
+int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                           cugen_error *error);
+
+/* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------ */
+
+/* Which records are meant; NULL or 0 means any. */
+typedef struct cugen_cache_filter {
+  size_t size;
+  const char *config;  /* a kernel's name, or a config as for cugen_kernel_open, whose kernel is meant */
+  const char *problem; /* "M=4096 dtype=f32": problems with these values */
+  const char *device;  /* "cuda:0", or part of a device's text in the cache, such as "H200" or "cpu" */
+  int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
+  int failed;          /* for cugen_cache_remove: only those that failed */
+} cugen_cache_filter;
+
+#define CUGEN_CACHE_FILTER_INIT                                                                                      \
+  { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0 }
+
+/* The records of one kernel for one problem on one device with one set of options. */
+typedef struct cugen_cache_set {
+  const char *config, *problem, *device, *options;
+  size_t records;      /* variants measured or failed */
+  size_t failed;       /* of them */
+  size_t history;      /* earlier records of the same variants */
+  const char *best;    /* the fastest variant, even if the config no longer has it; "": none was correct */
+  double seconds;      /* its time */
+  double flops, bytes; /* of the problem; 0: not declared */
+  int64_t measured_at; /* the latest; seconds since the epoch */
+} cugen_cache_set;
+
+/* How much exists, or was removed. */
+typedef struct cugen_cache_counts {
+  size_t sets, records, history;
+  size_t images; /* compiled kernels */
+  int64_t image_bytes;
+  size_t
+      foreign_images; /* cugen_cache_verify: images not used, since another user, or an unknown one, compiled them */
+} cugen_cache_counts;
+
+/* *out lives until the next call. filter (may be NULL: all): its first three. A missing database is not created. */
+int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
+                     cugen_error *error);
+
+/* Removes the records meant, and each image that no remaining record can want, in short transactions: other processes go on
+   reading and storing. A failure may come after some are removed; *out counts them. If filter->config is a config and not a
+   kernel's name, only records from that file, which need not exist any more, and those of no known file (such as imported ones)
+   are removed: a kernel of that name in another file keeps its own. really 0: only counts. CUGEN_ERROR_IO: the cache is
+   read-only. */
+int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
+                       cugen_error *error);
+
+/* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong; *wrong (may
+   be NULL) then has a line for each defect, and lives until the next call. Without a defect it has a line for each foreign
+   image, or is NULL. CUGEN_ERROR_MISSING: there is no database. */
+int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
+
+/* How far an export is; valid during the callback. */
+typedef struct cugen_export_progress {
+  size_t written, records; /* records so far; in all */
+  const char *text;        /* written since the last call: whole lines, without a terminating zero */
+  size_t length;           /* its bytes */
+} cugen_export_progress;
+/* Called for each piece of some 64 KB, from the exporting thread; it must not use lib. Return nonzero to stop. */
+typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
+
+/* Writes wisdom, which cugen_cache_import reads: the records that the filter's first three mean (NULL: all), without history, as
+   text, one line each (docs/cache.md). The file at path is replaced only when the new one is complete, and stays if progress
+   stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the text. progress may be NULL. *records is how
+   many were written. Memory does not grow with the records. */
+int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
+                       void *context, size_t *records, cugen_error *error);
+
+/* A record, and whether it belongs to the kernel as it is now. */
+typedef struct cugen_stored_record {
+  cugen_record record;
+  int current;         /* a look-up takes it: its variant's kernel is still the one that was measured */
+  int superseded;      /* history: a later record of the variant has replaced it */
+  int64_t measured_at; /* seconds since the epoch */
+  int driver_version, nvrtc_version;
+} cugen_stored_record;
+
+/* All records in the cache for this kernel, problem, device and options, current or not: correct ones by time, then failed ones,
+   then, with history, superseded ones, the latest first. *out lives until the next call. */
+int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
+                        cugen_error *error);
+
+/* How a wanted value compares with the remembered one. */
+typedef enum cugen_why_state {
+  CUGEN_WHY_SAME,
+  CUGEN_WHY_DIFFERS,
+  CUGEN_WHY_UNKNOWN /* the record does not say */
+} cugen_why_state;
+
+/* One thing that a look-up compares. */
+typedef struct cugen_why_row {
+  const char *field;          /* "device", "options", "M", "variant", "source", "launches", "arguments", ... */
+  const char *wanted, *found; /* what the kernel has now, and what the record has */
+  cugen_why_state state;
+  int decides; /* 0: reported, but no look-up depends on it */
+} cugen_why_row;
+
+/* A record that the look-up found, or nearly found. */
+typedef struct cugen_why_match {
+  const char *variant;
+  const char *verdict; /* why it is or is not taken, in a sentence */
+  cugen_outcome outcome;
+  double seconds;
+  int64_t measured_at; /* seconds since the epoch */
+  const cugen_why_row *rows;
+  size_t row_count;
+} cugen_why_match;
+
+/* What a look-up found, and why. */
+typedef struct cugen_why {
+  int hit;                        /* the look-up takes the first match */
+  const char *verdict;            /* a sentence or two */
+  const char *advice;             /* what to do about a miss; "" */
+  const cugen_why_match *matches; /* the record that is taken; after a miss up to three that are nearest */
+  size_t match_count;
+} cugen_why;
+
+/* Explains what a look-up of this kernel finds, field by field. variant: the record of that one (a text as for
+   cugen_kernel_source); NULL: the best. A miss is no error. Everything in *out lives until the next call. */
+int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
+
+/* ---- Bundles: tuned variants as plain C ----------------------------------------------------------------------- */
+
+/* What to export. */
+typedef struct cugen_export_options {
+  size_t size;
+  const char *devices; /* "H200, sm_80": parts of remembered devices' names, or architectures; NULL: all remembered */
+  const char *problems; /* "M=1024 N=1024; M=4096": only these; NULL: all remembered that agree with the settings */
+  double distance;      /* as in cugen_plan_options: 0: the config's policy */
+  int ptx;              /* also PTX, which the driver of other devices compiles */
+  int force;            /* write into a folder that holds other files; they stay */
+} cugen_export_options;
+
+#define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
+  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0 }
+
+/* What was exported. The strings live until the kernel is closed or exports again. */
+typedef struct cugen_export_result {
+  const char *name; /* prefix of the bundle's functions and files */
+  size_t devices;   /* that it has code for, PTX included */
+  size_t problems;  /* tuned ones, each device's counted */
+  size_t variants;  /* each device's */
+  size_t images;    /* cubins and PTX; equal ones are one */
+  size_t compiled;  /* images compiled now; the rest came from the cache */
+  size_t stale;     /* records that were not used, since their source has changed */
+  int64_t image_bytes, source_bytes;
+  const char *notes; /* lines: what was left out or replaced, and why; "" */
+} cugen_export_result;
+
+/* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. At run time it needs only the
+   driver. It takes the variants that cugen_plan_open would take now. Equal input gives equal bytes. The folder is created (its parent
+   must exist), or holds an earlier bundle of this kernel, which is replaced as a whole; anything else in it is
+   CUGEN_ERROR_USAGE without force. Nothing is measured; images that the cache lacks are compiled, which needs no GPU. */
+int cugen_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
+                        cugen_export_result *result, cugen_error *error);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif
