@@ -251,20 +251,20 @@ static void draw_roofs(const struct svg *s) {
 }
 
 /* The place among those implementations that came out right, and how many they are. */
-static double place_of(const struct findings *f, size_t rung, double *count) {
+static double place_of(const struct findings *f, size_t implementation, double *count) {
   double at = 0;
   *count = 0;
-  for (size_t i = 0; i < f->rung_count; i++) {
-    if (!f->rungs[i].best) continue;
-    if (i < rung) at++;
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    if (!f->implementations[i].best) continue;
+    if (i < implementation) at++;
     ++*count;
   }
   return at;
 }
 
 /* The middle of an implementation's lane, and how far it reaches to each side; under a roof all have the intensity. */
-static double lane(const struct svg *s, size_t rung, double *half) {
-  double count, at = place_of(s->f, rung, &count);
+static double lane(const struct svg *s, size_t implementation, double *half) {
+  double count, at = place_of(s->f, implementation, &count);
   *half = 0;
   if (s->range.roof) return svg_x(s, log10(s->f->right[0]->flops / s->f->right[0]->bytes));
   *half = fmin(60, (s->right - s->left) / count / 2 * 0.7);
@@ -286,38 +286,40 @@ static void draw_dot(const struct svg *s, size_t i, double middle, double half) 
     fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), y);
 }
 
-static void draw_rung(const struct svg *s, size_t rung) {
-  double half, middle = lane(s, rung, &half);
-  const cugen_record *best = s->f->rungs[rung].best;
+static void draw_implementation(const struct svg *s, size_t implementation) {
+  double half, middle = lane(s, implementation, &half);
+  const cugen_record *best = s->f->implementations[implementation].best;
   if (!best) return;
-  fprintf(s->out, "<path class=\"%s c%zu\" d=\"", s->range.roof ? "dots ticks" : "dots", rung % CHART_COLOURS);
+  fprintf(s->out, "<path class=\"%s c%zu\" d=\"", s->range.roof ? "dots ticks" : "dots",
+          implementation % CHART_COLOURS);
   for (size_t i = 0; i < s->f->right_count; i++)
-    if (s->f->right[i] != best && findings_rung(s->f, s->f->right[i]->variant) == rung) draw_dot(s, i, middle, half);
-  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", rung % CHART_COLOURS,
-          middle, svg_y(s, log10(findings_rate(best))));
+    if (s->f->right[i] != best && findings_implementation(s->f, s->f->right[i]->variant) == implementation)
+      draw_dot(s, i, middle, half);
+  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
+          implementation % CHART_COLOURS, middle, svg_y(s, log10(findings_rate(best))));
   chart_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
 }
 
 /* The height at which an implementation's best stands; below everything: it has none. */
-static double best_y(const struct svg *s, size_t rung) {
-  const cugen_record *best = s->f->rungs[rung].best;
+static double best_y(const struct svg *s, size_t implementation) {
+  const cugen_record *best = s->f->implementations[implementation].best;
   return best ? svg_y(s, log10(findings_rate(best))) : INFINITY;
 }
 
-static double name_width(const struct svg *s, size_t rung) {
-  return 12 + character_width * (double)strlen(s->f->rungs[rung].name);
+static double name_width(const struct svg *s, size_t implementation) {
+  return 12 + character_width * (double)strlen(s->f->implementations[implementation].name);
 }
 
 /* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
    is room; the legend has them all. */
 static void draw_names(const struct svg *s) {
-  for (size_t i = 0; s->range.roof && i < s->f->rung_count; i++) {
+  for (size_t i = 0; s->range.roof && i < s->f->implementation_count; i++) {
     double half, y = best_y(s, i), x = lane(s, i, &half) + 14;
     for (size_t before = 0; before < i; before++)
       if (fabs(best_y(s, before) - y) < 12) x += name_width(s, before);
-    if (s->f->rungs[i].best && x + name_width(s, i) <= s->right)
-      svg_text(s, "legend", "start", x, y + 4, s->f->rungs[i].name);
+    if (s->f->implementations[i].best && x + name_width(s, i) <= s->right)
+      svg_text(s, "legend", "start", x, y + 4, s->f->implementations[i].name);
   }
 }
 
@@ -379,16 +381,16 @@ static void draw_title(const struct svg *s) {
 enum { LEGEND_ROW = 20 };
 
 /* The place of an implementation's name in the legend: where the one before it ended, or in the next row. */
-static void place_key(const struct svg *s, size_t rung, double *x, double *y, double *width) {
-  *width = 30 + character_width * (double)strlen(s->f->rungs[rung].name);
+static void place_key(const struct svg *s, size_t implementation, double *x, double *y, double *width) {
+  *width = 30 + character_width * (double)strlen(s->f->implementations[implementation].name);
   if (*x > s->left && *x + *width > s->right) *x = s->left, *y += LEGEND_ROW;
 }
 
 /* What the rows after the first need. */
 static double legend_height(const struct svg *s) {
   double x = s->left, y = 0, width;
-  for (size_t i = 0; i < s->f->rung_count; i++) {
-    if (!s->f->rungs[i].best) continue;
+  for (size_t i = 0; i < s->f->implementation_count; i++) {
+    if (!s->f->implementations[i].best) continue;
     place_key(s, i, &x, &y, &width);
     x += width;
   }
@@ -397,12 +399,12 @@ static double legend_height(const struct svg *s) {
 
 static void draw_legend(const struct svg *s, double y) {
   double x = s->left, width;
-  for (size_t i = 0; i < s->f->rung_count; i++) {
-    if (!s->f->rungs[i].best) continue;
+  for (size_t i = 0; i < s->f->implementation_count; i++) {
+    if (!s->f->implementations[i].best) continue;
     place_key(s, i, &x, &y, &width);
     fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, x + 5,
             y - 4);
-    svg_text(s, "legend", "start", x + 15, y, s->f->rungs[i].name);
+    svg_text(s, "legend", "start", x + 15, y, s->f->implementations[i].name);
     x += width;
   }
 }
@@ -426,7 +428,7 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     if (s.range.roof) draw_x_axis(&s);
     draw_roofs(&s);
     draw_others(&s);
-    for (size_t i = 0; i < f->rung_count; i++) draw_rung(&s, i);
+    for (size_t i = 0; i < f->implementation_count; i++) draw_implementation(&s, i);
     draw_names(&s);
     draw_legend(&s, height - 8);
   }
@@ -460,16 +462,17 @@ static void put_roof(struct canvas *c, double peak, double bandwidth) {
   }
 }
 
-static double column_of(const struct canvas *c, size_t rung) {
-  double count, at = place_of(c->f, rung, &count);
+static double column_of(const struct canvas *c, size_t implementation) {
+  double count, at = place_of(c->f, implementation, &count);
   if (!c->range.roof) return (at + 0.5) / count * c->columns;
   double log_x = log10(c->f->right[0]->flops / c->f->right[0]->bytes);
   return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
 }
 
 /* The number of an implementation: in its lane, or beside the intensity, after those that have the same row. */
-static void put_number(struct canvas *c, size_t rung) {
-  double column = column_of(c, rung), row = row_of(c, log10(findings_rate(c->f->rungs[rung].best)));
+static void put_number(struct canvas *c, size_t implementation) {
+  double column = column_of(c, implementation),
+         row = row_of(c, log10(findings_rate(c->f->implementations[implementation].best)));
   int y = (int)lround(row);
   if (c->range.roof) {
     put(c, column, row, 'o');
@@ -477,16 +480,16 @@ static void put_number(struct canvas *c, size_t rung) {
          lround(column) < c->columns && strchr("123456789+", c->cells[y * c->columns + (int)lround(column)]);)
       column++;
   }
-  put(c, column, row, (char)(rung < 9 ? '1' + (int)rung : '+'));
+  put(c, column, row, (char)(implementation < 9 ? '1' + (int)implementation : '+'));
 }
 
 /* The best are drawn last. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
-    put(c, column_of(c, findings_rung(c->f, c->f->right[i]->variant)),
+    put(c, column_of(c, findings_implementation(c->f, c->f->right[i]->variant)),
         row_of(c, log10(findings_rate(c->f->right[i]))), '.');
-  for (size_t i = 0; i < c->f->rung_count; i++)
-    if (c->f->rungs[i].best) put_number(c, i);
+  for (size_t i = 0; i < c->f->implementation_count; i++)
+    if (c->f->implementations[i].best) put_number(c, i);
 }
 
 /* The round rate nearest to a row; "" when none is near. */
@@ -514,13 +517,13 @@ static void print_keys(const struct canvas *c, FILE *out) {
   if (c->range.roof)
     fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text, c->columns - 22,
             print_number(pow(10, c->range.x1)).text);
-  for (size_t i = 0; i < f->rung_count; i++) {
-    const cugen_record *best = f->rungs[i].best;
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    const cugen_record *best = f->implementations[i].best;
     if (!best) continue;
-    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->rungs[i].name,
+    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->implementations[i].name,
             print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
     if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
-    fprintf(out, ", of %s\n", print_count(f->rungs[i].right).text);
+    fprintf(out, ", of %s\n", print_count(f->implementations[i].right).text);
   }
 }
 

@@ -287,46 +287,47 @@ static int open_model(struct cli *cli, struct findings *f) {
 
 /* ---- Rungs and records ---- */
 
-static int open_rungs(struct cli *cli, struct findings *f) {
+static int open_implementations(struct cli *cli, struct findings *f) {
   int status = cugen_kernel_space(cli->kernel, &f->space, &cli->error);
   if (status) return status;
-  f->rungs = calloc(f->space.implementations + 1, sizeof *f->rungs);
-  if (!f->rungs) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  f->implementations = calloc(f->space.implementations + 1, sizeof *f->implementations);
+  if (!f->implementations) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < f->space.implementations && !status; i++) {
     cugen_implementation_info info;
     status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) break;
-    snprintf(f->rungs[i].name, sizeof f->rungs[i].name, "%s", info.name);
-    f->rungs[i].valid = info.valid;
-    f->rung_count++;
+    snprintf(f->implementations[i].name, sizeof f->implementations[i].name, "%s", info.name);
+    f->implementations[i].valid = info.valid;
+    f->implementation_count++;
   }
   return status;
 }
 
-size_t findings_rung(const struct findings *f, const char *variant) {
+size_t findings_implementation(const struct findings *f, const char *variant) {
   size_t length = strcspn(variant, " "), i = 0;
-  while (i < f->rung_count && (strlen(f->rungs[i].name) != length || memcmp(f->rungs[i].name, variant, length) != 0))
+  while (i < f->implementation_count &&
+         (strlen(f->implementations[i].name) != length || memcmp(f->implementations[i].name, variant, length) != 0))
     i++;
   return i;
 }
 
 static void take_right(struct findings *f, const cugen_record *record) {
-  size_t at = findings_rung(f, record->variant);
-  if (at == f->rung_count) return;
+  size_t at = findings_implementation(f, record->variant);
+  if (at == f->implementation_count) return;
   f->right[f->right_count++] = record;
-  f->rungs[at].right++;
-  if (!f->rungs[at].best) f->rungs[at].best = record;
+  f->implementations[at].right++;
+  if (!f->implementations[at].best) f->implementations[at].best = record;
 }
 
 static void take_failed(struct findings *f, const cugen_record *record) {
-  size_t at = findings_rung(f, record->variant), outcome = (size_t)record->outcome;
+  size_t at = findings_implementation(f, record->variant), outcome = (size_t)record->outcome;
   if (outcome >= OUTCOME_COUNT) return;
   struct failure *failure = &f->failures[outcome];
   if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
     f->unpredicted_count++;
   else
     f->failed_count++;
-  if (at < f->rung_count) f->rungs[at].failed++;
+  if (at < f->implementation_count) f->implementations[at].failed++;
   if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
 }
 
@@ -398,14 +399,15 @@ static void *grow(void **array, size_t *count, size_t size) {
   return memset((char *)more + (*count)++ * size, 0, size);
 }
 
-static struct effect *find_effect(struct findings *f, size_t rung, const char *name) {
+static struct effect *find_effect(struct findings *f, size_t implementation, const char *name) {
   for (size_t i = 0; i < f->effect_count; i++)
-    if (f->effects[i].rung == rung && strcmp(f->effects[i].name, name) == 0) return &f->effects[i];
+    if (f->effects[i].implementation == implementation && strcmp(f->effects[i].name, name) == 0)
+      return &f->effects[i];
   void *array = f->effects;
   struct effect *effect = grow(&array, &f->effect_count, sizeof *effect);
   f->effects = array;
   if (!effect) return NULL;
-  effect->rung = rung;
+  effect->implementation = implementation;
   effect->order = f->effect_count;
   snprintf(effect->name, sizeof effect->name, "%s", name);
   return effect;
@@ -423,8 +425,8 @@ static struct effect_value *find_value(struct effect *effect, const char *text) 
   return value;
 }
 
-static bool add_time(struct findings *f, size_t rung, const char *name, const char *text, double cost) {
-  struct effect *effect = find_effect(f, rung, name);
+static bool add_time(struct findings *f, size_t implementation, const char *name, const char *text, double cost) {
+  struct effect *effect = find_effect(f, implementation, name);
   struct effect_value *value = effect ? find_value(effect, text) : NULL;
   if (!value) return false;
   void *times = value->times;
@@ -437,9 +439,9 @@ static bool add_time(struct findings *f, size_t rung, const char *name, const ch
 static bool add_record(struct findings *f, const cugen_record *record) {
   char name[80], text[80];
   const char *at = record->variant + strcspn(record->variant, " ");
-  size_t rung = findings_rung(f, record->variant);
+  size_t implementation = findings_implementation(f, record->variant);
   while (next_setting(&at, name, text, sizeof name))
-    if (!add_time(f, rung, name, text, record->cost)) return false;
+    if (!add_time(f, implementation, name, text, record->cost)) return false;
   return true;
 }
 
@@ -453,7 +455,7 @@ static int compare_values(const void *a, const void *b) {
 
 static int compare_effects(const void *a, const void *b) {
   const struct effect *x = a, *y = b;
-  if (x->rung != y->rung) return x->rung < y->rung ? -1 : 1;
+  if (x->implementation != y->implementation) return x->implementation < y->implementation ? -1 : 1;
   if (x->weight == y->weight) return x->order < y->order ? -1 : 1;
   return x->weight > y->weight ? -1 : 1;
 }
@@ -502,7 +504,7 @@ static int find_effects(struct cli *cli, struct findings *f) {
 static int fill(struct cli *cli, struct findings *f) {
   int status = open_listing(cli, f);
   if (!status) status = is_model(cli) ? open_model(cli, f) : open_set(cli, f);
-  if (!status) status = open_rungs(cli, f);
+  if (!status) status = open_implementations(cli, f);
   if (!status) status = load_records(cli, f);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
@@ -520,7 +522,7 @@ int findings_open(struct cli *cli, struct findings *out) {
 void findings_close(struct findings *f) {
   for (size_t i = 0; i < f->effect_count; i++) free_effect(&f->effects[i]);
   free(f->effects);
-  free(f->rungs);
+  free(f->implementations);
   free(f->right);
   cugen_close(f->listing);
   *f = (struct findings){0};

@@ -5,8 +5,8 @@
 
 #include "cli.h"
 
-/* One implementation: a rung of the ladder, in the config's order. */
-struct rung {
+/* One implementation, in the config's order. */
+struct implementation {
   char name[80];
   const cugen_record *best; /* NULL: none came out right */
   size_t right, failed;     /* of its variants */
@@ -24,7 +24,7 @@ struct effect_value {
 
 /* A tunable of an implementation, with two values or more that were right. */
 struct effect {
-  size_t rung, order;
+  size_t implementation, order;
   char name[80];
   struct effect_value *values; /* numbers in rising order, words in the order in which they were found */
   size_t value_count;
@@ -47,9 +47,9 @@ struct findings {
   cugen_space_info space;
   const cugen_record **right; /* the best first */
   size_t right_count, failed_count, unpredicted_count, stale_count;
-  struct rung *rungs;
-  size_t rung_count;
-  struct effect *effects; /* by rung, then by weight */
+  struct implementation *implementations;
+  size_t implementation_count;
+  struct effect *effects; /* by implementation, then by weight */
   size_t effect_count;
   struct failure failures[OUTCOME_COUNT];
   int driver_version, nvrtc_version; /* of the latest record */
@@ -69,7 +69,7 @@ bool findings_on_cpu(const struct findings *findings);
 /* Whether the set is measured or predicted as these are. */
 bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
 /* The implementation's place; a variant's text begins with its name. */
-size_t findings_rung(const struct findings *findings, const char *variant);
+size_t findings_implementation(const struct findings *findings, const char *variant);
 
 /* ---- Rates and ceilings ---- */
 

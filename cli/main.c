@@ -101,7 +101,7 @@ const struct cli_command cli_commands[] = {
      "arguments with type, shape, strides and bytes, and the launches of one variant: without\n"
      "--variant, of what a plan would use. Without CONFIG: the configs that ship.",
      show_options, true, command_show},
-    {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, ladder, parameters",
+    {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, implementations, parameters",
      "Writes one self-contained HTML page (-o report.html) for the problem that --set means: the\n"
      "roofline with every variant on it, the best of each implementation, what each parameter\n"
      "does to the time, the best variants with what they take, failures, and the machine. Of the\n"

@@ -86,17 +86,19 @@ static bool by_rate(const struct page *p) {
   return strcmp(cugen_kernel_objective(p->f->kernel), "time") != 0;
 }
 
-/* The first rung that came out right: what the others are compared with. */
-static const cugen_record *first_rung(const struct findings *f) {
-  for (size_t i = 0; i < f->rung_count; i++)
-    if (f->rungs[i].best) return f->rungs[i].best;
+/* The first implementation that came out right: what the others are compared with. */
+static const cugen_record *first_implementation(const struct findings *f) {
+  for (size_t i = 0; i < f->implementation_count; i++)
+    if (f->implementations[i].best) return f->implementations[i].best;
   return NULL;
 }
 
 static void write_speedup(const struct page *p, const cugen_record *best, const cugen_record *first) {
   char value[32], more[160];
   size_t length = strcspn(first->variant, " ");
-  if (first->cost <= 0 || findings_rung(p->f, best->variant) == findings_rung(p->f, first->variant)) return;
+  if (first->cost <= 0 ||
+      findings_implementation(p->f, best->variant) == findings_implementation(p->f, first->variant))
+    return;
   snprintf(value, sizeof value, "%.2f\u00d7", first->cost / best->cost);
   snprintf(more, sizeof more, "the speed of the best %.*s", (int)length, first->variant);
   write_figure(p, "Gained", value, more);
@@ -125,7 +127,7 @@ static void write_figures(const struct page *p) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
     write_figure(p, by_rate(p) ? "Best" : "Fastest", print_seconds(best->seconds).text, name);
     write_rates(p, best);
-    write_speedup(p, best, first_rung(f));
+    write_speedup(p, best, first_implementation(f));
   }
   snprintf(more, sizeof more, "of %s", print_count(f->space.valid).text);
   if (f->failed_count)
@@ -181,7 +183,7 @@ static void write_roofline(const struct page *p) {
   fputs("</figure>\n</section>\n", p->out);
 }
 
-/* ---- The ladder ---- */
+/* ---- Implementations ---- */
 
 static void write_gain(const struct page *p, const char *over, double factor) {
   fprintf(p->out, "<span>%.2f\u00d7 ", factor);
@@ -189,49 +191,54 @@ static void write_gain(const struct page *p, const char *over, double factor) {
   fputs("</span>", p->out);
 }
 
-static void write_what(const struct page *p, size_t i, const struct rung *before, const struct rung *first) {
-  const struct rung *rung = &p->f->rungs[i];
-  double rate = findings_rate(rung->best);
-  fprintf(p->out, "<span><strong>%s</strong></span>", print_seconds(rung->best->seconds).text);
+static void write_what(const struct page *p, size_t i, const struct implementation *before,
+                       const struct implementation *first) {
+  const struct implementation *implementation = &p->f->implementations[i];
+  double rate = findings_rate(implementation->best);
+  fprintf(p->out, "<span><strong>%s</strong></span>", print_seconds(implementation->best->seconds).text);
   if (rate > 0)
-    fprintf(p->out, "<span>%s</span>", rung->best->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text);
-  if (rung->best->roofline > 0)
-    fprintf(p->out, "<span>%s of the roofline</span>", print_percent(rung->best->roofline).text);
-  if (before) write_gain(p, before->name, before->best->cost / rung->best->cost);
-  if (first && first != before) write_gain(p, first->name, first->best->cost / rung->best->cost);
-  fprintf(p->out, "<span class=\"note\">best of %s</span>", print_count(rung->right).text);
+    fprintf(p->out, "<span>%s</span>",
+            implementation->best->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text);
+  if (implementation->best->roofline > 0)
+    fprintf(p->out, "<span>%s of the roofline</span>", print_percent(implementation->best->roofline).text);
+  if (before) write_gain(p, before->name, before->best->cost / implementation->best->cost);
+  if (first && first != before) write_gain(p, first->name, first->best->cost / implementation->best->cost);
+  fprintf(p->out, "<span class=\"note\">best of %s</span>", print_count(implementation->right).text);
 }
 
-static void write_rung(const struct page *p, size_t i, const struct rung *before, const struct rung *first) {
-  const struct rung *rung = &p->f->rungs[i];
+static void write_implementation(const struct page *p, size_t i, const struct implementation *before,
+                                 const struct implementation *first) {
+  const struct implementation *implementation = &p->f->implementations[i];
   fputs("<li><b>", p->out);
-  put(p, rung->name);
+  put(p, implementation->name);
   fputs("</b>", p->out);
-  if (!rung->best) {
-    const char *why = rung->failed ? "all that were tried failed" : rung->valid ? "not tried" : "no valid variant";
+  if (!implementation->best) {
+    const char *why = implementation->failed  ? "all that were tried failed"
+                      : implementation->valid ? "not tried"
+                                              : "no valid variant";
     fprintf(p->out, "<span class=\"note\">%s</span></li>\n", why);
     return;
   }
   fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
-          i % CHART_COLOURS, 100 * p->f->right[0]->cost / rung->best->cost);
+          i % CHART_COLOURS, 100 * p->f->right[0]->cost / implementation->best->cost);
   write_what(p, i, before, first);
   fputs("</span><code>", p->out);
-  put(p, rung->best->variant);
+  put(p, implementation->best->variant);
   fputs("</code></li>\n", p->out);
 }
 
-static void write_ladder(const struct page *p) {
-  const struct rung *before = NULL, *first = NULL;
+static void write_implementations(const struct page *p) {
+  const struct implementation *before = NULL, *first = NULL;
   if (!p->f->right_count) return;
   fprintf(
       p->out,
       "<section>\n<h2>Ladder%s</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
-      "longer is %s.</p>\n<ol class=\"ladder\">\n",
+      "longer is %s.</p>\n<ol class=\"implementations\">\n",
       predicted(p, ", predicted"), by_rate(p) ? "a higher rate" : "faster");
-  for (size_t i = 0; i < p->f->rung_count; i++) {
-    write_rung(p, i, before, first);
-    if (!p->f->rungs[i].best) continue;
-    before = &p->f->rungs[i];
+  for (size_t i = 0; i < p->f->implementation_count; i++) {
+    write_implementation(p, i, before, first);
+    if (!p->f->implementations[i].best) continue;
+    before = &p->f->implementations[i];
     if (!first) first = before;
   }
   fputs("</ol>\n</section>\n", p->out);
@@ -240,21 +247,22 @@ static void write_ladder(const struct page *p) {
 /* ---- What each parameter does ---- */
 
 /* The slowest median of an implementation's values, over its best: the scale's end. */
-static double scale_of(const struct findings *f, size_t rung) {
+static double scale_of(const struct findings *f, size_t implementation) {
   double most = 1.1;
   for (size_t i = 0; i < f->effect_count; i++)
-    for (size_t v = 0; f->effects[i].rung == rung && v < f->effects[i].value_count; v++)
-      most = fmax(most, f->effects[i].values[v].median / f->rungs[rung].best->cost);
+    for (size_t v = 0; f->effects[i].implementation == implementation && v < f->effects[i].value_count; v++)
+      most = fmax(most, f->effects[i].values[v].median / f->implementations[implementation].best->cost);
   return most;
 }
 
-static void write_value(const struct page *p, size_t rung, const struct effect_value *value, double scale) {
-  double least = p->f->rungs[rung].best->cost, best = value->best / least, median = value->median / least;
+static void write_value(const struct page *p, size_t implementation, const struct effect_value *value, double scale) {
+  double least = p->f->implementations[implementation].best->cost, best = value->best / least,
+         median = value->median / least;
   fputs("<div><code>", p->out);
   put(p, value->text);
   fprintf(p->out, "</code><span class=\"track\"><i class=\"median\" style=\"left:%.1f%%\"></i>",
           100 * log(median) / log(scale));
-  fprintf(p->out, "<i class=\"c%zu\" style=\"left:%.1f%%\"></i></span>", rung % CHART_COLOURS,
+  fprintf(p->out, "<i class=\"c%zu\" style=\"left:%.1f%%\"></i></span>", implementation % CHART_COLOURS,
           100 * log(best) / log(scale));
   fprintf(p->out, "<span><b>%.2f</b> \u00b7 %.2f</span></div>\n", best, median);
 }
@@ -266,22 +274,23 @@ static void write_effect(const struct page *p, const struct effect *effect, doub
     fprintf(p->out, "<span>up to %.2f\u00d7</span></h4>\n", effect->weight);
   else
     fputs("<span>no difference</span></h4>\n", p->out);
-  for (size_t v = 0; v < effect->value_count; v++) write_value(p, effect->rung, &effect->values[v], scale);
+  for (size_t v = 0; v < effect->value_count; v++) write_value(p, effect->implementation, &effect->values[v], scale);
   fputs("</div>\n", p->out);
 }
 
-static void write_rung_effects(const struct page *p, size_t rung) {
+static void write_implementation_effects(const struct page *p, size_t implementation) {
   bool begun = false;
   for (size_t i = 0; i < p->f->effect_count; i++) {
-    if (p->f->effects[i].rung != rung) continue;
+    if (p->f->effects[i].implementation != implementation) continue;
     if (!begun) {
-      fprintf(p->out, "<h3><span class=\"key c%zu\"></span>", rung % CHART_COLOURS);
-      put(p, p->f->rungs[rung].name);
+      fprintf(p->out, "<h3><span class=\"key c%zu\"></span>", implementation % CHART_COLOURS);
+      put(p, p->f->implementations[implementation].name);
       fprintf(p->out, " <span class=\"note\">%s variants, the best %s</span></h3>\n<div class=\"effects\">\n",
-              print_count(p->f->rungs[rung].right).text, print_seconds(p->f->rungs[rung].best->seconds).text);
+              print_count(p->f->implementations[implementation].right).text,
+              print_seconds(p->f->implementations[implementation].best->seconds).text);
     }
     begun = true;
-    write_effect(p, &p->f->effects[i], scale_of(p->f, rung));
+    write_effect(p, &p->f->effects[i], scale_of(p->f, implementation));
   }
   if (begun) fputs("</div>\n", p->out);
 }
@@ -295,7 +304,7 @@ static void write_effects(const struct page *p) {
       "first number) and the median (line, second), as multiples of the implementation\u2019s best. The one that "
       "matters most comes first: \u201cup to\u201d is the best %s with its worst value over the best.</p>\n",
       predicted(p, ", predicted"), time, time);
-  for (size_t i = p->f->rung_count; i-- > 0;) write_rung_effects(p, i);
+  for (size_t i = p->f->implementation_count; i-- > 0;) write_implementation_effects(p, i);
   fputs("</section>\n", p->out);
 }
 
@@ -322,7 +331,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Rows of the table: the best, then the best of each implementation that is not among them. */
 static bool is_row(const struct page *p, size_t i) {
-  return i < p->top || p->f->rungs[findings_rung(p->f, p->f->right[i]->variant)].best == p->f->right[i];
+  return i < p->top ||
+         p->f->implementations[findings_implementation(p->f, p->f->right[i]->variant)].best == p->f->right[i];
 }
 
 static void choose_columns(const struct page *p, bool *chosen) {
@@ -355,7 +365,7 @@ static void write_row(const struct page *p, const bool *chosen, size_t i) {
     fputs("</td>", p->out);
   }
   fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><span class=\"key c%zu\"></span><code>", count,
-          findings_rung(p->f, r->variant) % CHART_COLOURS);
+          findings_implementation(p->f, r->variant) % CHART_COLOURS);
   put(p, r->variant);
   fputs("</code></td></tr></tbody>\n", p->out);
 }
@@ -528,10 +538,14 @@ static const struct {
   const char *mark;
   void (*write)(const struct page *page);
 } marks[] = {
-    {"version", write_version},   {"title", write_title},   {"colours", write_colours}, {"chart", write_chart_style},
-    {"kernel", write_kernel},     {"where", write_where},   {"problem", write_problem}, {"figures", write_figures},
-    {"roofline", write_roofline}, {"ladder", write_ladder}, {"effects", write_effects}, {"table", write_table},
-    {"failures", write_failures}, {"others", write_others}, {"machine", write_machine}, {"footer", write_footer},
+    {"version", write_version},   {"title", write_title},
+    {"colours", write_colours},   {"chart", write_chart_style},
+    {"kernel", write_kernel},     {"where", write_where},
+    {"problem", write_problem},   {"figures", write_figures},
+    {"roofline", write_roofline}, {"implementations", write_implementations},
+    {"effects", write_effects},   {"table", write_table},
+    {"failures", write_failures}, {"others", write_others},
+    {"machine", write_machine},   {"footer", write_footer},
 };
 
 static void write_mark(const struct page *p, const char *name, size_t length) {

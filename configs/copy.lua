@@ -1,5 +1,5 @@
 -- y = x: how fast memory can be read and written. Everything is one line of width * height * depth elements, or rows with
--- a pitch. Three rungs: an element a thread, packs of bytes with several loads in flight, bulk copies through shared memory.
+-- a pitch. Three implementations: an element a thread, packs of bytes with several loads in flight, bulk copies through shared memory.
 
 kernel "copy" {
   problem "width"  (67108864),                   -- elements in a row

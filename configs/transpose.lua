@@ -1,8 +1,8 @@
 -- B = A transposed, for each of a batch of matrices: as many bytes as a copy, but rows become columns, so that either loads or
--- stores run against memory unless a tile is turned over on the chip. A ladder from one element a thread to 16-byte accesses
--- both ways.
+-- stores run against memory unless a tile is turned over on the chip. The implementations go from one element a thread to
+-- 16-byte accesses both ways.
 
--- The two naive rungs differ in which thread index runs along A's columns; see lesson "index arithmetic" in the template.
+-- The two naive implementations differ in which thread index runs along A's columns; see lesson "index arithmetic" in the template.
 local function naive(name, columns_along)
   return implementation (name) {
     template "transpose_naive.cu",
@@ -16,7 +16,7 @@ local function naive(name, columns_along)
   }
 end
 
--- The rungs through shared memory differ in what is done about bank conflicts.
+-- The implementations through shared memory differ in what is done about bank conflicts.
 local function tiled(name, bank, pads)
   return implementation (name) {
     template "transpose_tiled.cu",

@@ -1,4 +1,4 @@
-// y = x, one element a thread: the first rung of the ladder. A warp's loads fall into as few 128-byte lines as there
+// y = x, one element a thread: the simplest implementation. A warp's loads fall into as few 128-byte lines as there
 // can be, but a thread has only one small access in flight, so that many threads are needed to keep the memory busy.
 
 __global__ void __launch_bounds__(threads) copy_element(${params}) {

@@ -9,7 +9,7 @@ using y_t = float;
 #define y_pitch ((index_t)((((long long)width) + 128LL - 1) / 128LL * 128LL))
 
 #line 1 "templates/copy_element.cu"
-// y = x, one element a thread: the first rung of the ladder. A warp's loads fall into as few 128-byte lines as there
+// y = x, one element a thread: the simplest implementation. A warp's loads fall into as few 128-byte lines as there
 // can be, but a thread has only one small access in flight, so that many threads are needed to keep the memory busy.
 
 __global__ void __launch_bounds__(threads) copy_element(const x_t *__restrict__ x, y_t *__restrict__ y, index_t width, index_t height, index_t depth) {

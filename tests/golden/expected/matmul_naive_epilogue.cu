@@ -21,7 +21,7 @@ using workspace_t = float;
 using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_naive.cu"
-// C = A * B, one thread for one element of C: the first rung of the ladder.
+// C = A * B, one thread for one element of C: the simplest implementation.
 //
 // Every thread reads a whole row of A and a whole column of B from global memory: 2 * K loads for 2 * K operations,
 // an arithmetic intensity of 0.25 FLOP/B in f32. What saves it from being worse is that the threads of a warp share
