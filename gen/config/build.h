@@ -40,7 +40,7 @@ struct build {
   uint32_t facts; /* what the expressions read so far ask of the device: 1 << DEVICE_FACT_... */
 };
 
-/* ---- Errors ---- */
+/* ---- Errors (build.c) ---- */
 
 /* "path:line: message", CUGEN_ERROR_CONFIG. */
 int build_fail(struct build *build, struct config_line line, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -78,6 +78,9 @@ void list_push(struct build *build, const struct list *list, const struct item *
 /* ---- Values on top of the stack (read.c); `what` names them in messages ---- */
 
 int read_string(struct build *build, struct config_line line, const char *what, const char **out);
+/* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
+int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
+                     const char **file, const char **entry);
 int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
 int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out);
 /* { expr, expr, ... }, from 1 to most of them. */
@@ -141,9 +144,6 @@ int read_struct_name(struct build *build, struct config_argument *argument, cons
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
 /* After all attributes. */
 int complete_struct(struct build *build, struct config_argument *argument);
-/* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
-int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
-                     const char **file, const char **entry);
 /* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
 /* options.c; outer: the kernel's, for an implementation, or NULL. */

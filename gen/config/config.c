@@ -1,4 +1,28 @@
-/* Opening and closing configs: the file runs in a sandbox, then what it declared is read. See config.h. */
+/* Opening a config: from a Lua file to a struct config, plain tables that the rest of cugen reads.
+
+   Algorithm: two passes.
+   1. The file runs once, in a sandbox (sandbox.h). A declaration such as problem "M" (4096) is a call of a Lua function
+      (declarations.c). It notes file and line and returns an object that the config can only put into a list. Nothing is looked
+      at yet. An include runs another file in the same way and stands for the list of its declarations (include.c).
+   2. The objects are read (kernel.c, and below it a file for each part: problem, argument, data, formula, implementation, ...).
+      This pass checks every rule and writes the tables.
+
+   One pass would not do, since Lua evaluates a list before the call that takes it: when "kernel" is called, all that stands
+   in its braces has been evaluated. The second pass reads in the order in which things need each other: problems, shared
+   tunables, arguments, formulas, work, implementations. Expressions are parsed as they are met, and see the names that are in
+   force then (scope.c). A name of an implementation ends with it.
+
+   Slots: an expression knows names by number. First come the device's facts, then the problem, the tunables that all
+   implementations share, then an implementation's own. So the numbers of one implementation are used again by the next.
+
+   Invariants:
+   - Both passes are bounded, so that a config of a stranger's can neither hang nor fill the machine: the first by the sandbox,
+     the second by the arena.
+   - The second pass only reads the Lua state, with functions that neither allocate there nor raise errors. So it needs no
+     sandbox_call.
+   - Nothing of Lua is left when it is done: strings are copied to the arena, and the sandbox is closed.
+   - All of a config lies in its arena, even struct config. config_close frees it at once.
+   - Whatever is wrong is said with its file and line. The first thing that is wrong ends the reading. */
 #include "config.h"
 
 #include <lua.h>
@@ -14,15 +38,18 @@ static void suggest_comma(cugen_error *err) {
     error_append(err, "; is a comma missing before it?");
 }
 
+static int open_language(lua_State *L) {
+  includes_open(L);
+  declarations_open(L);
+  return include_open(L);
+}
+
 static int run_chunk(struct includes *includes, const char *content, size_t length, cugen_error *err) {
   struct sandbox *sandbox = includes->sandbox;
   include_skip_mark(&content, &length);
-  lua_pushcfunction(sandbox_state(sandbox), includes_open);
+  lua_pushcfunction(sandbox_state(sandbox), open_language);
   lua_pushlightuserdata(sandbox_state(sandbox), includes);
   int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
-  if (status) return status;
-  lua_pushcfunction(sandbox_state(sandbox), declarations_open);
-  status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
   if (!status) status = sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
   return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
 }

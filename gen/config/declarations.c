@@ -195,8 +195,9 @@ int declarations_open(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &metatable_key);
   lua_pushglobaltable(L);
   for (int i = 0; i < KEYWORD_COUNT; i++) {
+    if (i == KEYWORD_include) continue;
     lua_pushlightuserdata(L, (void *)&config_keywords[i]);
-    lua_pushcclosure(L, i == KEYWORD_include ? includes_run : declare, 1);
+    lua_pushcclosure(L, declare, 1);
     lua_setfield(L, -2, config_keywords[i].name);
   }
   lua_newtable(L);

@@ -1,12 +1,12 @@
 /* The Lua side of a config: each declaration is a call that notes its line and gives an object the config can only
-   pass on. What they say is read afterwards (build.h). Private to gen/config*.c. */
+   pass on. What they say is read afterwards (build.h). Private to the folder. */
 #ifndef GEN_CONFIG_DECLARATIONS_H
 #define GEN_CONFIG_DECLARATIONS_H
 
 #include <lua.h>
 #include <stdbool.h>
 
-#include "include.h"
+#include "include_files.h"
 
 enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
 
@@ -82,7 +82,7 @@ struct declaration {
   bool attached; /* it stands in a list that belongs to the kernel */
 };
 
-/* A C function: makes the sandbox's globals the language. */
+/* A C function: makes the sandbox's globals the language, but for include, which include.c adds. */
 int declarations_open(lua_State *L);
 
 /* The declaration at the index, or NULL. */

@@ -7,39 +7,6 @@
 #include "base/sizes.h"
 #include "declarations.h"
 
-/* Key of the registry: its address. */
-static const char includes_key;
-
-int includes_open(lua_State *L) {
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &includes_key);
-  return 0;
-}
-
-static struct includes *includes_of(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &includes_key);
-  struct includes *includes = lua_touserdata(L, -1);
-  lua_pop(L, 1);
-  return includes;
-}
-
-static struct included_file *find_file(struct includes *includes, const char *path) {
-  for (size_t i = 0; i < includes->count; i++)
-    if (strcmp(includes->files[i].path, path) == 0) return &includes->files[i];
-  return NULL;
-}
-
-/* Chunks are named "@path". */
-struct config_line includes_line(lua_State *L) {
-  struct includes *includes = includes_of(L);
-  lua_Debug frame;
-  for (int level = 1; lua_getstack(L, level, &frame); level++) {
-    if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
-    const struct included_file *file = find_file(includes, frame.source + 1);
-    return (struct config_line){file ? file->path : includes->files[0].path, frame.currentline};
-  }
-  return (struct config_line){includes->files[0].path, 0};
-}
-
 /* ---- Errors ---- */
 
 /* Ends the run with includes->error. */
@@ -83,15 +50,6 @@ static void explain_comma(cugen_error *err) {
 
 /* ---- Files ---- */
 
-static struct included_file *add_file(struct includes *includes, const char *path, bool shipped) {
-  struct included_file *known = find_file(includes, path);
-  char *copy = known ? NULL : arena_string(includes->arena, path, strlen(path));
-  if (known || !copy) return known;
-  struct included_file *file = &includes->files[includes->count++];
-  *file = (struct included_file){copy, shipped};
-  return file;
-}
-
 /* The file, and its text in content; NULL: includes->error says why not. */
 static struct included_file *find_wanted(struct includes *includes, const struct include_wanted *wanted,
                                          struct text *content) {
@@ -103,7 +61,7 @@ static struct included_file *find_wanted(struct includes *includes, const struct
   if (!status && includes->bytes > SIZE_CONFIG)
     error_set(&includes->error, CUGEN_ERROR_CONFIG,
               "the files that a config includes are larger than %d MiB together", (int)(SIZE_CONFIG >> 20));
-  else if (!status && !(file = add_file(includes, text_get(&path), shipped)))
+  else if (!status && !(file = includes_add(includes, text_get(&path), shipped)))
     error_memory(&includes->error);
   text_free(&path);
   return file;
@@ -132,7 +90,7 @@ static int load(lua_State *L, struct includes *includes, const struct included_f
 static struct included_file *push_file(lua_State *L, struct includes *includes) {
   const char *from = includes_line(L).path;
   const struct include_wanted wanted = {lua_tostring(L, 1), from, includes->files[0].path,
-                                        find_file(includes, from)->shipped};
+                                        includes_find(includes, from)->shipped};
   struct text content = {0};
   sandbox_push_environment(L);
   struct included_file *file = find_wanted(includes, &wanted, &content);
@@ -144,7 +102,7 @@ static struct included_file *push_file(lua_State *L, struct includes *includes) 
   return file;
 }
 
-int includes_run(lua_State *L) {
+static int run(lua_State *L) {
   struct includes *includes = includes_of(L);
   if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING || strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
     return luaL_error(L, "include takes the name of a file: %s", config_keywords[KEYWORD_include].example);
@@ -158,4 +116,10 @@ int includes_run(lua_State *L) {
   includes->depth--;
   declarations_group(L, before);
   return 1;
+}
+
+int include_open(lua_State *L) {
+  lua_pushcfunction(L, run);
+  lua_setglobal(L, config_keywords[KEYWORD_include].name);
+  return 0;
 }

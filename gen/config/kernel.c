@@ -119,17 +119,6 @@ static int read_arguments(struct build *build, const struct list *list) {
 
 /* ---- reference, verify, flops, bytes ---- */
 
-int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
-                     const char **file, const char **entry) {
-  const char *colon = strrchr(text, ':');
-  size_t length = colon ? (size_t)(colon - text) : strlen(text);
-  if (length == 0 || (colon && !colon[1]))
-    return build_fail(build, line, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
-  *file = arena_string(build->arena, text, length);
-  *entry = colon ? colon + 1 : NULL;
-  return *file ? CUGEN_OK : build_memory(build);
-}
-
 /* Of "file.cu" or "file.cu:kernel". */
 static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
                       const char **entry) {

@@ -6,36 +6,6 @@
 #include "build.h"
 #include "names.h"
 
-/* ---- Errors ---- */
-
-int build_fail(struct build *build, struct config_line line, const char *format, ...) {
-  struct text text = {0};
-  va_list args;
-  va_start(args, format);
-  text_addf(&text, "%s:%d: ", line.path, line.number);
-  text_vaddf(&text, format, args);
-  va_end(args);
-  int status =
-      text.failed ? error_memory(build->err) : error_set(build->err, CUGEN_ERROR_CONFIG, "%s", text_get(&text));
-  text_free(&text);
-  return status;
-}
-
-const char *build_line(struct build *build, struct config_line from, struct config_line other) {
-  struct text text = {0};
-  text_addf(&text, "line %d", other.number);
-  if (strcmp(from.path, other.path) != 0) text_addf(&text, " of %s", other.path);
-  const char *copy = text.failed ? NULL : arena_string(build->arena, text_get(&text), text.length);
-  text_free(&text);
-  return copy ? copy : "another line";
-}
-
-int build_memory(struct build *build) {
-  if (!arena_full(build->arena)) return error_memory(build->err);
-  return error_set(build->err, CUGEN_ERROR_CONFIG, "%s: the config is too large: its tables come to more than 64 MiB",
-                   build->config->path);
-}
-
 static const char *type_name(lua_State *L, int index) {
   return declarations_at(L, index) ? "declaration" : lua_typename(L, lua_type(L, index));
 }
@@ -205,6 +175,17 @@ int read_string(struct build *build, struct config_line line, const char *what, 
                       string ? "empty" : type_name(build->L, -1));
   *out = arena_string(build->arena, string, strlen(string));
   return *out ? CUGEN_OK : build_memory(build);
+}
+
+int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
+                     const char **file, const char **entry) {
+  const char *colon = strrchr(text, ':');
+  size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  if (length == 0 || (colon && !colon[1]))
+    return build_fail(build, line, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
+  *file = arena_string(build->arena, text, length);
+  *entry = colon ? colon + 1 : NULL;
+  return *file ? CUGEN_OK : build_memory(build);
 }
 
 static int read_word_value(struct build *build, struct config_line line, const char *what, struct value *out) {
