@@ -222,7 +222,7 @@ static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filte
     int other = take_gone(lib, cache, from, out, &gone, err);
     if (other) return other;
   }
-  if (status && !gone) return error_set(err, status, "%s", why.message);
+  if (status && !gone) return error_copy(err, &why);
   out->filter.unknown = !gone;
   if (out->origin.length) out->filter.origin = text_get(&out->origin);
   return CUGEN_OK;

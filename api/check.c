@@ -181,7 +181,7 @@ static int conclude(const cugen_check *out, const struct check_result *result, c
   if (out->finding_count)
     return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
                      out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
-  if (!out->runs && faulty) return error_set(err, result->fault.status, "%s", result->fault.message);
+  if (!out->runs && faulty) return error_copy(err, &result->fault);
   if (!out->runs) return explain_nothing(out, err);
   if (faulty)
     return error_set(err, result->fault.status, "nothing found, but %zu variant%s could not be checked", faulty,

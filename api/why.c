@@ -436,7 +436,7 @@ static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
   if (name.failed) k->why->failed = true;
   text_free(&name);
   api_selection_free(&selection);
-  if (status) error_set(err, status, "%s", why.message);
+  if (status) error_copy(err, &why);
   return status;
 }
 

@@ -41,15 +41,33 @@ static void clean(cugen_error *err) {
   text_free(&text);
 }
 
-int error_set(cugen_error *err, int status, const char *format, ...) {
-  if (!err) return status;
+static void set(cugen_error *err, int status, cugen_cause cause, const char *format, va_list args) {
+  if (!err) return;
   err->status = status;
+  err->cause = cause;
+  vsnprintf(err->message, sizeof err->message, format, args);
+  clean(err);
+}
+
+int error_set(cugen_error *err, int status, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(err->message, sizeof err->message, format, args);
+  set(err, status, CUGEN_CAUSE_NONE, format, args);
   va_end(args);
-  clean(err);
   return status;
+}
+
+int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  set(err, status, cause, format, args);
+  va_end(args);
+  return status;
+}
+
+int error_copy(cugen_error *err, const cugen_error *from) {
+  if (err) *err = *from;
+  return from->status;
 }
 
 int error_prefix(cugen_error *err, const char *format, ...) {

@@ -13,6 +13,12 @@
 /* Sets *err (NULL allowed) and returns status, so that a caller can `return error_set(...)`. */
 int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* Likewise, with the cause. */
+int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* Makes *err (NULL allowed) the same as *from; returns its status. */
+int error_copy(cugen_error *err, const cugen_error *from);
+
 /* Puts "context: " in front of the message; returns err's status. */
 int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

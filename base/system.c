@@ -555,9 +555,10 @@ static void describe_end(int status, struct text *how) {
 }
 
 /* A process that had already ended keeps the status it ended with. The number of one that was reaped may be another's. */
-void process_end(pid_t pid, struct text *how) {
+int process_end(pid_t pid, struct text *how) {
   int status = is_reaped(pid) ? unknown_end : end_group(pid);
   if (how) describe_end(status, how);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 static int collect(const char *program, pid_t pid, int fd, const struct process_limits *limits, struct text *output,

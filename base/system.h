@@ -103,7 +103,8 @@ void resource_limit(int which, int megabytes);
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
 /* Called by such a child: it ends no more with that thread, but with its process. */
 void process_outlive_thread(void);
-/* Kills and reaps; gives "exit code 3" or "signal 11 (Segmentation fault)" into how when not NULL. */
-void process_end(pid_t pid, struct text *how);
+/* Kills and reaps; gives "exit code 3" or "signal 11 (Segmentation fault)" into how when not NULL. Returns
+   the signal; 0: none. */
+int process_end(pid_t pid, struct text *how);
 
 #endif

@@ -162,15 +162,13 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
 
 /* What ended the run is a finding of its own unless the watch has said it already. */
 static bool is_explained(const struct instrument_result *result) {
-  static const char wrote[] = "wrote to input";
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
     const enum watch_kind kind = result->report->findings[i].kind;
-    if (wrong && kind == WATCH_INPUT && strncmp(result->reason, wrote, strlen(wrote)) == 0) return true;
+    if (wrong && kind == WATCH_INPUT && result->cause == CUGEN_CAUSE_INPUT) return true;
     if (wrong) continue;
     const bool last = kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP || kind == WATCH_ALIGN;
-    const char *text = result->report->findings[i].text; /* of a mask that ended it, the reason says the same */
-    const bool refused = kind == WATCH_MASK && *text && strstr(result->reason, text);
+    const bool refused = kind == WATCH_MASK && result->cause == CUGEN_CAUSE_MASK;
     if (last || refused || kind == WATCH_BOUNDS) return true;
   }
   return false;
@@ -235,7 +233,7 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
 
 static int keep_refused(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
-  char *why = check_not_emulated(o->result->source, o->result->reason);
+  char *why = check_not_emulated(o->result->source, o->result->cause, o->result->reason);
   int status = why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
   free(why);
   return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
@@ -436,7 +434,7 @@ static int run_threads(struct check *c, cugen_error *err) {
   if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
   wait_for_all(c);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
-  if (c->status) return error_set(err, c->status, "%s", c->error.message);
+  if (c->status) return error_copy(err, &c->error);
   return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request") : CUGEN_OK;
 }
 

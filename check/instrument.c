@@ -55,18 +55,21 @@ void instrument_close(struct instrument *p) {
   free(p);
 }
 
-static void fail(struct instrument_result *out, cugen_outcome outcome, const char *reason) {
+static void fail(struct instrument_result *out, cugen_outcome outcome, cugen_cause cause, const char *reason) {
   size_t length = strnlen(reason, sizeof out->reason - 1);
   out->outcome = outcome;
+  out->cause = cause;
   memcpy(out->reason, reason, length);
   out->reason[length] = '\0';
 }
 
-/* What cannot be tried. Its variant is known, so that equal reasons are equal texts. */
+static void fail_with(struct instrument_result *out, cugen_outcome outcome, const cugen_error *why) {
+  fail(out, outcome, why->cause, why->message);
+}
+
+/* What cannot be tried. */
 static int refuse(struct instrument_result *out, const cugen_error *fault) {
-  fail(out, CUGEN_OUTCOME_LAUNCH, fault->message);
-  char *variant = strstr(out->reason, "\n  in variant '");
-  if (variant) *variant = '\0';
+  fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
   out->fault = fault->status;
   return CUGEN_OK;
 }
@@ -102,7 +105,7 @@ static int compile(struct instrument *p, cugen_error *err) {
   status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
   if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
   p->compiled_image = (struct hash){0};
-  return error_set(err, status, "%s", p->refused.message);
+  return error_copy(err, &p->refused);
 }
 
 static int run(struct instrument *p, const struct problem *problem, const struct variant *variant,
@@ -122,12 +125,12 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   const cugen_error *fault = status ? bench_fault(&p->bench, &p->spec, false) : NULL;
   if (fault && p->target.config->shared_tunable_count) return refuse(out, fault);
   if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) { /* the problem has none */
-    fail(out, CUGEN_OUTCOME_TIMEOUT, fault->message);
+    fail_with(out, CUGEN_OUTCOME_TIMEOUT, fault);
     out->without_data = true;
     return CUGEN_OK;
   }
   if (status) return status;
-  fail(out, result.outcome, result.reason);
+  fail(out, result.outcome, result.cause, result.reason);
   out->error = result.error;
   out->report = worker_report(p->bench.worker);
   text_clear(&p->printed);
@@ -136,11 +139,13 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   return CUGEN_OK;
 }
 
+/* The variant is known, so that equal reasons are equal texts. */
 static int expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
                   cugen_error *err) {
   kernel_spec_free(&p->spec);
   p->spec = (struct kernel_spec){0};
-  return expand_variant(p->bench.expander, p->target.config, problem, &p->device.facts, variant, &p->spec, err);
+  return expand_variant_unnamed(p->bench.expander, p->target.config, problem, &p->device.facts, variant, &p->spec,
+                                err);
 }
 
 int instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
@@ -151,7 +156,7 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   *out = (struct instrument_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
-    fail(out, CUGEN_OUTCOME_LAUNCH, err->message);
+    fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
     return CUGEN_OK;
   }
   if (expand_refuses(status)) return refuse(out, err);
@@ -161,6 +166,6 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   out->spec = &p->spec;
   out->compiled = &p->compiled;
   if (!p->refused.status) return run(p, problem, variant, count_blocks, processes, out, err);
-  fail(out, CUGEN_OUTCOME_COMPILE, p->refused.message);
+  fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
   return CUGEN_OK;
 }

@@ -164,7 +164,7 @@ char *check_message(const struct check_finding *f) {
   return text_take(&out);
 }
 
-char *check_not_emulated(const char *source, const char *refusal) {
+char *check_not_emulated(const char *source, cugen_cause cause, const char *refusal) {
   static const char *const instructions[] = {"wgmma",    "cp.async.bulk", "mbarrier", "setmaxnreg", "mapa",
                                              "ldmatrix", "stmatrix",      "mma.sync", "cp.async",   "griddepcontrol",
                                              "bar.sync", "red.",          "ld.",      "st."};
@@ -173,10 +173,10 @@ char *check_not_emulated(const char *source, const char *refusal) {
   const char *found = NULL;
   for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
     if (strstr(assembly, instructions[i])) found = instructions[i];
-  const char *error = strstr(refusal, "rror:"),
-             *told = strchr(refusal, '\n'); /* the first; what follows the heading */
+  const char *error = strstr(refusal, "rror:"), /* the compiler's first; what follows the heading */
+      *told = strchr(refusal, '\n');
   told = told ? told + 1 : refusal;
-  if (found && (strstr(refusal, "asm") || strstr(refusal, "no such instruction"))) {
+  if (found && cause == CUGEN_CAUSE_ASSEMBLY) {
     text_addf(&out, "the instruction %s has no form on the cpu device", found);
   } else {
     while (error && error > refusal && error[-1] != '\n') error--;

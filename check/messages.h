@@ -7,6 +7,6 @@
 /* One sentence without the place; to be freed, NULL: no memory. */
 char *check_message(const struct check_finding *finding);
 /* Why a source that the host's compiler refused is not checked: the instruction that has no form here, if it has one. */
-char *check_not_emulated(const char *source, const char *refusal);
+char *check_not_emulated(const char *source, cugen_cause cause, const char *refusal);
 
 #endif

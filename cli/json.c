@@ -124,6 +124,6 @@ int json_print(json_t *object, FILE *out, cugen_error *error) {
   json_decref(object);
   fputc('\n', out);
   if (good || ferror(out)) return CUGEN_OK; /* a failed stdout is reported at the end of main */
-  *error = (cugen_error){CUGEN_ERROR_MEMORY, "out of memory while writing JSON"};
+  *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
   return CUGEN_ERROR_MEMORY;
 }

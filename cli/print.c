@@ -249,7 +249,7 @@ int table_close(struct table *table, int indent, FILE *out, cugen_error *error) 
   free(table->cells);
   free(widths);
   if (good) return CUGEN_OK;
-  *error = (cugen_error){CUGEN_ERROR_MEMORY, "out of memory"};
+  *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory"};
   return CUGEN_ERROR_MEMORY;
 }
 

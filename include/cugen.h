@@ -54,11 +54,26 @@ typedef enum cugen_status {
   CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request; measurements are kept; exit code 130 (Ctrl-C) or 143 */
 } cugen_status;
 
+/* What a status does not tell and a program may want to know. Most errors have none. */
+typedef enum cugen_cause {
+  CUGEN_CAUSE_NONE = 0,
+  CUGEN_CAUSE_BOUNDS,       /* a kernel accessed memory outside its buffers */
+  CUGEN_CAUSE_INPUT,        /* a kernel wrote to an input */
+  CUGEN_CAUSE_TRAP,         /* a kernel ended itself, or the processor ended it */
+  CUGEN_CAUSE_MASK,         /* a kernel's warp operation has a mask without the calling lane */
+  CUGEN_CAUSE_RESOURCES,    /* the device cannot launch the kernel */
+  CUGEN_CAUSE_KERNEL_TIME,  /* the driver ended a kernel that took too long */
+  CUGEN_CAUSE_COMPILE_TIME, /* a compile was stopped at its time limit */
+  CUGEN_CAUSE_ASSEMBLY,     /* the compiler does not know an instruction in inline assembly */
+  CUGEN_CAUSE_DEVICE_LOST   /* the device is gone, whatever ran on it */
+} cugen_cause;
+
 /* Filled by the function that failed. The message has one or more lines, names the user's file and line if there is
    one, and says what to do. A message that is too long is cut. */
 typedef struct cugen_error {
   int status;
   char message[4096];
+  cugen_cause cause;
 } cugen_error;
 
 /* "bad config" and the like; never NULL. */

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/cause.h"
 #include "base/gpu.h"
 #include "base/kernel.h"
 #include "base/system.h"
@@ -150,8 +151,7 @@ const char *device_target(const struct device_description *device, const char *a
 struct device_options {
   const struct toolkit *toolkit;
   int ordinal;
-  char *fault; /* NULL, or fault_bytes of memory that outlives a crash: what went wrong is written there */
-  size_t fault_bytes;
+  struct fault *fault; /* NULL, or memory that outlives a crash: what went wrong is written there */
   /* A context of the application's to work in, which must outlive the device; NULL: the row's own. */
   void *context;
   /* The process is an application's: it keeps its signal handlers, and a trap is an error of the launch. */

@@ -298,7 +298,7 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
   if (refused && refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
-    return error_set(err, refused->status, "%s", refused->message);
+    return error_copy(err, refused);
   if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
   if (bench->target->predicted) return predict(bench, c, out, err);
   struct worker_result result;

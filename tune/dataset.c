@@ -193,9 +193,8 @@ static int judge(struct device *device, struct dataset *d, double *error, cugen_
 }
 
 static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got, const void *want,
-                      double *error, bool *bounds, cugen_error *err) {
+                      double *error, cugen_error *err) {
   int status = verify_padding(a, got, dataset_poison(d, a), err);
-  if (status) *bounds = true;
   if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
   return status;
 }
@@ -224,9 +223,8 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
 }
 
 int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
-                   bool *bounds, cugen_error *err) {
+                   cugen_error *err) {
   int status = dataset_guards(device, d, err);
-  *bounds = status == CUGEN_ERROR_WRONG;
   const char *want = d->results;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
@@ -234,7 +232,7 @@ int dataset_verify(struct device *device, struct dataset *d, const struct kernel
     size_t bytes = (size_t)kernel_argument_bytes(a);
     status = dataset_stage(device, d, bytes, err);
     if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
-    if (!status) status = verify_one(d, a, d->staging.host, want, error, bounds, err);
+    if (!status) status = verify_one(d, a, d->staging.host, want, error, err);
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = judge(device, d, error, err);

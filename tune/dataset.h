@@ -100,9 +100,9 @@ int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cu
 /* CUGEN_ERROR_WRONG when one of set 0 was written over; all are whole afterwards. */
 int dataset_guards(struct device *device, const struct dataset *dataset, cugen_error *err);
 /* After a run of spec on set 0: guards, padding, results (by reference, verify kernel or both); the tolerances are spec's. *error as in verify_output.
-   CUGEN_ERROR_WRONG; *bounds tells a write out of bounds from a wrong number. */
+   CUGEN_ERROR_WRONG; CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
 int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, double *error,
-                   bool *bounds, cugen_error *err);
+                   cugen_error *err);
 /* After a run on set 0, right or not: CUGEN_ERROR_WRONG when an input is not what it was (see inputs.h for what is
    compared); every input is afterwards. */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);

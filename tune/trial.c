@@ -64,7 +64,7 @@ int trial_run(struct trial *trial, uint64_t index, double timeout, const struct 
   if (!status) status = await(trial, c, err);
   if (!status)
     status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);
-  if (!status && c->faulty) status = error_set(err, c->refused.status, "%s", c->refused.message);
+  if (!status && c->faulty) status = error_copy(err, &c->refused);
   candidate_close(&trial->bench, c);
   if (status) cache_record_free(out);
   return status;

@@ -114,7 +114,7 @@ static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *er
   if (!t->held++) t->fault = c->refused;
   int status =
       t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
-  return everywhere && !status ? error_set(err, t->fault.status, "%s", t->fault.message) : status;
+  return everywhere && !status ? error_copy(err, &t->fault) : status;
 }
 
 /* Remembers what was held back: it is not wrong with all of them. */

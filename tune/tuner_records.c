@@ -23,7 +23,7 @@ int tuner_load_known(struct tuner *t, cugen_error *err) {
 /* It, or its compile, did not end in time, and more is asked for now than it took then. */
 static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
   if (record->outcome == CUGEN_OUTCOME_COMPILE)
-    return strstr(record->reason, COMPILE_LATE) && t->options->compile_timeout > record->compile_seconds;
+    return record->compile_late && t->options->compile_timeout > record->compile_seconds;
   return record->outcome == CUGEN_OUTCOME_TIMEOUT && record->measure_seconds > 0 &&
          t->options->variant_timeout > record->measure_seconds;
 }

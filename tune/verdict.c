@@ -90,7 +90,7 @@ static int none_right(struct tuner *t, cugen_error *err) {
 int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
-  if (t->held && !t->sound) return error_set(err, t->fault.status, "%s", t->fault.message);
+  if (t->held && !t->sound) return error_copy(err, &t->fault);
   if (t->best || (t->result->tried == 0 && is_any_right(t))) return CUGEN_OK;
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);

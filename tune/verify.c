@@ -382,8 +382,9 @@ int verify_padding(const struct kernel_argument *o, const void *got, unsigned ch
     int64_t end = start + pitch < o->elements ? start + pitch : o->elements;
     for (int64_t b = (start + row) * size; b < end * size; b++)
       if (bytes[b] != poison)
-        return error_set(err, CUGEN_ERROR_WRONG, "wrote into the padding of %s, %lld bytes past the end of row %lld",
-                         o->name, (long long)(b - (start + row) * size), (long long)(start / pitch));
+        return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                               "wrote into the padding of %s, %lld bytes past the end of row %lld", o->name,
+                               (long long)(b - (start + row) * size), (long long)(start / pitch));
   }
   return CUGEN_OK;
 }
@@ -395,12 +396,15 @@ int verify_unchanged(const struct kernel_argument *input, const void *got, const
     if (memcmp((const char *)got + at * size, (const char *)was + at * size, (size_t)size) != 0) break;
     flat++;
   }
-  if (flat == count) return error_set(err, CUGEN_ERROR_WRONG, "wrote to input %s: its padding changed", input->name);
+  if (flat == count)
+    return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT, "wrote to input %s: its padding changed",
+                           input->name);
   struct text place = {0};
   verify_place(input, flat, &place);
-  int status = error_set(err, CUGEN_ERROR_WRONG,
-                         "wrote to input %s: %s is %.9g, was %.9g; overwrite = true allows it", input->name,
-                         text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
+  int status =
+      error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT,
+                      "wrote to input %s: %s is %.9g, was %.9g; overwrite = true allows it", input->name,
+                      text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
   text_free(&place);
   return status;
 }

@@ -37,8 +37,9 @@ struct worker {
   pid_t pid;                    /* 0: no process */
   struct worker_thread *thread; /* NULL: no thread */
   int socket;
-  int fault_descriptor;
-  char *fault;      /* shared with the process: what it says as it dies */
+  int shared_descriptor;
+  struct worker_shared *shared;
+  int signal;       /* that ended its last process; 0: none */
   int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
   cugen_error lost; /* status set: see worker_usable */
@@ -59,12 +60,12 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   w->options = *options;
   w->socket = -1;
   w->known[0] = w->known[1] = -1;
-  w->fault_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
-  void *fault = MAP_FAILED;
-  if (w->fault_descriptor >= 0 && ftruncate(w->fault_descriptor, WORKER_SHARED_BYTES) == 0)
-    fault = mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fault_descriptor, 0);
-  w->fault = fault == MAP_FAILED ? NULL : fault;
-  if (!w->fault) {
+  w->shared_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
+  void *shared = MAP_FAILED;
+  if (w->shared_descriptor >= 0 && ftruncate(w->shared_descriptor, sizeof *w->shared) == 0)
+    shared = mmap(NULL, sizeof *w->shared, PROT_READ | PROT_WRITE, MAP_SHARED, w->shared_descriptor, 0);
+  w->shared = shared == MAP_FAILED ? NULL : shared;
+  if (!w->shared) {
     int status = error_set(err, CUGEN_ERROR_MEMORY, "shared memory for the worker: %s", strerror(errno));
     worker_close(w);
     return status;
@@ -77,7 +78,7 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
 static bool stop(struct worker *w, double patience, struct text *how) {
   bool ended = true;
   if (w->socket >= 0) close(w->socket);
-  if (w->pid > 0) process_end(w->pid, how);
+  w->signal = w->pid > 0 ? process_end(w->pid, how) : 0;
   if (w->thread) ended = worker_thread_end(w->thread, patience);
   w->socket = -1;
   w->pid = 0;
@@ -89,8 +90,8 @@ static bool stop(struct worker *w, double patience, struct text *how) {
 void worker_close(struct worker *w) {
   if (!w) return;
   stop(w, open_timeout, NULL); /* nothing was asked: it ends at once */
-  if (w->fault) munmap(w->fault, WORKER_SHARED_BYTES);
-  if (w->fault_descriptor >= 0) close(w->fault_descriptor);
+  if (w->shared) munmap(w->shared, sizeof *w->shared);
+  if (w->shared_descriptor >= 0) close(w->shared_descriptor);
   text_free(&w->message);
   free(w);
 }
@@ -105,16 +106,33 @@ static enum answer read_answer(const struct worker *w, enum message_type type) {
   if (type == MESSAGE_DONE) return ANSWER_DONE;
   if (type != MESSAGE_ERROR) return ANSWER_NONSENSE;
   int64_t status = wire_get_int(&reader);
+  wire_get_int(&reader);
   wire_get_string(&reader);
   bool sense = !reader.failed && status < CUGEN_OK && status >= CUGEN_ERROR_INTERRUPTED;
   return sense ? ANSWER_ERROR : ANSWER_NONSENSE;
 }
 
+static void clear_fault(struct worker *w) {
+  w->shared->fault = (struct fault){0};
+  w->shared->doing[0] = '\0';
+}
+
 /* What runs instead of a variant; "": nothing. */
 static char *doing(struct worker *w) {
-  char *text = w->fault + WORKER_FAULT_BYTES;
-  text[DATASET_DOING_BYTES - 1] = '\0';
-  return text;
+  w->shared->doing[DATASET_DOING_BYTES - 1] = '\0';
+  return w->shared->doing;
+}
+
+/* What the process said as it died. */
+static struct fault read_fault(const struct worker *w) {
+  struct fault fault = w->shared->fault;
+  fault.text[FAULT_TEXT - 1] = '\0';
+  if (!fault.text[0]) fault.cause = CUGEN_CAUSE_NONE;
+  return fault;
+}
+
+static bool has_fault(const struct fault *fault) {
+  return fault->text[0];
 }
 
 /* What of the data takes so long. */
@@ -156,7 +174,8 @@ static int await(struct worker *w, double timeout, double until, enum answer *an
 static int answered_error(struct worker *w, cugen_error *err) {
   struct wire_reader reader = wire_read(&w->message);
   int status = (int)wire_get_int(&reader);
-  return error_set(err, status, "%s", wire_get_string(&reader));
+  cugen_cause cause = (cugen_cause)wire_get_int(&reader);
+  return error_set_cause(err, status, cause, "%s", wire_get_string(&reader));
 }
 
 /* Sends and waits. An error: no memory, or an interruption. */
@@ -179,15 +198,16 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   struct text how = {0};
   const char *place = w->thread ? "thread" : "process";
   if (w->thread) text_add(&how, "in this process");
-  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   stop(w, thread_patience, &how);
+  const struct fault fault = read_fault(w);
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status, "the worker %s %s %s within %g s%s", place, did[answer], what, timeout,
               type == MESSAGE_DATASET ? "; a longer --timeout or a smaller problem may help" : "");
   else
-    error_set(err, status, "the worker %s %s %s (%s)%s%s", place, did[answer], what, text_get(&how),
-              w->fault[0] ? ": " : "", w->fault);
+    error_set(err, status, "the worker %s %s %s (%s)", place, did[answer], what, text_get(&how));
+  if (answer != ANSWER_TIMEOUT && has_fault(&fault))
+    error_append(err, ": %s%s", cause_prefix(fault.cause), fault.text);
   text_free(&how);
   return status;
 }
@@ -209,7 +229,7 @@ static bool is_idle(const struct worker *w) {
 
 static int start_worker(struct worker *w, cugen_error *err) {
   const char *argv[] = {w->options.program, "worker", NULL};
-  w->fault[0] = w->fault[WORKER_FAULT_BYTES] = '\0';
+  clear_fault(w);
   if (w->options.in_process) return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
   int status = process_spawn(argv, &w->pid, &w->socket, err);
   if (status) w->pid = 0, w->socket = -1;
@@ -256,7 +276,7 @@ static int start(struct worker *w, cugen_error *err) {
   wire_put_string(&payload, w->options.device);
   wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
   wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
-  status = ask(w, MESSAGE_OPEN, &payload, w->fault_descriptor, open_timeout, "opening the device", err);
+  status = ask(w, MESSAGE_OPEN, &payload, w->shared_descriptor, open_timeout, "opening the device", err);
   text_free(&payload);
   if (status) stop(w, thread_patience, NULL);
   return status;
@@ -291,20 +311,16 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
 }
 
 /* It had no handler any more, or held the signal back, as system() does. */
-static bool was_refused(const struct text *how) {
-  struct text refused = {0};
-  text_addf(&refused, "signal %d (", SIGSYS);
-  const bool was = strncmp(text_get(how), text_get(&refused), refused.length) == 0;
-  text_free(&refused);
-  return was;
+static bool was_refused(const struct worker *w) {
+  return w->signal == SIGSYS;
 }
 
 /* What a generator or the reference did to the worker is no variant's doing. */
 static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
   text_add(&who, doing(w));
-  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   bool ended = stop(w, thread_patience, &how);
+  const struct fault fault = read_fault(w);
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,
@@ -312,9 +328,9 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
               "smaller problem may help",
               text_get(&who), limit);
   else
-    error_set(err, status, "%s failed, which is no variant's fault: %s; correct it", text_get(&who),
-              w->fault[0] ? w->fault : text_get(&how));
-  if (answer != ANSWER_TIMEOUT && !w->fault[0] && was_refused(&how))
+    error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it", text_get(&who),
+              cause_prefix(fault.cause), has_fault(&fault) ? fault.text : text_get(&how));
+  if (answer != ANSWER_TIMEOUT && !has_fault(&fault) && was_refused(w))
     error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
   text_free(&who);
@@ -344,7 +360,7 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
 /* Whether an error of making data is that data's alone: the worker can go on with other data. */
 static bool is_its_own(int status, const cugen_error *err) {
   return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
-         !worker_device_is_lost(err->message);
+         err->cause != CUGEN_CAUSE_DEVICE_LOST;
 }
 
 static int give_dataset(struct worker *w, const struct dataset_request *d, double limit,
@@ -396,9 +412,6 @@ static bool read_result(const struct worker *w, const struct worker_job *job, st
 }
 
 static void set_reason(struct worker_result *out, const char *reason) {
-  static const char *const said[] = {"out of bounds: ", "trap: "}; /* by the outcome already */
-  for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-    if (strncmp(reason, said[i], strlen(said[i])) == 0) reason += strlen(said[i]);
   struct text text = {0};
   text_add_n(&text, reason, strnlen(reason, sizeof out->reason - 1));
   memcpy(out->reason, text_get(&text), text.length + 1);
@@ -414,17 +427,19 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       job->real_spec->variant, why, left);
 }
 
-/* The process died under the variant: the fault text, or how it ended, says why. What judges it may fall over a wrong result. */
+/* The process died under the variant: the fault, or how it ended, says why. What judges it may fall over a wrong result. Of the
+   variant's own fault the outcome says the kind. */
 static void read_death(struct worker *w, struct worker_result *out) {
   struct text how = {0}, reason = {0};
-  w->fault[WORKER_FAULT_BYTES - 1] = '\0';
   if (w->thread) text_add(&how, "the worker thread gave up");
   stop(w, thread_patience, &how);
-  out->outcome = w->fault[0] ? worker_classify(w->fault) : CUGEN_OUTCOME_TRAP;
-  if (*doing(w)) out->outcome = CUGEN_OUTCOME_WRONG;
-  if (!w->fault[0] && was_refused(&how)) text_add(&how, ": a system call that no kernel can do on a GPU,");
-  if (!w->fault[0]) text_add(&how, " while running the variant");
-  text_addf(&reason, "%s%s%s", doing(w), *doing(w) ? ": " : "", w->fault[0] ? w->fault : text_get(&how));
+  const struct fault fault = read_fault(w);
+  out->cause = fault.cause;
+  out->outcome = *doing(w) ? CUGEN_OUTCOME_WRONG : cause_outcome(fault.cause);
+  if (!has_fault(&fault) && was_refused(w)) text_add(&how, ": a system call that no kernel can do on a GPU,");
+  if (!has_fault(&fault)) text_add(&how, " while running the variant");
+  if (*doing(w)) text_addf(&reason, "%s: %s", doing(w), cause_prefix(fault.cause));
+  text_add(&reason, has_fault(&fault) ? fault.text : text_get(&how));
   set_reason(out, text_get(&reason));
   text_free(&reason);
   text_free(&how);
@@ -450,26 +465,18 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
    this, as on a machine that is busy. */
 static const double last_words = 10;
 
-static struct watch_report *shared_report(const struct worker *w) {
-  return (struct watch_report *)(void *)(w->fault + WORKER_REPORT_OFFSET);
-}
-
 const struct watch_report *worker_report(const struct worker *w) {
-  return shared_report(w);
-}
-
-static struct isolate_output *shared_output(const struct worker *w) {
-  return (struct isolate_output *)(void *)(w->fault + WORKER_OUTPUT_OFFSET);
+  return &w->shared->report;
 }
 
 /* What an earlier variant said or left there. */
 static void clear_shared(struct worker *w) {
-  w->fault[0] = *doing(w) = '\0';
-  shared_output(w)->bytes = shared_output(w)->marked = 0;
+  clear_fault(w);
+  w->shared->output.bytes = w->shared->output.marked = 0;
 }
 
 void worker_printed(const struct worker *w, bool all, struct text *out) {
-  const struct isolate_output *output = shared_output(w);
+  const struct isolate_output *output = &w->shared->output;
   const uint64_t bytes = output->marked && !all ? output->first : output->bytes;
   const size_t shown = bytes < sizeof output->text ? (size_t)bytes : sizeof output->text;
   text_add_clean(out, output->text, shown);
@@ -530,7 +537,7 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   put_job(&payload, job);
   clear_shared(w);
   if (job->watched)
-    *shared_report(w) = (struct watch_report){.limit = job->timeout,
+    w->shared->report = (struct watch_report){.limit = job->timeout,
                                               .count_blocks = job->count_blocks,
                                               .processes = w->options.in_process ? 0 : job->processes};
   const double attempts = job->processes > 1 ? 2 : 1; /* blocks side by side, in vain, and in turn */
@@ -548,7 +555,7 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   }
   if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
   if (dying) stop(w, thread_patience, NULL);
-  if (job->watched) make_sense(shared_report(w)); /* nobody writes to it any more, or waits for a question */
+  if (job->watched) make_sense(&w->shared->report); /* nobody writes to it any more, or waits for a question */
   if (out->outcome) add_printed(w, out);
   return CUGEN_OK;
 }
@@ -567,7 +574,7 @@ int worker_run(struct worker *w, const struct worker_job *job, struct worker_res
 }
 
 int worker_usable(const struct worker *w, cugen_error *err) {
-  return w->lost.status ? error_set(err, w->lost.status, "%s", w->lost.message) : CUGEN_OK;
+  return w->lost.status ? error_copy(err, &w->lost) : CUGEN_OK;
 }
 
 void worker_lift_limit(struct worker *w) {

@@ -13,13 +13,12 @@
 
 struct worker;
 
-/* Shared with the process: a fault's text; behind it what ran then, where that was not the variant; what was printed; a struct
-   watch_report. Any kernel of the cpu device can write what it likes there. */
-enum {
-  WORKER_FAULT_BYTES = 4096 - DATASET_DOING_BYTES,
-  WORKER_OUTPUT_OFFSET = WORKER_FAULT_BYTES + DATASET_DOING_BYTES,
-  WORKER_REPORT_OFFSET = WORKER_OUTPUT_OFFSET + sizeof(struct isolate_output),
-  WORKER_SHARED_BYTES = WORKER_REPORT_OFFSET + sizeof(struct watch_report)
+/* Shared with the process. Any kernel of the cpu device can write what it likes there. */
+struct worker_shared {
+  struct fault fault;              /* what the process says as it dies */
+  char doing[DATASET_DOING_BYTES]; /* what ran then, where that was not the variant; "" */
+  struct isolate_output output;    /* what was printed */
+  struct watch_report report;
 };
 
 struct worker_options {
@@ -58,17 +57,13 @@ struct worker_job {
 
 struct worker_result {
   cugen_outcome outcome;
+  cugen_cause cause; /* of a failure, where it has one */
   char reason[1024]; /* "" when ok */
   double error;      /* largest, in units of the tolerance */
   struct measurement measurement;
   int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
   double seconds;      /* the worker was busy with it */
 };
-
-/* What a fault text or a driver's error name says about the kernel. */
-cugen_outcome worker_classify(const char *fault);
-/* Whether it says that the device went away. */
-bool worker_device_is_lost(const char *fault);
 
 /* Where a worker lives; all zero: in a process of its own. */
 struct worker_place {

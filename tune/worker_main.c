@@ -23,10 +23,9 @@ struct server {
   const struct worker_place *place;
   struct toolkit *toolkit;
   struct device *device;
-  char *fault;
-  struct watch_report *report;
+  struct worker_shared *shared;  /* NULL: nothing is */
   double idle;                   /* of a compiler: how long it waits for work; 0: it is none */
-  struct isolate_output *output; /* as in WORKER_OUTPUT_OFFSET */
+  struct isolate_output *output; /* shared or not */
   struct confinement confinement;
   int lock;                                   /* descriptor of the device's lock file, -1: none */
   struct dataset *datasets[KEPT_DATASETS];    /* untimed and timed; a newer one replaces its kind */
@@ -35,38 +34,12 @@ struct server {
 
 /* ---- Failures ---- */
 
-cugen_outcome worker_classify(const char *fault) {
-  static const struct {
-    const char *word;
-    cugen_outcome outcome;
-  } table[] = {
-      {"out of bounds", CUGEN_OUTCOME_BOUNDS},      {"ILLEGAL_ADDRESS", CUGEN_OUTCOME_BOUNDS},
-      {"MISALIGNED_ADDRESS", CUGEN_OUTCOME_BOUNDS}, {"INVALID_ADDRESS_SPACE", CUGEN_OUTCOME_BOUNDS},
-      {"LAUNCH_TIMEOUT", CUGEN_OUTCOME_TIMEOUT},    {"OUT_OF_RESOURCES", CUGEN_OUTCOME_LAUNCH},
-      {"INVALID_VALUE", CUGEN_OUTCOME_LAUNCH},
-  };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (strstr(fault, table[i].word)) return table[i].outcome;
-  return CUGEN_OUTCOME_TRAP;
-}
-
 static void fail(struct worker_result *result, cugen_outcome outcome, const cugen_error *err) {
   result->outcome = outcome;
+  result->cause = err->cause;
   size_t length = strnlen(err->message, sizeof result->reason - 1);
   memcpy(result->reason, err->message, length);
   result->reason[length] = '\0';
-}
-
-/* It went away, whatever ran on it: no kernel is to blame. */
-bool worker_device_is_lost(const char *fault) {
-  static const char *const names[] = {"CUDA_ERROR_DEVICE_UNAVAILABLE",    "CUDA_ERROR_ECC_UNCORRECTABLE",
-                                      "CUDA_ERROR_NVLINK_UNCORRECTABLE",  "CUDA_ERROR_CONTEXT_IS_DESTROYED",
-                                      "CUDA_ERROR_SYSTEM_NOT_READY",      "CUDA_ERROR_NO_DEVICE",
-                                      "CUDA_ERROR_DEINITIALIZED",         "CUDA_ERROR_INVALID_CONTEXT",
-                                      "CUDA_ERROR_MPS_CONNECTION_FAILED", "CUDA_ERROR_MPS_RPC_FAILURE"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strstr(fault, names[i])) return true;
-  return false;
 }
 
 /* ---- A variant ---- */
@@ -133,14 +106,13 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
                       struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   struct call *call = NULL;
-  bool bounds = false;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_prepare(device, dataset, again, &err);
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
-    fail(result, worker_classify(err.message), &err);
-  if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &bounds, &err)) != CUGEN_OK)
-    fail(result, bounds ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+    fail(result, cause_outcome(err.cause), &err);
+  if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
+    fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
   return status == CUGEN_OK && kept;
@@ -153,7 +125,7 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
   if (is_isolated(s)) isolate_mark(); /* every launch prints the same */
   if (verify_on(s->device, plan, spec, true, dataset, result)) return true;
   cugen_error err = {0};
-  error_set(&err, CUGEN_ERROR_WRONG, "in a second launch: %.900s", result->reason);
+  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "in a second launch: %.900s", result->reason);
   fail(result, result->outcome, &err);
   return false;
 }
@@ -181,7 +153,7 @@ static void time_on(struct device *device, struct plan *plan, struct dataset *da
   if (!status)
     status = measure_calls(device, calls, dataset->set_count, changes ? &renewal : NULL, options,
                            &result->measurement, &err);
-  if (status) fail(result, worker_classify(err.message), &err);
+  if (status) fail(result, cause_outcome(err.cause), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");
     fail(result, CUGEN_OUTCOME_BOUNDS, &err);
@@ -226,7 +198,7 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_renew(device, dataset, 0, &err);
   if (!status) status = launch_and_wait(device, call, &err);
-  if (status) fail(result, worker_classify(err.message), &err);
+  if (status) fail(result, cause_outcome(err.cause), &err);
   call_free(call);
 }
 
@@ -241,12 +213,12 @@ static bool load_judges(struct server *s, struct dataset *dataset, struct worker
 static void watch_variant(struct server *s, struct job *job, struct dataset *real, struct worker_result *result) {
   struct plan *plan = NULL;
   cugen_error err = {0};
-  if (!s->report || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
+  if (!s->shared || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
     fail(result, CUGEN_OUTCOME_LAUNCH, &err);
     return;
   }
   if (!load_judges(s, real, result) || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
-  if (s->report->count_blocks)
+  if (s->shared->report.count_blocks)
     count_on(s->device, plan, real, result);
   else
     verify_on(s->device, plan, &job->real_spec, false, real, result);
@@ -307,7 +279,7 @@ static void run_task(void *context, void *result) {
   const struct task *t = context;
   if (is_isolated(t->server))
     confine_loading(&t->server->confinement,
-                    t->job->watched && t->server->report && t->server->report->processes > 1);
+                    t->job->watched && t->server->shared && t->server->shared->report.processes > 1);
   if (t->job->watched)
     watch_variant(t->server, t->job, t->real, result);
   else
@@ -327,7 +299,7 @@ static void make_whole(struct server *s, struct dataset *dataset, struct worker_
 }
 
 static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
-  const bool counted = task->job->watched && s->report && s->report->count_blocks; /* nothing is judged */
+  const bool counted = task->job->watched && s->shared && s->shared->report.count_blocks; /* nothing is judged */
   struct worker_result ignored = {0};
   int status = isolate(run_task, task, result, sizeof *result, s->output, s->confinement.files, err);
   if (status) return status;
@@ -385,6 +357,7 @@ static int run_apart(void *context, int (*step)(void *step_context, cugen_error 
 static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
   struct text payload = {0};
   wire_put_int(&payload, why->status);
+  wire_put_int(&payload, why->cause);
   wire_put_string(&payload, why->message);
   int status = wire_send(s->socket, MESSAGE_ERROR, &payload, -1, err);
   text_free(&payload);
@@ -422,15 +395,14 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
                                           .compiler = *compiler ? compiler : NULL};
   const struct device_ops *ops;
-  struct device_options device = {.fault_bytes = WORKER_FAULT_BYTES,
-                                  .context = s->place->context,
-                                  .embedded = s->place->embedded,
-                                  .stop = s->place->stop};
-  void *fault = fd < 0 ? MAP_FAILED : mmap(NULL, WORKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (fault != MAP_FAILED) {
-    device.fault = s->fault = fault;
-    s->output = (struct isolate_output *)(void *)(s->fault + WORKER_OUTPUT_OFFSET);
-    device.report = s->report = (struct watch_report *)(void *)(s->fault + WORKER_REPORT_OFFSET);
+  struct device_options device = {
+      .context = s->place->context, .embedded = s->place->embedded, .stop = s->place->stop};
+  void *shared = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (shared != MAP_FAILED) {
+    s->shared = shared;
+    s->output = &s->shared->output;
+    device.fault = &s->shared->fault;
+    device.report = &s->shared->report;
   }
   if (!s->place->embedded) confinement_open(&s->confinement);
   int status = toolkit_open(&options, &s->toolkit, err);
@@ -538,7 +510,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   if (!parts) return error_memory(err);
   int status = read_dataset(reader, parts, err);
   parts->request.shared = fd;
-  parts->request.doing = s->fault ? s->fault + WORKER_FAULT_BYTES : NULL; /* where the coordinator looks */
+  parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator looks */
   if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
   gpu_lock_take(s->lock);
   if (!status) status = take_dataset(s, &parts->request, err);
@@ -564,9 +536,9 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
   if (!status) status = run_job(s, &job, &result, err);
-  if (!status && result.outcome && worker_device_is_lost(result.reason))
-    status =
-        error_set(err, CUGEN_ERROR_DEVICE, "the device is gone: %s\nEverything measured is kept.", result.reason);
+  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
+    status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
+                             "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);
   if (status) return status;
   struct text payload = {0};
@@ -617,7 +589,7 @@ static void server_close(struct server *s) {
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
   confinement_close(&s->confinement);
-  if (s->fault) munmap(s->fault, WORKER_SHARED_BYTES);
+  if (s->shared) munmap(s->shared, sizeof *s->shared);
   if (s->lock >= 0) close(s->lock);
 }
 

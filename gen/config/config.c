@@ -32,7 +32,8 @@
 #include "build.h"
 #include "include.h"
 
-/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. */
+/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. Lua tells what is
+   wrong with a chunk by its message alone. */
 static void suggest_comma(cugen_error *err) {
   if (err && err->status == CUGEN_ERROR_CONFIG && strstr(err->message, "expected (to close '{'"))
     error_append(err, "; is a comma missing before it?");
@@ -56,7 +57,7 @@ static int run_chunk(struct includes *includes, const char *content, size_t leng
 
 static int run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
   int status = run_chunk(includes, content, length, err);
-  if (status && includes->failed) status = error_set(err, includes->error.status, "%s", includes->error.message);
+  if (status && includes->failed) status = error_copy(err, &includes->error);
   if (status) suggest_comma(err);
   return status;
 }

@@ -42,7 +42,7 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   return give_up(L, includes);
 }
 
-/* Lua's own message for a comma behind a statement. */
+/* Lua's own message for a comma behind a statement: it says by nothing else what is wrong. */
 static void explain_comma(cugen_error *err) {
   if (strstr(err->message, "near ','"))
     error_append(err, "; no comma stands between the declarations of an included file");

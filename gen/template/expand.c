@@ -140,7 +140,7 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   x->out = out;
   int status = expansion_name_variant(x);
   if (!status) status = run_steps(x);
-  if (status && status != CUGEN_ERROR_MEMORY)
+  if (status && status != CUGEN_ERROR_MEMORY && !x->unnamed)
     error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
   names_close(&x->names);
   for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i]);
@@ -149,9 +149,9 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   return status;
 }
 
-int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
-                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
-                   cugen_error *err) {
+static int expand_one(struct expander *expander, const struct config *config, const struct problem *problem,
+                      const struct device_facts *facts, const struct variant *variant, bool unnamed,
+                      struct kernel_spec *out, cugen_error *err) {
   struct problem check;
   *out = (struct kernel_spec){0};
   int status = problem_check(config, problem, &check, err);
@@ -161,6 +161,7 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .problem = problem,
                         .facts = facts,
                         .variant = variant,
+                        .unnamed = unnamed,
                         .generates = -1,
                         .proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
                         .judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
@@ -171,6 +172,18 @@ int expand_variant(struct expander *expander, const struct config *config, const
                         .err = err};
   problem_free(&check);
   return expand(&x, out);
+}
+
+int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
+                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+                   cugen_error *err) {
+  return expand_one(expander, config, problem, facts, variant, false, out, err);
+}
+
+int expand_variant_unnamed(struct expander *expander, const struct config *config, const struct problem *problem,
+                           const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+                           cugen_error *err) {
+  return expand_one(expander, config, problem, facts, variant, true, out, err);
 }
 
 bool expand_refuses(int status) {

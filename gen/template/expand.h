@@ -17,6 +17,11 @@ int expand_variant(struct expander *expander, const struct config *config, const
                    const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                    cugen_error *err);
 
+/* The same, but no error names the variant: for who knows it, and compares errors. */
+int expand_variant_unnamed(struct expander *expander, const struct config *config, const struct problem *problem,
+                           const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+                           cugen_error *err);
+
 /* Whether that error is the variant's: its config, its template or a file of theirs. Others may expand all the same. */
 bool expand_refuses(int status);
 

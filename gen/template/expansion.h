@@ -40,6 +40,7 @@ struct expansion {
   const struct problem *problem;
   const struct device_facts *facts;
   const struct variant *variant; /* NULL in a reference without shared tunables */
+  bool unnamed;                  /* errors do not say which variant it is */
   bool reference;                /* or a generator or verify kernel */
   bool verifies;
   int generates;                         /* the argument whose data it makes; -1: none */

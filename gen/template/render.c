@@ -647,7 +647,7 @@ int render(struct renderer *renderer, const struct render_request *request, stru
   lua_pushcfunction(L, render_protected);
   lua_pushlightuserdata(L, renderer);
   status = sandbox_call(renderer->sandbox, 1, 0, CUGEN_ERROR_TEMPLATE, err);
-  if (status && renderer->failed) status = error_set(err, renderer->error.status, "%s", renderer->error.message);
+  if (status && renderer->failed) status = error_copy(err, &renderer->error);
   if (!status && body->failed) status = error_memory(err);
   *parameters_used = renderer->parameters_used;
   return status;

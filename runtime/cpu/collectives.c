@@ -89,7 +89,7 @@ static void observe_mask(const struct fibers *all, unsigned thread) {
 static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   static const char what[] = "a warp operation whose mask does not name the calling lane";
   observe_misuse(all->launch->observer, WATCH_MASK, all->parked[thread].site, thread, what);
-  fibers_give_up(what);
+  fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
 /* Performs the operation at which a thread waits, when all that it names have come. Lanes that have ended without coming are no

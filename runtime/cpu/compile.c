@@ -428,6 +428,12 @@ static int crashed(const struct compile_request *request, const char *signal, si
                    request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
 }
 
+/* gcc and clang name the construct, the assembler the instruction. */
+static cugen_cause cause_of(const char *diagnostics) {
+  const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction");
+  return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
+}
+
 /* The first diagnostics, without the folder's name. */
 static int refuse(const struct job *job, const struct compile_request *request, const char *compiler, int code,
                   cugen_error *err) {
@@ -455,7 +461,8 @@ static int refuse(const struct job *job, const struct compile_request *request, 
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
   if (!text.length)
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?", compiler, code);
-  int status = error_set(err, CUGEN_ERROR_COMPILE, "the C++ compiler refused the source:\n%s", text_get(&text));
+  int status = error_set_cause(err, CUGEN_ERROR_COMPILE, cause_of(text_get(&text)),
+                               "the C++ compiler refused the source:\n%s", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -526,7 +533,8 @@ static int run(const struct compile_request *request, struct job *job, const cha
   int status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, code, err);
   text_free(&temporary);
   if (status != CUGEN_ERROR_DEVICE) return status;
-  return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
+  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
+                         request->name, request->timeout);
 }
 
 /* From the source, or from an assembly. */

@@ -176,7 +176,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   if (!status) status = fibers_open(&d->fibers, err);
   if (!status) status = reserve_shared(d, 1, err);
   if (!status && options->report) status = watch_open(options->report, options->fork, &d->watch, err);
-  if (!status && !options->embedded) status = guard_install(options->fault, options->fault_bytes, err);
+  if (!status && !options->embedded) status = guard_install(options->fault, err);
   if (status) {
     cpu_close(&d->base);
     return status;

@@ -5,20 +5,22 @@
 #include "scheduler.h"
 
 _Thread_local struct fibers *fibers_running;
-static _Atomic(void (*)(const char *)) fault_handler;
+static _Atomic(void (*)(cugen_cause, const char *)) fault_handler;
 
 /* Without a handler the launch is given up: its caller goes on and nobody comes back to these stacks. */
-_Noreturn void fibers_fault(const char *text) {
-  void (*handler)(const char *) = atomic_load(&fault_handler);
-  if (handler) handler(text);
+_Noreturn void fibers_fault(cugen_cause cause, const char *text) {
+  void (*handler)(cugen_cause, const char *) = atomic_load(&fault_handler);
+  if (handler) handler(cause, text);
   if (fibers_running) {
-    struct fault_text line = {fibers_running->fault, fibers_running->fault + FIBERS_FAULT_BYTES - 1};
+    struct fault *fault = &fibers_running->fault;
+    struct fault_text line = {fault->text, fault->text + sizeof fault->text - 1};
+    fault->cause = cause;
     fault_text_add(&line, text);
     fibers_switch_to(fibers_running, &fibers_running->caller);
   }
   abort();
 }
 
-void fibers_on_fault(void (*handler)(const char *text)) {
+void fibers_on_fault(void (*handler)(cugen_cause cause, const char *text)) {
   atomic_store(&fault_handler, handler);
 }

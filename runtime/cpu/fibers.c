@@ -87,7 +87,7 @@ static bool next_block(struct fibers *all) {
   const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
   const unsigned wide = grid->x / cluster->x, high = grid->y / cluster->y;
   const uint64_t next = observer->ops->next_block(observer), row = next / wide;
-  if (next == OBSERVER_HUNG) fibers_fault("the time is up");
+  if (next == OBSERVER_HUNG) fibers_fault(CUGEN_CAUSE_NONE, "the time is up");
   all->launch->builtins->block = (struct cpu_dim3){
       (unsigned)(next % wide) * cluster->x, (unsigned)(row % high) * cluster->y, (unsigned)(row / high) * cluster->z};
   return row / high < grid->z / cluster->z;
@@ -217,7 +217,8 @@ static int clear_up(struct fibers *all, cugen_error *err) {
   memset(all->warps, 0, sizeof all->warps);
   memset(all->ready_warps, 0, sizeof all->ready_warps);
   for (size_t i = 0; i < FIBERS_SLOTS; ++i) all->parked[i].describe = NULL;
-  return error_set(err, CUGEN_ERROR_DEVICE, "%s", all->fault);
+  const struct fault *fault = &all->fault;
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, fault->cause, "%s%s", cause_prefix(fault->cause), fault->text);
 }
 
 static int begin_observer(const struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
@@ -245,7 +246,7 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   context_adopt(&all->caller);
   all->active = &all->caller;
   fibers_running = all;
-  all->fault[0] = '\0';
+  all->fault.text[0] = '\0';
   start_block(all);
   struct fiber *first = fibers_take_idle(all);
   fibers_start_next(all, first);
@@ -288,14 +289,14 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   if (status) return status;
   run_grid(fibers, launch);
   observe_end(launch->observer);
-  return fibers->fault[0] ? clear_up(fibers, err) : CUGEN_OK;
+  return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }
 
 /* ---- What a loaded object calls ---- */
 
 static _Noreturn void hook_trap(const char *what) {
   fibers_ended(__builtin_return_address(0), what);
-  fibers_give_up(what);
+  fibers_give_up(CUGEN_CAUSE_TRAP, what);
 }
 
 const struct cpu_hooks *fibers_hooks(void) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "abi.h"
+#include "base/cause.h"
 #include "base/error.h"
 #include "observer.h"
 
@@ -50,7 +51,7 @@ struct fiber_launch {
 };
 
 /* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the
-   fault text; what the kernel has written stays. */
+   fault; what the kernel has written stays. */
 int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err);
 
 /* The hooks that a loaded object is given. */
@@ -59,9 +60,9 @@ const struct cpu_hooks *fibers_hooks(void);
 /* "block (3,0,0) thread (17,0,0)" of what runs now, for fault texts; async-signal-safe: writes at most size bytes
    with the final NUL. Empty when no kernel runs. */
 void fibers_where(char *out, size_t size);
-/* Called, when set, with a fault text by trap and deadlock; must end the process. Process-wide, as signal handlers
+/* Called, when set, with a fault by trap and deadlock; must end the process. Process-wide, as signal handlers
    are; NULL: none. */
-void fibers_on_fault(void (*fault)(const char *text));
+void fibers_on_fault(void (*fault)(cugen_cause cause, const char *text));
 /* The time of a watched kernel is up. True: it goes on to its next access, which has a line in the source; a program counter may
    be anywhere. There the positions of all threads go into the report, and the launch ends. False: this was called before, or no
    watched kernel runs. Async-signal-safe. */
@@ -74,8 +75,8 @@ const char *fibers_hang(const void *site);
 void fibers_stray(const void *site, const void *address, bool write);
 void fibers_misaligned(const void *site);
 void fibers_ended(const void *site, const char *what);
-/* For an observer. Ends the launch with "trap: what in block ... thread ...". */
-_Noreturn void fibers_give_up(const char *what);
+/* For an observer. Ends the launch with "what in block ... thread ...". */
+_Noreturn void fibers_give_up(cugen_cause cause, const char *what);
 /* Likewise when the time is up: the positions of all threads go into the report first. */
 _Noreturn void fibers_end_hang(const void *site);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */

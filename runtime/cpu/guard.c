@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,8 +20,7 @@ static struct {
   struct span {
     char *start, *end; /* of the buffer itself */
   } buffers[MOST_BUFFERS];
-  char *fault;
-  size_t fault_bytes;
+  struct fault *fault;
   void *stack;
   bool installed;
 } guard;
@@ -98,14 +98,14 @@ static int check_canaries(const struct memory *memory, bool soft, cugen_error *e
   const struct canaries c = canaries_of(memory, soft);
   for (const unsigned char *at = c.end; at < c.high; at++)
     if (*at != CANARY)
-      return error_set(err, CUGEN_ERROR_WRONG,
-                       "out of bounds: write at byte %zu past the end of a buffer of %zu bytes", (size_t)(at - c.end),
-                       memory->bytes);
+      return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                             "out of bounds: write at byte %zu past the end of a buffer of %zu bytes",
+                             (size_t)(at - c.end), memory->bytes);
   for (const unsigned char *at = c.start; at > c.low; at--)
     if (at[-1] != CANARY)
-      return error_set(err, CUGEN_ERROR_WRONG,
-                       "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
-                       (size_t)(c.start - at) + 1, memory->bytes);
+      return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                             "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
+                             (size_t)(c.start - at) + 1, memory->bytes);
   return CUGEN_OK;
 }
 
@@ -118,13 +118,13 @@ int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
 /* ---- Faults: only async-signal-safe functions from here on ---- */
 
 struct line {
-  char text[512];
-  size_t length;
+  struct fault fault;
+  size_t length; /* of its text */
 };
 
 static void add(struct line *line, const char *string) {
-  while (*string && line->length < sizeof line->text - 1) line->text[line->length++] = *string++;
-  line->text[line->length] = '\0';
+  while (*string && line->length < sizeof line->fault.text - 1) line->fault.text[line->length++] = *string++;
+  line->fault.text[line->length] = '\0';
 }
 
 static void add_number(struct line *line, unsigned long long value, unsigned base) {
@@ -136,12 +136,8 @@ static void add_number(struct line *line, unsigned long long value, unsigned bas
   add(line, &digits[at]);
 }
 
-static void die(struct line *line) {
-  if (guard.fault && guard.fault_bytes) {
-    size_t length = line->length < guard.fault_bytes - 1 ? line->length : guard.fault_bytes - 1;
-    memcpy(guard.fault, line->text, length);
-    guard.fault[length] = '\0';
-  }
+static void die(const struct line *line) {
+  if (guard.fault) memcpy(guard.fault, &line->fault, offsetof(struct fault, text) + line->length + 1);
   _exit(FAULT_EXIT);
 }
 
@@ -154,8 +150,8 @@ static void add_where(struct line *line) {
 }
 
 /* trap, assert, deadlock: the text says where already. */
-static void on_fault(const char *text) {
-  struct line line = {.length = 0};
+static void on_fault(cugen_cause cause, const char *text) {
+  struct line line = {.fault.cause = cause};
   add(&line, text);
   die(&line);
 }
@@ -255,20 +251,21 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   size_t distance;
   const struct span *buffer = nearest(address, &distance);
   if (is_misaligned(info, context)) {
-    add(line, "trap: misaligned access");
+    line->fault.cause = CUGEN_CAUSE_TRAP;
+    add(line, "misaligned access");
     fibers_misaligned(site(context));
   } else if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
     fibers_ended(site(context), "stack overflow");
   } else if (!buffer) {
-    add(line, "out of bounds: ");
+    line->fault.cause = CUGEN_CAUSE_BOUNDS;
     add(line, access_kind(context));
     fibers_stray(site(context), address, is_write(context));
     add(line, " at address 0x");
     add_number(line, (unsigned long long)(uintptr_t)address, 16);
   } else {
     bool before = address < buffer->start;
-    add(line, "out of bounds: ");
+    line->fault.cause = CUGEN_CAUSE_BOUNDS;
     add(line, access_kind(context));
     add(line, " at byte ");
     add_number(line, distance, 10);
@@ -279,7 +276,7 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
 }
 
 static void trap(struct line *line, const void *context, const char *what) {
-  add(line, "trap: ");
+  line->fault.cause = CUGEN_CAUSE_TRAP;
   add(line, what);
   fibers_ended(site(context), what);
 }
@@ -295,7 +292,7 @@ static void refuse_call(struct line *line, const siginfo_t *info, const void *co
   else
     add_number(&what, (unsigned)info->si_syscall, 10);
   add(&what, name ? "' was called" : " was called");
-  trap(line, context, what.text);
+  trap(line, context, what.fault.text);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
@@ -321,12 +318,11 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 /* ---- Installing ---- */
 
-int guard_install(char *fault, size_t fault_bytes, cugen_error *err) {
+int guard_install(struct fault *fault, cugen_error *err) {
   if (guard.installed) return error_set(err, CUGEN_ERROR_USAGE, "this process has a cpu device open already");
   guard.stack = malloc(STACK_BYTES);
   if (!guard.stack) return error_memory(err);
   guard.fault = fault;
-  guard.fault_bytes = fault_bytes;
   const stack_t stack = {.ss_sp = guard.stack, .ss_size = STACK_BYTES};
   sigaltstack(&stack, NULL);
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};

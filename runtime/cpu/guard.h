@@ -15,8 +15,8 @@ void guard_free(struct memory *memory, bool soft);
 int guard_check(const struct memory *memory, bool soft, cugen_error *err);
 
 /* Takes over SIGSEGV and its kind until guard_uninstall: one device a process, as handlers are process-wide. fault
-   may be NULL: the text then goes nowhere. */
-int guard_install(char *fault, size_t fault_bytes, cugen_error *err);
+   may be NULL: what went wrong then goes nowhere. */
+int guard_install(struct fault *fault, cugen_error *err);
 void guard_uninstall(void);
 /* What goes wrong from here on ends the process and says nothing. */
 void guard_silence(void);

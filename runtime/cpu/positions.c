@@ -41,13 +41,13 @@ const char *fibers_hang(const void *site) {
 }
 
 _Noreturn void fibers_end_hang(const void *site) {
-  char text[FIBERS_FAULT_BYTES];
+  char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
   report_hang(fibers_running, site);
   fault_text_add(&line, time_is_up);
   fault_text_add(&line, " in ");
   fibers_where(line.at, (size_t)(line.end - line.at) + 1);
-  fibers_fault(text);
+  fibers_fault(CUGEN_CAUSE_NONE, text);
 }
 
 void fibers_stray(const void *site, const void *address, bool write) {
@@ -69,20 +69,19 @@ void fibers_ended(const void *site, const char *what) {
     observe_misuse(observer, WATCH_TRAP, observer->ops->position(observer, site), all->current.slot, what);
 }
 
-_Noreturn void fibers_give_up(const char *what) {
-  char text[FIBERS_FAULT_BYTES], where[128];
+_Noreturn void fibers_give_up(cugen_cause cause, const char *what) {
+  char text[FAULT_TEXT], where[128];
   struct fault_text line = {text, text + sizeof text - 1};
   fibers_where(where, sizeof where);
-  fault_text_add(&line, "trap: ");
   fault_text_add(&line, what);
   fault_text_add(&line, " in ");
   fault_text_add(&line, where);
-  fibers_fault(text);
+  fibers_fault(cause, text);
 }
 
 _Noreturn void fibers_trap(const char *what) {
   fibers_ended(__builtin_return_address(0), what);
-  fibers_give_up(what);
+  fibers_give_up(CUGEN_CAUSE_TRAP, what);
 }
 
 static bool waits_in_warp(const struct fibers *all, unsigned slot) {
@@ -136,7 +135,7 @@ static void add_waiting(const struct fibers *all, unsigned slot, struct fault_te
 }
 
 static void report_deadlock(const struct fibers *all, unsigned slot) {
-  char text[FIBERS_FAULT_BYTES];
+  char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
   add_waiting(all, slot, &line);
   observe_misuse(all->launch->observer, WATCH_DEADLOCK, all->parked[slot].site, slot, text);
@@ -145,7 +144,7 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
 /* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
-  char text[FIBERS_FAULT_BYTES];
+  char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
   add_waiting(all, in_warp < all->slots ? in_warp : in_queue, &line);
   if (all->launch->observer) {
@@ -153,5 +152,5 @@ _Noreturn void positions_deadlock(const struct fibers *all) {
     for (unsigned slot = in_queue; slot < all->slots; ++slot)
       if (fibers_is_live(all, slot)) report_deadlock(all, slot);
   }
-  fibers_fault(text);
+  fibers_fault(CUGEN_CAUSE_NONE, text);
 }

@@ -49,7 +49,7 @@ struct fiber *fibers_take_idle(struct fibers *all) {
 
 void fibers_stop_if_asked(const struct fibers *all) {
   const atomic_bool *stop = all->launch->stop;
-  if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fibers_fault("stopped");
+  if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fibers_fault(CUGEN_CAUSE_NONE, "stopped");
 }
 
 void fibers_await_copies(struct fibers *all) {

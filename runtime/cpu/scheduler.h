@@ -12,7 +12,6 @@ enum {
   FIBERS_WARPS = FIBERS_SLOTS / FIBERS_LANES,
   FIBERS_READY_BITS = 64,
   FIBERS_STACK_BYTES = 128 * 1024,
-  FIBERS_FAULT_BYTES = 512,
   /* Stacks at equal distances share the sets of the L1 cache. Their tops are moved apart by an odd number of cache
      lines, which passes through all 64 lines of a 4 KB way before it repeats. */
   FIBERS_COLOUR_STEP = 9 * 64,
@@ -80,7 +79,7 @@ struct fibers {
   uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* those with a ready lane */
   struct warp warps[FIBERS_WARPS];
   struct parked parked[FIBERS_SLOTS];
-  char fault[FIBERS_FAULT_BYTES]; /* why the launch was given up; "" */
+  struct fault fault; /* why the launch was given up */
 };
 
 /* Hooks and signal handlers get no context: this is theirs. */
@@ -112,7 +111,7 @@ static inline bool fibers_any_ready(const struct fibers *all) {
 /* ---- fault.c ---- */
 
 /* Ends the launch, or the process. */
-_Noreturn void fibers_fault(const char *text);
+_Noreturn void fibers_fault(cugen_cause cause, const char *text);
 
 static inline void fibers_switch_to(struct fibers *all, struct context *to) {
   struct context *from = all->active;

@@ -190,7 +190,8 @@ static void put_request(const struct compilers *c, const struct compile_request 
 }
 
 static int late(const struct compile_request *request, double limit, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, limit);
+  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
+                         request->name, limit);
 }
 
 static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
@@ -208,11 +209,14 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
                        enum answer answer, const struct text *message, struct compiled *out, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   int status = CUGEN_OK;
+  cugen_cause cause;
   switch (answer) {
   case ANSWER_DONE: status = wire_get_compiled(&reader, out, err); break;
   case ANSWER_ERROR:
     status = (int)wire_get_int(&reader);
-    status = error_set(err, status < CUGEN_OK ? status : CUGEN_ERROR_INTERNAL, "%s", wire_get_string(&reader));
+    cause = (cugen_cause)wire_get_int(&reader);
+    status = error_set_cause(err, status < CUGEN_OK ? status : CUGEN_ERROR_INTERNAL, cause, "%s",
+                             wire_get_string(&reader));
     break;
   case ANSWER_UNASKED:
   case ANSWER_GONE: return crashed(request, child, err);

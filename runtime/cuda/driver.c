@@ -16,13 +16,43 @@ static const struct toolkit_symbol symbols[] = {
 
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 
+/* What the driver says of a kernel, or of the device. */
+static const struct {
+  CUresult result;
+  cugen_cause cause;
+} causes[] = {
+    {CUDA_ERROR_ILLEGAL_ADDRESS, CUGEN_CAUSE_BOUNDS},
+    {CUDA_ERROR_MISALIGNED_ADDRESS, CUGEN_CAUSE_BOUNDS},
+    {CUDA_ERROR_INVALID_ADDRESS_SPACE, CUGEN_CAUSE_BOUNDS},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, CUGEN_CAUSE_KERNEL_TIME},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUGEN_CAUSE_RESOURCES},
+    {CUDA_ERROR_INVALID_VALUE, CUGEN_CAUSE_RESOURCES},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_ECC_UNCORRECTABLE, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_NVLINK_UNCORRECTABLE, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_CONTEXT_IS_DESTROYED, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_SYSTEM_NOT_READY, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_NO_DEVICE, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_DEINITIALIZED, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_INVALID_CONTEXT, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_MPS_CONNECTION_FAILED, CUGEN_CAUSE_DEVICE_LOST},
+    {CUDA_ERROR_MPS_RPC_FAILURE, CUGEN_CAUSE_DEVICE_LOST},
+};
+
+static cugen_cause cause_of(CUresult result) {
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    if (causes[i].result == result) return causes[i].cause;
+  return CUGEN_CAUSE_NONE;
+}
+
 int driver_check(const struct driver *driver, CUresult result, enum driver_call call, cugen_error *err) {
   if (result == CUDA_SUCCESS) return CUGEN_OK;
   const char *name = NULL, *text = NULL;
   if (driver->error_name(result, &name) || !name) name = "an error without a name";
   if (driver->error_string(result, &text) || !text) text = "the driver does not describe it";
   int status = result == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
-  return error_set(err, status, "%s: %s (%d): %s", symbols[call].name, name, (int)result, text);
+  return error_set_cause(err, status, cause_of(result), "%s: %s (%d): %s", symbols[call].name, name, (int)result,
+                         text);
 }
 
 static int driver_needed(int cuda_major) {

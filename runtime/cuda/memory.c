@@ -88,10 +88,10 @@ static int check_zone(struct cuda_device *cuda, const struct memory *memory, boo
   if (status) return status;
   size_t damaged = count_damage(zone, length, offset, before, &nearest);
   if (!damaged) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_WRONG,
-                   "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the guard's bytes changed)",
-                   before ? nearest + 1 : nearest, before ? "before the start" : "past the end", memory->bytes,
-                   damaged);
+  return error_set_cause(
+      err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+      "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the guard's bytes changed)",
+      before ? nearest + 1 : nearest, before ? "before the start" : "past the end", memory->bytes, damaged);
 }
 
 static bool is_guarded(const struct memory *memory) {
@@ -108,8 +108,7 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
     status = check_zone(cuda, memory, true, zone, err);
     if (!status) status = check_zone(cuda, memory, false, zone, err);
     cugen_error other;
-    if (status == CUGEN_ERROR_WRONG && write_guards(cuda, memory, &other))
-      status = error_set(err, other.status, "%s", other.message);
+    if (status == CUGEN_ERROR_WRONG && write_guards(cuda, memory, &other)) status = error_copy(err, &other);
     leave(cuda, status);
   }
   free(zone);

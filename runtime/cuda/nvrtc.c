@@ -273,7 +273,8 @@ enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 32 };
 static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const struct compile_request *request = job->request;
   if (job->deadline > 0 && clock_seconds() > job->deadline)
-    return error_set(err, CUGEN_ERROR_COMPILE, "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
+    return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
+                           request->name, request->timeout);
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   struct text lines = {0}, found = {0};

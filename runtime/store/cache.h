@@ -51,6 +51,7 @@ struct cache_record {
   int driver_version, nvrtc_version;
   int64_t measured_at; /* seconds since the epoch */
   bool elsewhere;      /* as loaded: of a config file that is known and not the key's */
+  bool compile_late;   /* as loaded: its compile was stopped at a time limit */
   uint64_t lacks;      /* as loaded: the key's settings that its problem did not have yet, a bit each */
 };
 

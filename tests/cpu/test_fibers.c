@@ -424,8 +424,10 @@ static void intrinsics(void **state) {
 
 static int fault_pipe;
 
-static void report(const char *text) {
-  ssize_t wrote = write(fault_pipe, text, strlen(text));
+static void report(cugen_cause cause, const char *text) {
+  char whole[600];
+  snprintf(whole, sizeof whole, "%s%s", cause_prefix(cause), text);
+  ssize_t wrote = write(fault_pipe, whole, strlen(whole));
   _exit(wrote > 0 ? 3 : 4);
 }
 
@@ -434,7 +436,7 @@ static void segfault(int number, siginfo_t *info, void *context) {
   char text[200], place[100];
   fibers_where(place, sizeof place);
   snprintf(text, sizeof text, "%s in %s", fibers_owns_guard(info->si_addr) ? "stack overflow" : "bad address", place);
-  report(text);
+  report(CUGEN_CAUSE_NONE, text);
 }
 
 static void catch_segfaults(void) {

@@ -28,7 +28,7 @@ static bool add_misaligned(const struct access *a, unsigned multiple, const char
 
 /* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
-  if (add_misaligned(a, multiple, type)) fibers_give_up("misaligned access");
+  if (add_misaligned(a, multiple, type)) fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
 }
 
 void alignment_check(const struct access *a, bool noted) {
