@@ -2,7 +2,7 @@
 #ifndef BASE_CAUSE_H
 #define BASE_CAUSE_H
 
-#include "cugen.h"
+#include "error.h"
 
 enum { FAULT_TEXT = 512 };
 

@@ -38,15 +38,8 @@ static void add_way_out(const struct telling *t, size_t implementation, const ch
 
 /* ---- Variants ---- */
 
-static int add_reason(const struct telling *t, const struct space *home, const char *variant, struct reason **reasons,
+static int add_reason(const struct telling *t, const char *variant, const char *by, struct reason **reasons,
                       size_t *count) {
-  uint64_t ignored;
-  cugen_error why = {0};
-  if (space_find(home, variant, &ignored, &why) == CUGEN_OK) return CUGEN_OK;
-  static const char before[] = "is ruled out by"; /* the rules, behind the variant's text */
-  const char *by = strstr(why.message, before);
-  by = by ? by + strlen(before) : why.message;
-  by += strspn(by, " \n");
   for (size_t i = 0; i < *count; i++)
     if (strcmp((*reasons)[i].why, by) == 0) return (*reasons)[i].variants++, CUGEN_OK;
   struct reason *grown = realloc(*reasons, (*count + 1) * sizeof *grown);
@@ -55,6 +48,18 @@ static int add_reason(const struct telling *t, const struct space *home, const c
   struct reason *reason = &grown[(*count)++];
   *reason = (struct reason){strdup(variant), strdup(by), 1};
   return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
+}
+
+/* Why `home` has no such variant. */
+static int find_reason(const struct telling *t, const struct space *home, const char *variant,
+                       struct reason **reasons, size_t *count) {
+  uint64_t ignored;
+  cugen_error why = {0};
+  struct text rules = {0};
+  int status = space_find_ruled_out(home, variant, &ignored, &rules, &why);
+  if (status) status = add_reason(t, variant, rules.length ? text_get(&rules) : why.message, reasons, count);
+  text_free(&rules);
+  return status;
 }
 
 static int find_reasons(const struct telling *t, size_t i, struct reason **reasons, size_t *count) {
@@ -71,7 +76,7 @@ static int find_reasons(const struct telling *t, size_t i, struct reason **reaso
     if (text.failed)
       status = error_memory(t->err);
     else if (!space_look_up(home, text_get(&text), &ignored))
-      status = add_reason(t, home, text_get(&text), reasons, count);
+      status = find_reason(t, home, text_get(&text), reasons, count);
     text_free(&text);
   }
   free(values);
@@ -154,7 +159,7 @@ static int open_whole(struct telling *t, const struct problem *whole) {
   int status = space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter,
                                  t->target->stop, &t->whole, &why);
   /* On one that cannot be nothing is valid. */
-  return status == CUGEN_ERROR_INTERRUPTED ? error_set(t->err, status, "%s", why.message) : CUGEN_OK;
+  return status == CUGEN_ERROR_INTERRUPTED ? error_copy(t->err, &why) : CUGEN_OK;
 }
 
 int check_left_tell(const struct tune_target *target, const struct check_options *options,

@@ -18,6 +18,7 @@ struct search {
   const struct config_implementation *implementation;
   int64_t *fixed;       /* for each tunable the index of its value, or -1 */
   struct effort effort; /* of telling why it is not there */
+  struct text *rules;   /* NULL, or what rules it out is added */
   cugen_error *err;
 };
 
@@ -245,18 +246,24 @@ static void keep_decisive(struct search *search, uint64_t *removed) {
   free(fixed);
 }
 
-static void add_culprits(const struct search *search, const uint64_t *removed) {
-  const struct domain *domain = &search->space->domains[search->index];
-  struct text text = {0};
-  size_t culprits = 0;
+/* A line each where there are several. */
+static size_t print_culprits(const struct domain *domain, const uint64_t *removed, struct text *out) {
+  size_t culprits = 0, printed = 0;
   for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
   for (size_t i = 0; i < domain->rule_count; i++) {
     if (!removed[i]) continue;
-    text_add(&text, culprits > 1 ? "\n  " : " ");
-    space_rule_print(&domain->listed[i], &text);
-    if (culprits > 1) text_addf(&text, " (%llu combinations)", (unsigned long long)removed[i]);
+    text_add(out, printed++ ? "\n  " : "");
+    space_rule_print(&domain->listed[i], out);
+    if (culprits > 1) text_addf(out, " (%llu combinations)", (unsigned long long)removed[i]);
   }
-  error_append(search->err, "%s", text_get(&text));
+  return culprits;
+}
+
+static void add_culprits(const struct search *search, const uint64_t *removed) {
+  struct text text = {0};
+  const size_t culprits = print_culprits(&search->space->domains[search->index], removed, &text);
+  error_append(search->err, "%s%s", culprits > 1 ? "\n  " : " ", text_get(&text));
+  if (search->rules) text_add(search->rules, text_get(&text));
   text_free(&text);
 }
 
@@ -291,7 +298,12 @@ bool space_look_up(const struct space *space, const char *text, uint64_t *index)
 }
 
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
-  struct search search = {.space = space, .text = text, .at = text, .err = err};
+  return space_find_ruled_out(space, text, index, NULL, err);
+}
+
+int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
+                         cugen_error *err) {
+  struct search search = {.space = space, .text = text, .at = text, .rules = rules, .err = err};
   search.effort = effort_begin(space->effort.stop);
   size_t row = 0;
   int status = read_text(&search);

@@ -89,6 +89,9 @@ void variant_print(const struct variant *variant, struct text *out);
    may have any value. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
    restriction rules out says which. */
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
+/* The same. Where restrictions rule it out, `rules` gets them alone, as equal texts for all that they rule out. */
+int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
+                         cugen_error *err);
 /* The same, without a reason; false: there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
