@@ -111,10 +111,8 @@ static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "math_constants.h",
                                            "cuda_pipeline.h",
                                            "cassert"};
-/* The host's would be in the way of CUDA's functions: std has those instead, as under NVRTC. */
-static const char std_functions[] = "cmath";
-/* C's own: libstdc++'s wraps the host's <cmath> once <cstdlib> was there. */
-static const char math[] = "#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1\n#include_next <math.h>\n";
+/* The host's would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
+static const char *const standard_names[] = {"cmath", "math.h"};
 
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
@@ -332,8 +330,16 @@ static int write_file(const struct job *job, const char *name, const struct text
   return status;
 }
 
+static int write_standard(const struct job *job, const char *name, cugen_error *err) {
+  struct text text = {0};
+  text_add(&text, standard_text(name));
+  int status = write_file(job, name, &text, err);
+  text_free(&text);
+  return status;
+}
+
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
-  struct text unit = {0}, nothing = {0}, functions = {0}, script = {0};
+  struct text unit = {0}, nothing = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
@@ -343,12 +349,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
   for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
     status = write_file(job, stub_headers[i], &nothing, err);
-  text_add(&functions, math);
-  if (!status) status = write_file(job, "math.h", &functions, err);
-  text_clear(&functions);
-  text_add(&functions, standard_text(std_functions));
-  if (!status) status = write_file(job, std_functions, &functions, err);
-  text_free(&functions);
+  for (size_t i = 0; i < sizeof standard_names / sizeof *standard_names && !status; i++)
+    status = write_standard(job, standard_names[i], err);
   text_add(&script, symbols);
   if (!status) status = write_file(job, "symbols", &script, err);
   text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));

@@ -1,9 +1,5 @@
 /* Part of cuda_shim.h: keywords, vector types, built-in variables. */
 /* clang-format off */
-/* The C library's own header: with the C++ library's wrapper around it the parse takes 0.1 s longer. It stays defined
-   so that the user's <math.h> is the same one. */
-#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1
-#include <math.h>
 #include <string.h>
 /* NVRTC knows these without a header, but no int64_t: sources that define their own must not meet another. */
 extern "C" {

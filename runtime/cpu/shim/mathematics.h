@@ -25,21 +25,42 @@ CUGEN_EXTREMES(double, float, double)
 CUGEN_EXTREMES(double, double, float)
 #undef CUGEN_EXTREMES
 
-static inline long abs(long x) { return labs(x); }
-static inline long long abs(long long x) { return llabs(x); }
-static inline float abs(float x) { return fabsf(x); }
-static inline double abs(double x) { return fabs(x); }
-/* For libstdc++, whose own would declare them again: <cstdlib> and <algorithm> ask for it. */
-#define _GLIBCXX_BITS_STD_ABS_H 1
-namespace std {
-using ::abs;
-}
-static inline int __abs(int x) { return abs(x); }
-
-/* ---- Mathematics: float overloads of the C library's names, and CUDA's own names. As for NVRTC, an integer or two
+/* ---- Mathematics: the C library's functions with float overloads, and CUDA's own names. As for NVRTC, an integer or two
    different types as arguments are ambiguous. -------------------------------------------------------------------- */
 
+/* Declared here are those that CUDA has too. The library's <math.h> declares a thousand more, which was a quarter of an empty kernel's
+   compile, and since glibc 2.41 also some that CUDA's names below would contradict (sinpi). */
+#define CUGEN_LIBRARY(type, suffix)                                                                                  \
+  type fma##suffix(type x, type y, type z) noexcept;                                                                 \
+  type ldexp##suffix(type x, int exponent) noexcept;                                                                 \
+  type scalbn##suffix(type x, int exponent) noexcept;                                                                \
+  type scalbln##suffix(type x, long exponent) noexcept;                                                              \
+  type frexp##suffix(type x, int *exponent) noexcept;                                                                \
+  type modf##suffix(type x, type *whole) noexcept;                                                                   \
+  type remquo##suffix(type x, type y, int *quotient) noexcept;                                                       \
+  type nan##suffix(const char *tag) noexcept;                                                                        \
+  type exp10##suffix(type x) noexcept;                                                                               \
+  type logb##suffix(type x) noexcept;                                                                                \
+  type j0##suffix(type x) noexcept;                                                                                  \
+  type j1##suffix(type x) noexcept;                                                                                  \
+  type jn##suffix(int n, type x) noexcept;                                                                           \
+  type y0##suffix(type x) noexcept;                                                                                  \
+  type y1##suffix(type x) noexcept;                                                                                  \
+  type yn##suffix(int n, type x) noexcept;                                                                           \
+  int ilogb##suffix(type x) noexcept;                                                                                \
+  long lround##suffix(type x) noexcept;                                                                              \
+  long lrint##suffix(type x) noexcept;                                                                               \
+  long long llround##suffix(type x) noexcept;                                                                        \
+  long long llrint##suffix(type x) noexcept;                                                                         \
+  void sincos##suffix(type x, type *s, type *c) noexcept;
+extern "C" {
+CUGEN_LIBRARY(double, )
+CUGEN_LIBRARY(float, f)
+}
+#undef CUGEN_LIBRARY
 #define CUGEN_FLOAT_1(name)                                                                                          \
+  extern "C" double name(double x) noexcept;                                                                         \
+  extern "C" float name##f(float x) noexcept;                                                                        \
   static inline float name(float x) { return name##f(x); }
 CUGEN_FLOAT_1(sqrt)
 CUGEN_FLOAT_1(cbrt)
@@ -75,6 +96,8 @@ CUGEN_FLOAT_1(nearbyint)
 CUGEN_FLOAT_1(fabs)
 #undef CUGEN_FLOAT_1
 #define CUGEN_FLOAT_2(name)                                                                                          \
+  extern "C" double name(double x, double y) noexcept;                                                               \
+  extern "C" float name##f(float x, float y) noexcept;                                                               \
   static inline float name(float x, float y) { return name##f(x, y); }
 CUGEN_FLOAT_2(pow)
 CUGEN_FLOAT_2(atan2)
@@ -99,6 +122,41 @@ static inline long lrint(float x) { return lrintf(x); }
 static inline long long llround(float x) { return llroundf(x); }
 static inline long long llrint(float x) { return llrintf(x); }
 
+static inline long abs(long x) { return labs(x); }
+static inline long long abs(long long x) { return llabs(x); }
+static inline float abs(float x) { return fabsf(x); }
+static inline double abs(double x) { return fabs(x); }
+/* For libstdc++, whose own would declare them again: <cstdlib> and <algorithm> ask for it. */
+#define _GLIBCXX_BITS_STD_ABS_H 1
+namespace std {
+using ::abs;
+}
+static inline int __abs(int x) { return abs(x); }
+
+/* Macros of <math.h> that kernels use without including it. */
+#define isfinite(x) __builtin_isfinite(x)
+#define isinf(x)    __builtin_isinf_sign(x)
+#define isnan(x)    __builtin_isnan(x)
+#define isnormal(x) __builtin_isnormal(x)
+#define signbit(x)  __builtin_signbit(x)
+#define INFINITY    __builtin_inff()
+#define NAN         __builtin_nanf("")
+#define HUGE_VAL    __builtin_huge_val()
+#define HUGE_VALF   __builtin_huge_valf()
+#define M_E         2.7182818284590452354
+#define M_LOG2E     1.4426950408889634074
+#define M_LOG10E    0.43429448190325182765
+#define M_LN2       0.69314718055994530942
+#define M_LN10      2.30258509299404568402
+#define M_PI        3.14159265358979323846
+#define M_PI_2      1.57079632679489661923
+#define M_PI_4      0.78539816339744830962
+#define M_1_PI      0.31830988618379067154
+#define M_2_PI      0.63661977236758134308
+#define M_2_SQRTPI  1.12837916709551257390
+#define M_SQRT2     1.41421356237309504880
+#define M_SQRT1_2   0.70710678118654752440
+
 #define CUGEN_REAL(name, expression_f, expression)                                                                   \
   static inline float name##f(float x) { return expression_f; }                                                      \
   static inline double name(double x) { return expression; }                                                         \
@@ -119,7 +177,7 @@ static inline double norm3d(double x, double y, double z) { return sqrt(x * x + 
 static inline float fdividef(float x, float y) { return x / y; }
 
 static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f; }
-/* Macros, since the GNU C library declares functions of some of these names. */
+/* Macros, since the GNU C library has functions of some of these names. */
 #define __expf    expf
 #define __exp10f  exp10f
 #define __logf    logf

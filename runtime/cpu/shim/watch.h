@@ -8,7 +8,13 @@ extern "C" __attribute__((__visibility__("default"))) const struct cpu_watch *cu
 const struct cpu_watch *cugen_watch;
 extern "C" {
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const struct cpu_watch *cugen_own_watch;
-#define CUGEN_UNWATCHED __attribute__((noinline, __used__, __no_sanitize__("thread"), __visibility__("hidden")))
+/* Every object has these functions. Each is one call, which g++ takes long to optimise: a third of an empty kernel's compile. */
+#ifdef __clang__
+#define CUGEN_UNOPTIMISED noinline
+#else
+#define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
+#endif
+#define CUGEN_UNWATCHED __attribute__((CUGEN_UNOPTIMISED, __used__, __no_sanitize__("thread"), __visibility__("hidden")))
 #define CUGEN_WATCHED(name, bytes, kind)                                                                               \
   CUGEN_UNWATCHED void __tsan_##name(void *at) { cugen_own_watch->access(at, bytes, kind, __builtin_return_address(0)); }
 #define CUGEN_WATCHED_SIZE(bytes)                                                                                      \
@@ -131,7 +137,7 @@ CUGEN_INLINE void cugen_note_fence(int device) {
   (void)device;
 }
 #ifdef CUGEN_WATCH
-#define CUGEN_QUIET static __attribute__((noinline, __no_sanitize__("thread")))
+#define CUGEN_QUIET static __attribute__((CUGEN_UNOPTIMISED, __no_sanitize__("thread")))
 #else
 #define CUGEN_QUIET CUGEN_INLINE
 #endif
