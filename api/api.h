@@ -160,7 +160,7 @@ int api_key_predictions(cugen_kernel *kernel, const char *arch, cugen_error *err
 
 /* ---- verify.c ---- */
 
-/* Verifies the prediction that leads, and the next where it is wrong. What keeps it from doing so is no error: the kernel's
+/* Verifies the fastest prediction, and the next where it is wrong. What keeps it from doing so is no error: the kernel's
    unverified says it. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. */
 int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
                            cugen_error *err);
@@ -171,7 +171,7 @@ int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *optio
 bool api_described(cugen *lib, const char *text, struct device_description *out);
 /* The name behind "model:". */
 int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);
-/* The described GPU that stands for those of an architecture: the latest that has it. */
+/* The described GPU that represents those of an architecture: the latest that has it. */
 bool api_model_of(cugen *lib, const char *arch, struct device_description *out);
 
 /* ---- explain.c ---- */

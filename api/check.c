@@ -201,7 +201,7 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   k->check = calloc(1, sizeof *k->check);
   if (!k->check) return error_memory(err);
   int status = check(k, options, &k->check->result, err);
-  cugen_error ignored; /* what was found until then is told whatever ended it */
+  cugen_error ignored; /* what was found until then is reported whatever ended it */
   if (publish(k->check, names_sizes(k->config), out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, &k->check->result, err);
 }

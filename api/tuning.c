@@ -324,7 +324,7 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* By the one that leads now; none: not one of those that were predicted is right. */
+/* By the one that is fastest now; none: not one of those that were predicted is right. */
 static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   struct cache_record best;
   uint64_t index;

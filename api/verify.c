@@ -1,5 +1,5 @@
-/* Verifying what is predicted: the variant that leads is run on the cpu device, with the config's check problem and what
-   is compiled for its GPU, until one comes out right. What comes out wrong is remembered as that, so that it leads no more;
+/* Verifying what is predicted: the fastest variant is run on the cpu device, with the config's check problem and what
+   is compiled for its GPU, until one comes out right. What comes out wrong is remembered as that, so that it is chosen no more;
    what came out right is remembered too, and no run pays for it again. */
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static int verify(struct proof *p, uint64_t index, struct cache_record *record, 
   return renew(p, record, err);
 }
 
-/* The one that leads; *settled: nothing is left to do. */
+/* The fastest; *settled: nothing is left to do. */
 static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   cugen_kernel *k = p->kernel;
   struct cache_record record;

@@ -14,7 +14,7 @@
 
 struct expr;
 
-/* What a name stands for. A derived name's expression is inlined (its slots are the same scope's). */
+/* What a name means. A derived name's expression is inlined (its slots are the same scope's). */
 struct expr_symbol {
   enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR, SYMBOL_BUFFER } kind; /* a buffer has elements */
   int slot;

@@ -251,7 +251,7 @@ static int check_meaning(struct cli *cli) {
                   "say what to remove: a CONFIG, --problem, --device, --older-than, --failed, or --all");
 }
 
-/* A config's file stands for its own records; those of others with the kernel's name are left. */
+/* A config's file has its own records; those of others with the kernel's name are left. */
 static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
   const cugen_cache_set *sets;
   size_t count;

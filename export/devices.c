@@ -31,7 +31,7 @@ int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err)
   return api_print_problem(k->config, problem, &k->problem_text, &k->problem_settings, err);
 }
 
-/* Of an architecture nothing is known that differs between its GPUs: a described one stands for them all. */
+/* Of an architecture nothing is known that differs between its GPUs: a described one represents them all. */
 static bool stand_in(cugen_kernel *base, const char *arch, struct text *notes, struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;

@@ -98,7 +98,7 @@ int export_use(cugen_kernel *kernel, const struct problem *problem, cugen_error 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
 /* The config's kernel on a described device (runtime/model/described.h) or, if it is here, on the device itself. known: its
-   description, NULL: what the text says. notes: where it is said which GPU stands for an architecture of which too little is
+   description, NULL: what the text says. notes: where it is said which GPU represents an architecture of which too little is
    known; NULL: none does. */
 int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
                        const struct device_description *known, struct text *notes, struct export_device *out,

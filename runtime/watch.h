@@ -22,7 +22,7 @@ enum watch_kind {
   WATCH_INDEX,       /* an index outside its array's type */
   WATCH_INPUT,       /* a write to an input */
   WATCH_DIVERGED,    /* threads of a block at different barriers */
-  WATCH_EXITED,      /* a barrier that some threads will never come to, since they have ended */
+  WATCH_EXITED,      /* a barrier that some threads will never reach, since they have ended */
   WATCH_MASK,        /* a mask that names lanes that have ended or never were */
   WATCH_DEADLOCK,    /* threads that wait for each other */
   WATCH_HANG,        /* it does not end: where a thread stood */

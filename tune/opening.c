@@ -42,7 +42,7 @@ static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
   return space_neighbours(space, index, out);
 }
 
-/* What leads this problem's own records, then what leads near ones, then what the config names. */
+/* The best of this problem's own records, then the best of near ones, then what the config names. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
   for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */

@@ -76,12 +76,12 @@ static bool worker_poll(void *context) {
 
 /* ---- The best so far ---- */
 
-static bool leads(const struct tuner *t, const struct cache_record *record) {
+static bool is_fastest(const struct tuner *t, const struct cache_record *record) {
   return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_cost(t, record) < t->best_cost);
 }
 
 static void note_best(struct tuner *t, const struct cache_record *record) {
-  if (!leads(t, record)) return;
+  if (!is_fastest(t, record)) return;
   char *copy = strdup(record->variant);
   if (!copy) return;
   free(t->best);
@@ -128,7 +128,7 @@ static int give_held(struct tuner *t, cugen_error *err) {
 }
 
 static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
-  bool new_best = leads(t, record), hold = c->faulty && !t->sound;
+  bool new_best = is_fastest(t, record), hold = c->faulty && !t->sound;
   int status = hold ? hold_back(t, c, err) : give_held(t, err);
   if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
   if (!status && new_best) status = candidate_keep_image(&t->bench, c, err);

@@ -324,7 +324,7 @@ void config_data_describe(const struct config *config, size_t i, const struct va
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
 
-/* Whether there are such arguments: a size of 0 or one too large is told before anything is computed of it. Where tunables are
+/* Whether there are such arguments: a size of 0 or one too large is reported before anything is computed of it. Where tunables are
    shared, arguments may depend on them, and nothing is said. */
 int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                        cugen_error *err);

@@ -38,7 +38,7 @@ static struct declaration *push_declaration(lua_State *L, const struct keyword *
 
 /* ---- Lists, and what includes put into them ---- */
 
-/* The declaration at the index if it stands for an included file's. */
+/* The declaration at the index if it represents an included file's. */
 static struct declaration *group_at(lua_State *L, int index) {
   struct declaration *declaration = declarations_at(L, index);
   return declaration && declaration->keyword->id == KEYWORD_include ? declaration : NULL;

@@ -90,7 +90,7 @@ struct declaration *declarations_at(lua_State *L, int index);
 /* Pushes the list of all declarations in the order of their calls. No memory is needed. */
 void declarations_push(lua_State *L);
 size_t declarations_count(lua_State *L);
-/* Pushes what an include stands for: a declaration whose value is the list of those after the first `before` that stand in no
+/* Pushes what an include represents: a declaration whose value is the list of those after the first `before` that stand in no
    other. */
 void declarations_group(lua_State *L, size_t before);
 /* Push the name (nil: none) or the value of the declaration at the index. No memory is needed. */

@@ -1,4 +1,4 @@
-/* The names that a template may use and what each stands for: in `//@` lines a value, in CUDA text a line of the
+/* The names that a template may use and what each means: in `//@` lines a value, in CUDA text a line of the
    prologue. In declaration order: index_t, tensor_map, the problem, tunables, derived names, then for each argument NAME_t,
    NAME_strideI, NAME_pitch, NAME_layout, and the scalars themselves. */
 #ifndef GEN_TEMPLATE_NAMES_H
@@ -35,7 +35,7 @@ struct name {
   size_t at;             /* in texts: where text stands until names_open is done */
 };
 
-/* What names stand for in one expansion; everything is borrowed. */
+/* What names mean in one expansion; everything is borrowed. */
 struct names_input {
   const struct config *config;
   const struct config_tunable *tunables;
@@ -69,7 +69,7 @@ struct name *names_find(const struct names *names, const char *text, size_t leng
 int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err);
 /* A string that is no dtype: it has no form in CUDA text. */
 bool names_only_lua(const struct names *names, const struct name *name);
-/* Known at launch only: the kernel's parameter stands for it. */
+/* Known at launch only: the kernel's parameter holds it. */
 bool names_parameter(const struct names *names, const struct name *name);
 /* In CUDA text it is a number, and so a macro. */
 bool names_macro(const struct names *names, const struct name *name);

@@ -17,7 +17,7 @@ struct render_request {
   const char *named_in;             /* the file and line that name the template, for the error when there is none */
   int named_at;
   const struct names *names;
-  const char *parameters; /* what ${params} stands for */
+  const char *parameters; /* what ${params} means */
 };
 
 /* The text is appended to body and ends with a newline. *parameters_used: the template asked for ${params}. An

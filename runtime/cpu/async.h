@@ -18,7 +18,7 @@ struct mbarrier {
   unsigned address, arrivals; /* how many complete a phase */
   unsigned pending, phase;
   int64_t bytes; /* that are expected and have not come, or the other way around */
-  unsigned sync; /* for the observer: of those who have come to this phase; the next one: of the last phase */
+  unsigned sync; /* for the observer: of those who have reached this phase; the next one: of the last phase */
   unsigned slot; /* who initialised it, */
   bool fenced;   /* and said so to all who may use it */
   struct wait_queue queue;
@@ -87,7 +87,7 @@ unsigned async_map(unsigned address, unsigned rank);
 
 /* ---- mbarrier.c ---- */
 
-/* What a thread asked the copy engine for has come to a barrier. */
+/* What a thread asked the copy engine for has reached a barrier. */
 struct arrival {
   unsigned rank, barrier, bytes, slot;
   uint32_t epoch; /* when it began */
@@ -103,7 +103,7 @@ void mbarrier_wait(unsigned address, unsigned parity);
 
 /* ---- barriers.c ---- */
 
-/* Lets all go on when every thread of the cluster that has not ended has come to its barrier. */
+/* Lets all go on when every thread of the cluster that has not ended has reached its barrier. */
 void barriers_try_cluster(struct async *async);
 
 void barriers_named(unsigned number, unsigned threads, int wait);

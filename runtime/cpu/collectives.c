@@ -36,7 +36,7 @@ void collective_release(struct fibers *all, unsigned rank) {
   for (unsigned warp = first; warp < first + warps; ++warp) fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
-/* Safe to ask after a wait: the next barrier is passed only when every live thread has come to it. */
+/* Safe to ask after a wait: the next barrier is passed only when every live thread has reached it. */
 static int barrier_result(const struct block *block, int kind) {
   switch (kind) {
   case CPU_BARRIER_COUNT: return (int)block->released_agreed;

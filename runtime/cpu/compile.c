@@ -89,7 +89,7 @@ static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4"
                                          "float2", "float4", "double2", "double4", "long2", "long4"};
 static const char wide_flag[] = "-fsanitize=alignment";
 
-/* Headers that the shim stands for: they resolve, and are empty. */
+/* Headers whose contents the shim has: they resolve, and are empty. */
 static const char *const stub_headers[] = {"cuda_fp16.h",
                                            "cuda_bf16.h",
                                            "cuda_fp8.h",
@@ -229,7 +229,7 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   return semicolon + 1;
 }
 
-/* A declaration of shared memory that begins at `at`: what the macro __shared__ does not take. That stands for `static` and, in a
+/* A declaration of shared memory that begins at `at`: what the macro __shared__ does not take. That means `static` and, in a
    watched kernel, for a variable of its own, so that it is to be the first word. NULL: nothing is to be done. */
 static const char *translate_shared(const char *at, int depth, struct text *out) {
   struct specifiers specifiers;

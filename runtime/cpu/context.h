@@ -33,7 +33,7 @@ struct context {
 #endif
 };
 
-/* A stack on which program runs when control first comes to it; the caller's own, before control leaves it. */
+/* A stack on which program runs when control first reaches it; the caller's own, before control leaves it. */
 void context_make(struct context *context, char *bottom, size_t bytes, void (*program)(void));
 void context_adopt(struct context *context);
 void context_drop(struct context *context);
@@ -41,7 +41,7 @@ void context_drop(struct context *context);
 /* Control comes back when somebody goes on from `from`. Before anything else there stands
    context_arrive. */
 void context_switch(struct context *from, struct context *to);
-/* First thing on a stack that control has come to from `left`; self is NULL when it is new. */
+/* First thing on a stack that control has reached from `left`; self is NULL when it is new. */
 void context_arrive(struct context *left, struct context *self);
 
 #endif

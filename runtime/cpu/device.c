@@ -21,7 +21,7 @@
 #include "runtime/device.h"
 #include "runtime/devices.h"
 
-/* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs are told less. */
+/* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs may have less. */
 enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
 
 struct cpu_device {
@@ -125,7 +125,7 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
   cpu_compiler_identity(toolkit, &compiler);
   const char *first_flag = strstr(text_get(&compiler), " -");
   size_t compiler_length = first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
-  /* Flags are long and the fingerprint short: their hash stands for them. */
+  /* Flags are long and the fingerprint short: their hash represents them. */
   text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
             hash_bytes(text_get(&compiler), compiler.length).hex);
   bool failed = fingerprint.failed || name.failed;

@@ -150,7 +150,7 @@ static int ask(const struct asked *a, const struct questions *q, struct source_p
 /* How far in front of code without a line one is looked for: some instructions. */
 enum { NEAR = 48 };
 
-/* First of the sites alone; then, of those that have no line, of what is near, or of what stands for the shim. */
+/* First of the sites alone; then, of those that have no line, of what is near, or of what represents the shim. */
 static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count, struct source_place *out,
                      cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};

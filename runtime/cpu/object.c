@@ -48,7 +48,7 @@ static bool runs_code(const Elf64_Dyn *entry) {
   return false;
 }
 
-/* ---- What the loader is told --------------------------------------------------------------------------------------
+/* ---- What the loader gets to know --------------------------------------------------------------------------------------
 
    An assembler's sections of the source may be merged into the linker's: entries of .dynamic, relocations, symbols. So each
    entry is one that the linker makes of such an object, once; the tables that they name lie where nothing is written; and a
@@ -189,7 +189,7 @@ static const char *check_tables(const struct loader *l) {
   return wrong;
 }
 
-/* What the loader is told that no linker says of a kernel; NULL: nothing. */
+/* What the loader gets to know that no linker says of a kernel; NULL: nothing. */
 static const char *find_foreign(const struct object *o) {
   struct loader l = {.o = o};
   Elf64_Phdr segment;
@@ -206,7 +206,7 @@ static const char *find_foreign(const struct object *o) {
   return wrong ? wrong : check_tables(&l);
 }
 
-/* STT_GNU_IFUNC: which code a name stands for is found by running code, also when dlsym looks for it and no relocation has it: an
+/* STT_GNU_IFUNC: which code a name means is found by running code, also when dlsym looks for it and no relocation has it: an
    asm of the source can say so of a kernel's entry. */
 static bool has_choosers(const struct object *o) {
   Elf64_Ehdr header;

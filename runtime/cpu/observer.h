@@ -62,7 +62,7 @@ struct observer_ops {
   /* The number of the block (or cluster) that runs next; as many as there are: none. May go on in several processes. */
   uint64_t (*next_block)(struct observer *observer);
 
-  /* Every live thread of the block, of that rank in its cluster, or of the cluster has come to a barrier. */
+  /* Every live thread of the block, of that rank in its cluster, or of the cluster has reached a barrier. */
   void (*barrier)(struct observer *observer, unsigned rank);
   void (*cluster_barrier)(struct observer *observer);
   /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */

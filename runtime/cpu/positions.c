@@ -141,7 +141,7 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
   observe_misuse(all->launch->observer, WATCH_DEADLOCK, all->parked[slot].site, slot, text);
 }
 
-/* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
+/* Some thread waits for other than its block's barrier: a block whose live threads have all reached that passes it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
   char text[FAULT_TEXT];

@@ -123,7 +123,7 @@ static inline void fibers_switch_to(struct fibers *all, struct context *to) {
 
 /* ---- positions.c ---- */
 
-/* Some thread waits for other than its block's barrier: a block whose live threads have all come to that passes it. */
+/* Some thread waits for other than its block's barrier: a block whose live threads have all reached that passes it. */
 _Noreturn void positions_deadlock(const struct fibers *all);
 
 /* ---- scheduler.c ---- */
@@ -167,7 +167,7 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 int collective_barrier(int kind, int predicate);
 void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);
-/* All live threads of the block have come to its barrier. */
+/* All live threads of the block have reached its barrier. */
 void collective_release(struct fibers *all, unsigned rank);
 /* Performs the operation at which a thread waits, when all that it names have come. */
 bool collective_try_warp(struct fibers *all, unsigned thread);

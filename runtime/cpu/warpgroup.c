@@ -218,7 +218,7 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Every thread is to have waited for the operands, each on its own; the first piece of them stands for all. */
+/* Every thread is to have waited for the operands, each on its own; the first piece of them represents all. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);

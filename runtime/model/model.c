@@ -35,11 +35,11 @@ static const double texture_units = 4, array_filling = 0.18;
 static const double cluster_latency = 180, cluster_bytes = 16;
 
 /* A cluster lies within one group of multiprocessors (GPC). An H100 has 132 on of 8 groups of 18 (whitepaper), and which are on
-   differs from chip to chip: groups of these sizes stand for them. */
+   differs from chip to chip: groups of these sizes represent them. */
 static const int group_sizes[] = {14, 16, 18};
 
 /* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
-   records of an H200; docs/model.md says what each stands for and how they do on records that they were not fitted to. */
+   records of an H200; docs/model.md says what each means and how they do on records that they were not fitted to. */
 static const double sustained_clock = 0.9, /* of the highest */
     memory_efficiency = 0.91, l2_efficiency = 0.85,
                     loaded_latency =

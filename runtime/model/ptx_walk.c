@@ -9,7 +9,7 @@
    without conflicts. What the units can take in a cycle is accounted for apart, at the barrier that ends a phase: a phase takes
    the longer of its slowest warp's path and its busiest unit's work (end_phase).
 
-   Of long programs only the first warp and some others are walked, and stand for the rest by their number (add_counts). Asynchronous
+   Of long programs only the first warp and some others are walked, and represent the rest by their number (add_counts). Asynchronous
    copies are queues of the cycles in which they end; a wait takes the oldest. */
 #include "ptx_walk.h"
 
@@ -431,7 +431,7 @@ static void move_lanes(struct warp *w, uint32_t lanes, int pc) {
   for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
 }
 
-/* True when the warp has come to a place where others should go on: behind a backward branch, or at a barrier. */
+/* True when the warp has reached a place where others should go on: behind a backward branch, or at a barrier. */
 static bool step(struct walk *walk, struct warp *w) {
   int pc;
   uint32_t mask = choose_lanes(w, &pc);
@@ -525,7 +525,7 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   return CUGEN_OK;
 }
 
-/* The first warp often does what the others do not; those that were walked stand for the rest. */
+/* The first warp often does what the others do not; those that were walked represent the rest. */
 static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
   const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
                          from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,

@@ -223,7 +223,7 @@ int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wr
 /* Why none can be kept, and what to do, where the user's key may not be used; "". */
 const char *cache_image_warning(const struct cache *cache);
 /* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
-   frees with compiled_free. One that this user has not compiled (the seal of all that is told of it says so) is not found. */
+   frees with compiled_free. One that this user has not compiled (the seal of all that is said of it says so) is not found. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
                     struct text *out, cugen_error *err);
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);

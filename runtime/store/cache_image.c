@@ -1,5 +1,5 @@
 /* Images: compiled code that a device is to run. Whoever can write to a database can put any code into it, so an image is used only
-   with a seal by this user's own key over all that is told of it; see cache.h and seal.h.
+   with a seal by this user's own key over all that is said of it; see cache.h and seal.h.
 
    The text that an image is kept under ends with which key sealed it. So users who share a database have one row each, and nobody
    replaces what is another's. */

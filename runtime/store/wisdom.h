@@ -1,5 +1,5 @@
 /* Wisdom: records as text, to be carried from one cache to another. docs/cache.md describes every field. The first line
-   is a header, each further one a record that stands for itself; every line ends with a checksum of what stands before
+   is a header, each further one a record that is complete in itself; every line ends with a checksum of what stands before
    it. A file is taken whole or not at all. */
 #ifndef RUNTIME_STORE_WISDOM_H
 #define RUNTIME_STORE_WISDOM_H

@@ -10,7 +10,7 @@ enum { ZONE = 1 << 20 /* around a buffer, where nothing else lies: see guard.h *
 static void count(const struct access *a, const char *array) {
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
-  const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first stands for all */
+  const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first represents all */
   if (!a->watch->counting || !first || a->kind & CPU_ATOMIC || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;

@@ -80,7 +80,7 @@ struct watch {
   uint32_t last_site;                                      /* where the last access was, and of what */
   uintptr_t last_at;
   unsigned last_kind;
-  bool products_fenced[WATCH_THREADS]; /* the thread has come to a wgmma.fence */
+  bool products_fenced[WATCH_THREADS]; /* the thread has reached a wgmma.fence */
   bool launch_waited[WATCH_THREADS];   /* and to a griddepcontrol.wait; */
   struct event last_waited;            /* the last one that did */
   bool fenced;                         /* __threadfence() was called: blocks may order themselves by flags */

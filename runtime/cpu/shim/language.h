@@ -58,7 +58,7 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(bytes)      __attribute__((__aligned__(bytes)))
-/* What stands for an instruction is part of the line that uses it, also for a debugger. */
+/* What is used in place of an instruction is part of the line that uses it, also for a debugger. */
 #define CUGEN_INLINE          static __inline__ __attribute__((__always_inline__))
 #define __forceinline__       __inline__ __attribute__((__always_inline__))
 #define __noinline__          __attribute__((noinline))
