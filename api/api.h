@@ -123,6 +123,8 @@ int api_expander(cugen_kernel *kernel, cugen_error *err);
 int api_choose_device(cugen_kernel *kernel, const char *device, cugen_error *err);
 /* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
+/* Its text, which lives until the next variant is asked for. The index may be of one that heuristics leave out. */
+int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *err);
 /* Expands that variant and leaves its text in variant_text. */
 int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out, cugen_error *err);
 /* With the shared tunables of a valid variant (0: the first): they alone can shape arguments. out: KERNEL_MAX_ARGUMENTS. */

@@ -28,6 +28,7 @@ static int copy(const cugen_filter *from, struct api_filter *out, cugen_error *e
   out->filter.where_count = from->where_count;
   out->filter.variant = keep(out, from->variant, &memory);
   out->filter.implementation = keep(out, from->implementation, &memory);
+  out->filter.all = from->all;
   if (memory) return CUGEN_OK;
   api_filter_free(out);
   return error_memory(err);

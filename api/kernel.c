@@ -273,20 +273,26 @@ int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_in
 }
 
 static int print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {
-  if (index >= space_valid(k->space)) return no_such("variant", (size_t)index, (size_t)space_valid(k->space), err);
   space_variant(k->space, index, variant, k->values);
   text_restart(&k->variant_text);
   variant_print(variant, &k->variant_text);
   return k->variant_text.failed ? error_memory(err) : CUGEN_OK;
 }
 
-int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
+int api_variant_text(cugen_kernel *k, uint64_t index, const char **out, cugen_error *err) {
   struct variant variant;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  int status = api_space(k, error);
-  if (!status) status = print_variant(k, index, &variant, error);
+  int status = print_variant(k, index, &variant, err);
   *out = status ? NULL : text_get(&k->variant_text);
   return status;
+}
+
+int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
+  *out = NULL;
+  int status = api_space(k, error);
+  if (status) return status;
+  if (index < space_valid(k->space)) return api_variant_text(k, index, out, error);
+  return no_such("variant", (size_t)index, (size_t)space_valid(k->space), error);
 }
 
 /* ---- Sources ---- */

@@ -221,10 +221,8 @@ struct leaders {
 static int take_leader(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct leaders *leaders = context;
   uint64_t index;
-  cugen_error ignored;
-  int status = space_find(leaders->space, record->variant, &index, &ignored);
-  if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  bool taken = status != CUGEN_OK; /* no variant here */
+  (void)err;
+  bool taken = !space_look_up(leaders->space, record->variant, &index); /* none that is searched here */
   for (size_t i = 0; i < leaders->count && !taken; i++) taken = leaders->indices[i] == index;
   if (!taken) leaders->indices[leaders->count++] = index;
   *stop = leaders->count >= leaders->most;
@@ -409,7 +407,7 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   if (!(distance < 1000))
     return error_set(error, CUGEN_ERROR_USAGE, "distance is %g, should be below 1000", distance);
   int status = api_select(k, distance, &k->selection, error);
-  if (!status) status = cugen_kernel_variant(k, k->selection.index, &out->variant, error);
+  if (!status) status = api_variant_text(k, k->selection.index, &out->variant, error);
   if (status) return status;
   out->how = k->selection.how;
   out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->selection.problem);

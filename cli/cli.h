@@ -46,6 +46,7 @@
   X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(BRANCHES, "branches", 0, NULL, "so few variants that they take every branch of the templates")                   \
+  X(EVERY, "all", 0, NULL, "also variants that the config's heuristics leave out on this device")                    \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
@@ -165,8 +166,8 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_open(struct cli *cli);
 int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
-/* Of cli->kernel, which was opened anew, likewise. */
-int cli_filter(struct cli *cli);
+/* Of cli->kernel, which was opened anew, likewise; all: with what heuristics leave out. */
+int cli_filter(struct cli *cli, bool all);
 /* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
 int cli_open_cache(struct cli *cli);
 /* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */

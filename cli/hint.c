@@ -67,6 +67,7 @@ void hint_print(const struct cli *cli, const char *name, FILE *out) {
   for (size_t i = 0; i < cli->setting_count && takes(command, OPTION_SET); i++)
     print_option(OPTION_SET, cli->settings[i], out);
   print_options(cli, command, filters, out);
+  if (options_given(cli, OPTION_EVERY) && takes(command, OPTION_EVERY)) fputs(" --all", out);
   for (size_t i = 0; i < cli->where_count && takes(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);
 }

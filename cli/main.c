@@ -17,10 +17,10 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COMPILER,   OPTION_JSON,         OPTION_QUIET,      OPTION_HELP,
                                       OPTION_COUNT};
 
-static const enum cli_option tune_options[] = {OPTION_BUDGET,  OPTION_STRATEGY,        OPTION_SEED,   OPTION_AGAIN,
-                                               OPTION_PATTERN, OPTION_IMPLEMENTATION,  OPTION_WHERE,  OPTION_THREADS,
-                                               OPTION_TIMEOUT, OPTION_COMPILE_TIMEOUT, OPTION_VERIFY, OPTION_TOP,
-                                               OPTION_COUNT};
+static const enum cli_option tune_options[] = {
+    OPTION_BUDGET,          OPTION_STRATEGY, OPTION_SEED,  OPTION_AGAIN,   OPTION_PATTERN,
+    OPTION_IMPLEMENTATION,  OPTION_WHERE,    OPTION_EVERY, OPTION_THREADS, OPTION_TIMEOUT,
+    OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,   OPTION_TOP,   OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
@@ -29,8 +29,8 @@ static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OP
 static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
                                                 OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
                                                 OPTION_TIMEOUT,  OPTION_COUNT};
-static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_LIST,
-                                                OPTION_COUNT};
+static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE,
+                                                OPTION_EVERY,   OPTION_LIST,           OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
 static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_COUNT};
 static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
@@ -93,8 +93,9 @@ const struct cli_command cli_commands[] = {
      export_options, true, command_export},
     {"space", "CONFIG", "how many variants there are, and which rule removes how many",
      "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
-     "it was the first to rule out; so it does for what the device cannot launch, and for what the\n"
-     "options leave out. 'cugen gen CONFIG --variant TEXT' says which rule a variant breaks.",
+     "it was the first to rule out; so it does for what the device cannot launch, for what never was\n"
+     "the fastest on such a device (heuristics), and for what the options leave out.\n"
+     "'cugen gen CONFIG --variant TEXT' says which rule a variant breaks.",
      space_options, true, command_space},
     {"show", "[CONFIG]", "the problem, the arguments in order, and how to call the kernel",
      "Shows what the config describes for this problem and device: its policy, implementations,\n"
@@ -237,14 +238,15 @@ int cli_open(struct cli *cli) {
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
-int cli_filter(struct cli *cli) {
+int cli_filter(struct cli *cli, bool all) {
   cugen_filter filter = CUGEN_FILTER_INIT;
   filter.where = cli->wheres;
   filter.where_count = cli->where_count;
   filter.variant = cli->values[OPTION_PATTERN];
   filter.implementation = cli->values[OPTION_IMPLEMENTATION];
-  bool any = filter.where_count || filter.variant || filter.implementation;
-  return any ? cugen_kernel_filter(cli->kernel, &filter, &cli->error) : CUGEN_OK;
+  filter.all = all;
+  bool any = filter.where_count || filter.variant || filter.implementation || filter.all;
+  return cugen_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
 }
 
 int cli_open_kernel(struct cli *cli) {
@@ -252,7 +254,7 @@ int cli_open_kernel(struct cli *cli) {
   if (!status) status = cli_fall_back(cli);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
-  return status ? status : cli_filter(cli);
+  return status ? status : cli_filter(cli, options_given(cli, OPTION_EVERY));
 }
 
 int cli_load_records(struct cli *cli) {

@@ -55,7 +55,7 @@ static int take_kernel(struct cli *cli, struct kernel *out) {
   const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
   int status =
       cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
-  if (!status) status = cli_filter(cli);
+  if (!status) status = cli_filter(cli, false);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   return status ? status : take_record(cli, name, out);

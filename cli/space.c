@@ -39,6 +39,13 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space)
   return status ? status : closed;
 }
 
+/* "heuristic: BM <= 128" */
+static const char *text_of(const cugen_restriction_info *info, char *room, size_t size) {
+  if (info->kind != CUGEN_RESTRICTION_HEURISTIC) return info->text;
+  snprintf(room, size, "heuristic: %s", info->text);
+  return room;
+}
+
 static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   static const char *const headers[] = {">removed", "by implementation", "where", "line"};
   struct table table;
@@ -48,12 +55,12 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
     cugen_restriction_info info;
     status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status) break;
-    char place[512], line[16];
+    char place[512], line[16], text[1024];
     snprintf(line, sizeof line, ":%d", info.line);
     snprintf(place, sizeof place, "%s%s", info.file, info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
-    table_cell(&table, info.text);
+    table_cell(&table, text_of(&info, text, sizeof text));
     table_cell(&table, place);
   }
   cugen_error ignored;
@@ -61,11 +68,14 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   return status ? status : closed;
 }
 
-static int print_space(struct cli *cli, const cugen_space_info *space) {
+static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t left_out) {
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   printf("\n%s of ", print_count(space->valid).text);
-  printf("%s combinations are valid\n\n", print_count(space->cartesian).text);
+  printf("%s combinations are valid\n", print_count(space->cartesian).text);
+  if (left_out)
+    printf("%s more are left out by heuristics for this device; --all takes them\n", print_count(left_out).text);
+  putchar('\n');
   int status = print_implementations(cli, space);
   if (status || !space->restrictions) return status;
   putchar('\n');
@@ -73,7 +83,7 @@ static int print_space(struct cli *cli, const cugen_space_info *space) {
 }
 
 static json_t *restriction_json(const cugen_restriction_info *info) {
-  static const char *const kinds[] = {"where", "limit", "filter"};
+  static const char *const kinds[] = {"where", "limit", "filter", "heuristic"};
   json_t *object = json_object();
   json_object_set_new(object, "implementation", json_string(info->implementation));
   json_object_set_new(object, "kind", json_string(kinds[info->kind]));
@@ -84,7 +94,7 @@ static json_t *restriction_json(const cugen_restriction_info *info) {
   return object;
 }
 
-static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
+static int fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, json_t *object) {
   json_t *implementations = json_array(), *restrictions = json_array();
   int status = CUGEN_OK;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -92,6 +102,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
+  json_object_set_new(object, "left_out", json_integer((json_int_t)left_out));
   json_object_set_new(object, "implementations", implementations);
   json_object_set_new(object, "restrictions", restrictions);
   for (size_t i = 0; !status && i < space->implementations; i++) {
@@ -107,9 +118,9 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   return status;
 }
 
-static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t listed) {
+static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, uint64_t listed) {
   json_t *object = json_object();
-  int status = fill_json(cli, space, object);
+  int status = fill_json(cli, space, left_out, object);
   if (!status && options_given(cli, OPTION_LIST)) {
     json_t *variants = json_array();
     json_object_set_new(object, "variants", variants);
@@ -120,14 +131,36 @@ static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t l
   return status;
 }
 
+static bool has_heuristics(struct cli *cli, const cugen_space_info *space) {
+  cugen_restriction_info info = {.kind = CUGEN_RESTRICTION_WHERE};
+  for (size_t i = 0; i < space->restrictions && info.kind != CUGEN_RESTRICTION_HEURISTIC; i++)
+    if (cugen_kernel_restriction(cli->kernel, i, &info, &cli->error)) return false;
+  return info.kind == CUGEN_RESTRICTION_HEURISTIC;
+}
+
+/* How many variants heuristics alone leave out; their rules count combinations. The whole space is walked for it: 0 where it is
+   too large. */
+static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64_t *out) {
+  cugen_space_info all;
+  cugen_error ignored;
+  *out = 0;
+  if (!has_heuristics(cli, space)) return CUGEN_OK;
+  if (!cli_filter(cli, true) && !cugen_kernel_space(cli->kernel, &all, &ignored)) *out = all.valid - space->valid;
+  return cli_filter(cli, false);
+}
+
 int command_space(struct cli *cli) {
   cugen_space_info space;
+  uint64_t left_out;
   size_t most = SIZE_MAX;
+  const bool json = options_given(cli, OPTION_JSON);
   int status = options_count(cli, OPTION_LIST, 1, &most);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
   uint64_t listed = most < space.valid ? most : space.valid;
-  if (options_given(cli, OPTION_JSON)) return print_json(cli, &space, listed);
-  return options_given(cli, OPTION_LIST) ? list_variants(cli, listed, NULL) : print_space(cli, &space);
+  if (options_given(cli, OPTION_LIST) && !json) return list_variants(cli, listed, NULL);
+  status = count_left_out(cli, &space, &left_out);
+  if (status) return status;
+  return json ? print_json(cli, &space, left_out, listed) : print_space(cli, &space, left_out);
 }

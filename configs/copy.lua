@@ -43,23 +43,26 @@ kernel "copy" {
     try { loads = 1, threads = 256, load_through = "read_only" },
     try { threads = 256 },
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
-    tunable "loads"   { 1, 2, 4 },               -- of a thread before its first store
-    tunable "threads" { 128, 256, 512 },
+    tunable "loads"   { 1, 2, 4, 8 },            -- of a thread before its first store
+    tunable "threads" { 128, 256, 512, 1024 },
     tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
     tunable "load_through"  { "l1", "l2", "read_only" },
     -- Not streaming: alone that gains, but what another kernel has left in the L2 stays there, and in turns it loses up to 2 %.
     derive "store_as" "'plain'",
     derive "vec" "access // sizeof(dtype)",
     where "access >= sizeof(dtype)",
-    -- Narrow accesses are there to be seen; they need no variety.
-    where "access == 16 or (threads == 256 and blocks_per_sm == 0 and load_through == 'l1')",
-    -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart: as it was seen
-    -- to be slower, it is tried with one way to load and store.
-    where "blocks_per_sm == 0 or load_through == 'l1'",
-    where "loads == 1 or load_through == 'l1'",
     derive "packs"  "select(packed, ceil_div(width * rows, vec), ceil_div(width, vec) * rows)",
     derive "chunks" "ceil_div(packs, threads * loads)",
     where "blocks_per_sm * threads <= device.max_threads_per_sm",
+
+    -- What an H200 does without, so that a short budget goes through the rest: more loads, more threads, variety in narrow
+    -- accesses, which are there to be seen.
+    heuristic "sm_90" "loads <= 4 and threads <= 512",
+    heuristic "sm_90" "access == 16 or threads == 256 and blocks_per_sm == 0 and load_through == 'l1'",
+    -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart: as it was seen
+    -- to be slower, it is tried with one way to load.
+    heuristic "sm_90" "blocks_per_sm == 0 or load_through == 'l1'",
+    heuristic "sm_90" "loads == 1 or load_through == 'l1'",
     grid  { "select(blocks_per_sm == 0, chunks, min(chunks, blocks_per_sm * device.sm_count))" },
     block { "threads" },
   },
@@ -67,7 +70,7 @@ kernel "copy" {
   implementation "bulk" {
     requires "device.compute_capability >= 90 or device.is_gpu == 0",
     template "copy_bulk.cu",
-    tunable "piece"  { 16384, 4096 }, -- bytes in one bulk copy
+    tunable "piece"  { 16384, 4096, 8192, 32768 }, -- bytes in one bulk copy
     tunable "stages" { 4, 3, 8 },                -- pieces of a block in flight
     tunable "blocks_per_sm" { 1, 2, 4 },
     derive "threads" "128",
@@ -78,5 +81,6 @@ kernel "copy" {
     grid   { "min(pieces, blocks_per_sm * device.sm_count)" },
     block  { "threads" },
     shared "piece * stages",
+    heuristic "sm_90" "piece == 16384 or piece == 4096", -- the two that an H200 is searched with
   },
 }

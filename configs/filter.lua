@@ -87,10 +87,10 @@ kernel "filter" {
     tunable "block_x" { 64, 32, 128 },
     tunable "block_y" { 4, 2, 1, 8 },
     tunable "vec" { 4, 2, 8, 1 },                        -- columns of a strip, and elements in one load
-    tunable "strip" { 8, 4, 16, 32, 64 },                -- its rows
+    tunable "strip" { 8, 4, 16, 32, 64, 128 },           -- its rows
     tunable "unrolled" { true, false },                  -- the loop over them
     tunable "ahead" { false, true },                     -- a row is loaded while the one before it is at work
-    tunable "resident" { 1024, 768, 512, 0 },            -- threads that must fit a multiprocessor: bounds the registers
+    tunable "resident" { 1024, 768, 512, 0, 1536 },      -- threads that must fit a multiprocessor: bounds the registers
     derive "threads" "block_x * block_y",
     derive "steps" "strip + size - 1",
     -- Registers: sums, the window, rows that are on their way, weights that are no operands in constant memory, and
@@ -108,6 +108,7 @@ kernel "filter" {
     where "registers <= 232",
     where "registers * max(resident, threads) <= device.registers_per_sm",
     where "ceil_div(rows, block_y * strip) <= 65535",
+    heuristic "sm_90" "strip <= 64 and resident <= 1024", -- what an H200 does without
     grid  { "ceil_div(cols, block_x * vec)", "ceil_div(rows, block_y * strip)" },
     block { "block_x", "block_y" },
   },

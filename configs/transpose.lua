@@ -70,15 +70,13 @@ kernel "transpose" {
   implementation "registers" {
     template "transpose_registers.cu",
     tunable "access"       { 16, 8, 4 },         -- bytes in one load or store
-    tunable "lanes_across" { 8 },                -- blocks of a warp side by side
+    tunable "lanes_across" { 8, 4, 16 },         -- blocks of a warp side by side
     tunable "warps_across" { 2, 1, 4 },
     tunable "warps_down"   { 8, 4, 2 },
     tunable "down_first"   { true, false },
     tunable "load_through" { "l1", "streaming" },
     tunable "store_as"     { "plain", "streaming" },
     where "(load_through == 'streaming') == (store_as == 'streaming')",
-    -- Narrow accesses are for rows that wide ones do not fit; they need no variety.
-    where "access == 16 or (warps_across == 2 and warps_down == 8 and down_first and load_through == 'l1')",
     where "access >= sizeof(dtype)",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
@@ -86,7 +84,12 @@ kernel "transpose" {
     derive "threads" "32 * warps_across * warps_down",
     derive "tile_rows" "vec * lanes_down * warps_down",
     derive "tile_cols" "vec * lanes_across * warps_across",
-    where "threads >= 128 and threads <= 512",
+    where "threads >= 64 and threads <= 512",
+
+    -- What an H200 does without, so that a short budget goes through the rest: other shapes of a warp, small blocks, variety in
+    -- narrow accesses, which are for rows that wide ones do not fit.
+    heuristic "sm_90" "lanes_across == 8 and threads >= 128",
+    heuristic "sm_90" "access == 16 or warps_across == 2 and warps_down == 8 and down_first and load_through == 'l1'",
     grid  { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block { "threads" },
   },
@@ -108,14 +111,9 @@ kernel "transpose" {
     where "access >= sizeof(dtype)",
     derive "tile_bytes" "tile_rows * tile_cols * sizeof(dtype)",
     -- Rows of a tile are 128 to 1024 bytes long.
-    where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= (down_first and 1024 or 512)",
-    where "tile_cols * sizeof(dtype) >= 128 and tile_cols * sizeof(dtype) <= (down_first and 1024 or 512)",
+    where "tile_rows * sizeof(dtype) >= 128 and tile_rows * sizeof(dtype) <= 1024",
+    where "tile_cols * sizeof(dtype) >= 128 and tile_cols * sizeof(dtype) <= 1024",
     where "tile_bytes <= 65536",
-    -- Narrow accesses, and other ways with bank conflicts, need no variety.
-    derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
-    where "carveout_percent == -1 or (down_first and tile_rows == tile_cols)",
-    where "access == 16 or usual",
-    where "bank == 'xor' or usual",
     derive "vec"   "access // sizeof(dtype)",
     derive "words" "access // 4",
     where "tile_rows % vec == 0 and tile_cols % vec == 0",
@@ -127,6 +125,13 @@ kernel "transpose" {
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
     derive "shared_bytes" "(tile_rows * tile_cols // vec + select(bank == 'pad', tile_cols // vec, 0)) * access",
     where "shared_bytes <= device.shared_per_block_optin",
+
+    -- What an H200 does without, likewise: variety in narrow accesses and in other ways with bank conflicts, long rows read in order.
+    derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
+    heuristic "sm_90" "access == 16 or usual",
+    heuristic "sm_90" "bank == 'xor' or usual",
+    heuristic "sm_90" "carveout_percent == -1 or down_first and tile_rows == tile_cols",
+    heuristic "sm_90" "down_first or max(tile_rows, tile_cols) * sizeof(dtype) <= 512",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },
     shared "shared_bytes",

@@ -110,11 +110,13 @@ typedef struct cugen_implementation_info {
 typedef enum cugen_restriction_kind {
   CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
   CUGEN_RESTRICTION_LIMIT,     /* this device, or any, cannot launch it: text is such as "block y: 1 to 1024" */
-  CUGEN_RESTRICTION_FILTER     /* not asked for, see cugen_kernel_filter */
+  CUGEN_RESTRICTION_FILTER,    /* not asked for, see cugen_kernel_filter */
+  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config: never the fastest on such devices */
 } cugen_restriction_kind;
 
 /* A restriction is tried as soon as its names are bound; removed counts the combinations that it was the first to rule out, so
-   that cartesian = valid + the sum of removed. Limits and filters are listed only if they removed something. */
+   that cartesian = valid + the sum of removed. Limits, filters and heuristics are listed only if they
+   removed something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
@@ -131,10 +133,11 @@ typedef struct cugen_filter {
   size_t where_count;
   const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
   const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
+  int all;                    /* also what the config's heuristics leave out of the space on this device */
 } cugen_filter;
 
 #define CUGEN_FILTER_INIT                                                                                            \
-  { sizeof(cugen_filter), NULL, 0, NULL, NULL }
+  { sizeof(cugen_filter), NULL, 0, NULL, NULL, 0 }
 
 /* From now on the kernel's space holds only what the filter admits: in counts, variants, records, checks, tuning and the best.
    Another filter, or NULL, shows the rest again; nothing remembered changes. The filter is copied. CUGEN_ERROR_USAGE, and

@@ -5,11 +5,9 @@ implementation "blocked" {
   -- The fastest of this implementation on an H200, in f64 and in f32.
   try { BM = 64, BN = 128, BK = 8, TM = 8, TN = 4 },
   try { BM = 128, BN = 128, BK = 8, TM = 8 },
-  -- What is left out was never the fastest of some 1,000 variants measured at seven problems on an H200. The best with a tile of 256
-  -- was 0.5 % slower than the best of all, with a BK of 32 9 %, with loads of 8 bytes 2 %, with narrow parts 3 %.
-  tunable "BM" { 128, 64 },                    -- the block's tile of C
-  tunable "BN" { 128, 64 },
-  tunable "BK" { 8, 16 },                      -- how far along k a phase reaches
+  tunable "BM" { 128, 64, 256 },               -- the block's tile of C
+  tunable "BN" { 128, 64, 256 },
+  tunable "BK" { 8, 16, 32 },                  -- how far along k a phase reaches
   tunable "TM" { 8, 4, 16 },                   -- the thread's part of it
   tunable "TN" { 8, 4, 16 },
   tunable "vec" { 4, 2, 1 },                   -- elements in one global load
@@ -33,10 +31,8 @@ implementation "blocked" {
   where "BM % (TM * lanes_m) == 0 and BN % (TN * lanes_n) == 0",
   -- Fewer threads do not hide a latency; more leave too few registers for any useful TM * TN.
   where "threads >= 64 and threads <= 512",
-  -- A global load moves 16 bytes, or one element where the rows do not allow it.
-  where "vec * sizeof(dtype) == 16 or vec == 1",
-  -- Fewer sums a thread than 64 (32 in f64) load too much for them, and so do narrow parts.
-  where "TM * TN * sizeof(dtype) >= 256 and TM * TN <= 128 and abs(TM - TN) <= 8",
+  -- A global load moves at most 16 bytes.
+  where "vec * sizeof(dtype) <= 16",
   -- All threads bring the same number of whole packs.
   where "BM * BK % (threads * vec) == 0 and BN * BK % (threads * vec) == 0",
   -- A thread has at most 255 registers. The compiler takes some 20 more than are counted here to move loads
@@ -49,6 +45,13 @@ implementation "blocked" {
   where "min_blocks * buffers * BK * (BM + BN + 2 * pad) * sizeof(dtype) <= device.shared_per_sm",
   -- Padding is for the transposed stores, of A by rows or B by columns.
   where "pad == 0 or layout_a == 'row' or layout_b == 'col'",
+
+  -- Never the fastest of some 1,000 variants measured at seven problems on an H200. The best with a tile of 256 was 0.5 % slower
+  -- than the best of all, with a BK of 32 9 %, with loads of 8 bytes 2 %, with narrow parts or few sums a thread 3 %.
+  heuristic "sm_90" "BM <= 128 and BN <= 128",
+  heuristic "sm_90" "BK <= 16",
+  heuristic "sm_90" "vec * sizeof(dtype) == 16 or vec == 1",
+  heuristic "sm_90" "TM * TN * sizeof(dtype) >= 256 and TM * TN <= 128 and abs(TM - TN) <= 8",
 
   -- One dimension, which may have 2^31 - 1 blocks.
   grid  { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },

@@ -1,9 +1,4 @@
 -- What pipelined and packed have in common.
---
--- What is left out was never the fastest of some 2,100 variants measured on an H200 (f32 at 1024, 2048, 4096, 4095 x 4097 x 4099,
--- 4800 x 3200 x 6400 and 512 x 512 x 32768, f64 at 1024 and 4096). The best of what was taken out was slower than the best of all
--- by: registers bounded so that two blocks fit 2.7 %, parts of 8 by 8 in tiles of 128 x 256 2.0 %, longer parts in tiles below
--- 128 x 128 1.5 %, longer parts multiplied along their longer side 0.8 %, or in warps that are not square 0.1 %.
 
 requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')"
 tunable "BM" { 128, 64, 256 }                -- the block's tile of C
@@ -35,10 +30,6 @@ where "TM % slice == 0 and TN % slice == 0"
 -- The warps tile the block.
 where "BM % WM == 0 and BN % WN == 0"
 where "threads >= 64 and threads <= 512"
--- Longer parts are for the larger tiles, and 8 by 8 for the others.
-where "TM == TN and BM * BN <= 128 * 128 or TM ~= TN and BM * BN >= 128 * 128 and BN > 64"
--- Longer parts are multiplied along their shorter side, by warps whose part is square.
-where "TM == TN or (order == 'rows') == (TM > TN) and WM == WN"
 -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
 where "registers <= 232"
 where "registers * threads <= device.registers_per_sm"
@@ -51,9 +42,16 @@ where "BM * BK % (threads * width_a) == 0"
 where "BN * BK % (threads * width_b) == 0"
 -- The block's shared memory.
 where "shared_bytes <= device.shared_per_block_optin"
--- Parts of K are for tiles that leave multiprocessors idle, of which an H200 has 132, and their sums and tickets
--- have to fit.
-where "split == 1 or tiles * batch * split <= 264"
+-- Blocks that share a tile have a ticket each, and their sums fit the workspace. More than two waves of them are not needed.
+where "split == 1 or tiles * batch * split <= ticket_count"
 where "split == 1 or tiles * batch * split * BM * BN <= partials"
--- Of all else the values that are best as a rule.
-where "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"
+
+-- Never the fastest of some 2,100 variants measured on an H200 (f32 at 1024, 2048, 4096, 4095 x 4097 x 4099, 4800 x 3200 x 6400
+-- and 512 x 512 x 32768, f64 at 1024 and 4096). How much slower the best of them was than the best of all:
+--
+--   parts of 8 by 8 in tiles of 128 x 256 2.0 %, longer parts in tiles below 128 x 128 1.5 %
+heuristic "sm_90" "TM == TN and BM * BN <= 128 * 128 or TM ~= TN and BM * BN >= 128 * 128 and BN > 64"
+--   longer parts that are multiplied along their longer side 0.8 %, by warps whose part is not square 0.1 %
+heuristic "sm_90" "TM == TN or (order == 'rows') == (TM > TN) and WM == WN"
+--   where blocks share a tile, only what is best as a rule was measured
+heuristic "sm_90" "split == 1 or BK == 16 and bursts == 7 and stages == 4 and group == 8"

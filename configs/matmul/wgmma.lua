@@ -75,9 +75,7 @@ implementation "wgmma" {
   where "y_along_k or BN % 64 == 0",
   -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
   where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
-  -- Multiprocessors come in groups of 14 to 18, and clusters lie within one: more than two blocks do not fill the GPU,
-  -- and where tiles are more than clusters that run at once, a late one doubles the time.
-  where "cluster_x * cluster_y <= 2 and cluster_size <= 8",
+  where "cluster_size <= 8",                     -- more than every GPU with clusters can launch
   -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
   where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
   where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",
@@ -86,8 +84,7 @@ implementation "wgmma" {
   -- Waiting results take registers beside the next tile's sums, and a step along k each to be stored in.
   where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > multiprocessors",
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= select(consumers == 3, 120, 200)",
-  -- Each store of a tile has its own step in the program: many take ptxas seconds, and are never the fastest.
-  where "not deferred or k_steps >= rows // 64 * BN // store_n and rows // 64 * BN // store_n <= 8",
+  where "not deferred or k_steps >= rows // 64 * BN // store_n",
   where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
   -- Transposed on their way to C are only 2-byte elements; and the tile is as narrow as C's lines are few.
   where "not swap or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
@@ -96,6 +93,12 @@ implementation "wgmma" {
   where "group == 8 or cluster_tiles > 16",
   where "order == 'down' or cluster_tiles > 16",
   where "order ~= 'hilbert' or group >= 8 and cluster_tiles >= group * group",
+
+  -- Multiprocessors come in groups of 14 to 18, and clusters lie within one: more than two blocks do not fill the GPU,
+  -- and where tiles are more than clusters that run at once, a late one doubles the time.
+  heuristic "sm_90" "cluster_x * cluster_y <= 2",
+  -- Each store of a tile has its own step in the program: many take ptxas seconds, and were never the fastest on an H200.
+  heuristic "sm_90" "not deferred or rows // 64 * BN // store_n <= 8",
 
   tensor "C" {
     swizzle = "select(swap, 128, store_bytes)", parts = "batch",

@@ -53,7 +53,6 @@ implementation "wgmma_stream" {
   where "stages >= 3",
   where "y_along_k or BN % 64 == 0",
   where "BN % (8 * cluster_x) == 0",
-  where "cluster_size <= 2",
   -- Parts of a few steps along k are not worth it, and they fit the workspace.
   where "shared_tiles * k_steps >= 4 * wave",
   -- As many clusters for each tile leave few without one; where none is left that is all the difference.
@@ -63,9 +62,11 @@ implementation "wgmma_stream" {
   where "(store_most == 64) == (wide_blocks < multiprocessors)",
   where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",
-  -- Each store of a tile has its own step in the program: many take ptxas seconds.
-  where "not deferred or k_steps >= BM // 128 * BN // store_n and BM // 128 * BN // store_n <= 8",
+  where "not deferred or k_steps >= BM // 128 * BN // store_n",
   where "group == 16 or cluster_tiles > 16",
+
+  heuristic "sm_90" "cluster_size <= 2",         -- both as for wgmma
+  heuristic "sm_90" "not deferred or BM // 128 * BN // store_n <= 8",
 
   tensor "C" {
     swizzle = "store_bytes",

@@ -43,6 +43,12 @@ struct config_restriction { /* where "tile % vec == 0" */
   const struct expr *expr; /* expr_text gives the text */
 };
 
+struct config_heuristic { /* heuristic "sm_90" "tile >= 32" */
+  struct config_line line;
+  int64_t capability; /* of the GPUs that it was measured on: 90 */
+  const struct expr *expr;
+};
+
 struct config_requirement { /* requires "device.compute_capability >= 80" */
   struct config_line line;
   const struct expr *expr;
@@ -205,6 +211,8 @@ struct config_implementation {
   size_t derived_count;
   const struct config_restriction *restrictions; /* shared ones first */
   size_t restriction_count;
+  const struct config_heuristic *heuristics;
+  size_t heuristic_count;
   const char *const *tries; /* "tiled tile=32": what a search begins with, where it is a variant */
   size_t try_count;
   const struct value *check; /* a value or VALUE_NIL for each problem; NULL: the kernel's check { } alone */

@@ -38,6 +38,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
   X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
   X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
+  X(heuristic, NAMED, true, PLACE_IMPLEMENTATION, "heuristic \"sm_90\" \"tile >= 32\"")                              \
   X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
   X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                                     \
   X(options, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "options { fast_math = true, maxrregcount = 64 }")   \

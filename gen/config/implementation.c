@@ -159,6 +159,36 @@ static int read_requirements(struct build *build, const struct list *list, struc
   return status;
 }
 
+/* ---- Heuristics ---- */
+
+/* 90 of "sm_90", "sm_90a"; 0: it is no architecture. */
+static int64_t capability_of(const char *arch) {
+  int64_t capability = 0;
+  const char *at = arch + 3;
+  if (strncmp(arch, "sm_", 3) != 0) return 0;
+  while (*at >= '0' && *at <= '9' && capability < 1000) capability = 10 * capability + (*at++ - '0');
+  if (*at == 'a') at++;
+  return *at ? 0 : capability;
+}
+
+static int read_heuristics(struct build *build, const struct list *list, struct config_heuristic *out) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    const struct item *item = &list->items[i];
+    if (item->declaration->keyword->id != KEYWORD_heuristic) continue;
+    out->line = item->declaration->line;
+    out->capability = capability_of(item->name);
+    if (!out->capability)
+      return build_fail(build, out->line, "heuristic: '%.80s' is no architecture; it is written: %s", item->name,
+                        config_keywords[KEYWORD_heuristic].example);
+    list_push(build, list, item);
+    status = read_expr(build, out->line, "heuristic", &out->expr);
+    lua_pop(build->L, 1);
+    out++;
+  }
+  return status;
+}
+
 /* ---- Launches ---- */
 
 /* Reads the part of a launch at the top of the stack. */
@@ -295,7 +325,8 @@ static int allocate_parts(struct build *build, const struct list *list, struct c
   struct config_derived *d = arena_array(build->arena, derived, sizeof *d);
   struct config_restriction *r = arena_array(build->arena, restrictions, sizeof *r);
   struct config_requirement *q = arena_array(build->arena, list_count(list, KEYWORD_requires), sizeof *q);
-  if (!t || !d || !r || !q) return build_memory(build);
+  struct config_heuristic *h = arena_array(build->arena, list_count(list, KEYWORD_heuristic), sizeof *h);
+  if (!t || !d || !r || !q || !h) return build_memory(build);
   if (config->shared_tunable_count) memcpy(t, config->shared_tunables, config->shared_tunable_count * sizeof *t);
   if (build->derived_count) memcpy(d, build->derived, build->derived_count * sizeof *d);
   if (build->restriction_count) memcpy(r, build->restrictions, build->restriction_count * sizeof *r);
@@ -305,6 +336,8 @@ static int allocate_parts(struct build *build, const struct list *list, struct c
   out->derived_count = build->derived_count;
   out->restrictions = r;
   out->restriction_count = build->restriction_count;
+  out->heuristics = h;
+  out->heuristic_count = list_count(list, KEYWORD_heuristic);
   out->requirements = q;
   out->requirement_count = list_count(list, KEYWORD_requires);
   return CUGEN_OK;
@@ -324,6 +357,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
     status = read_rules(build, list, (struct config_derived *)out->derived, &out->derived_count,
                         (struct config_restriction *)out->restrictions, &out->restriction_count);
   if (!status) status = read_requirements(build, list, (struct config_requirement *)out->requirements);
+  if (!status) status = read_heuristics(build, list, (struct config_heuristic *)out->heuristics);
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_tensors(build, list, out);

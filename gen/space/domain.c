@@ -19,7 +19,7 @@ static int compare_rules(const void *a, const void *b) {
 }
 
 static int open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
-  int status = domain_add_config(domain, err);
+  int status = domain_add_config(domain, !filter || !filter->all, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
   for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
   if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
@@ -29,15 +29,25 @@ static int open_rules(struct domain *domain, const struct space_filter *filter, 
 static void close_rules(struct domain *domain) {
   for (size_t i = 0; i < domain->rule_count; i++) {
     struct rule *rule = &domain->rules[i];
-    const struct space_rule *listed = &domain->listed[i];
     for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
     free(rule->one_of);
-    if (listed->kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed->text); /* ours */
+    space_rule_free(&domain->listed[i]);
   }
   for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
   free(domain->parsed);
   free(domain->rules);
   free(domain->listed);
+}
+
+int domain_without_heuristics(const struct domain *domain, struct domain *out, cugen_error *err) {
+  *out = *domain;
+  out->rules = malloc((domain->rule_count + 1) * sizeof *out->rules);
+  if (!out->rules) return error_memory(err);
+  out->rule_count = 0;
+  for (size_t i = 0; i < domain->rule_count; i++)
+    if (domain->listed[domain->rules[i].index].kind != CUGEN_RESTRICTION_HEURISTIC)
+      out->rules[out->rule_count++] = domain->rules[i];
+  return CUGEN_OK;
 }
 
 /* ---- Domains ---- */

@@ -41,14 +41,17 @@ struct domain {
 int domain_open(const struct config *config, const struct config_implementation *implementation,
                 const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err);
 void domain_close(struct domain *domain);
+/* The same domain but for heuristics. Its rules are to be freed, all else is the domain's. */
+int domain_without_heuristics(const struct domain *domain, struct domain *out, cugen_error *err);
 /* The index of a tunable's value in the combination with that rank. */
 size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable);
 
 /* ---- rules.c ---- */
 
-/* What the config restricts, then the limits of its launches. */
-int domain_add_config(struct domain *domain, cugen_error *err);
-/* The text is taken over unless it is a restriction's. */
+/* What the config restricts, the limits of its launches, then its heuristics. */
+int domain_add_config(struct domain *domain, bool heuristics, cugen_error *err);
+void space_rule_free(const struct space_rule *listed);
+/* The text is taken over unless it is an expression's of the config. */
 int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err);
 /* Binds one more expression of the last rule. */
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr, cugen_error *err);

@@ -17,6 +17,7 @@ struct search {
   size_t index;     /* of the implementation */
   const struct config_implementation *implementation;
   int64_t *fixed;       /* for each tunable the index of its value, or -1 */
+  struct domain rest;   /* the implementation's without heuristics, once it is not among what is searched */
   struct effort effort; /* of telling why it is not there */
   struct text *rules;   /* NULL, or what rules it out is added */
   cugen_error *err;
@@ -203,10 +204,9 @@ static bool find_row(const struct search *search, size_t *row) {
    rule is the same for all of them. Gives the number of combinations; 0: more than an error is worth. */
 static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
-  const struct domain *domain = &search->space->domains[search->index];
   uint64_t open = 1;
   for (size_t i = 0; i < implementation->tunable_count; i++) {
-    bool mentioned = rule_mentions(domain, rule, i);
+    bool mentioned = rule_mentions(&search->rest, rule, i);
     fixed[i] = search->fixed[i] < 0 && !mentioned ? 0 : search->fixed[i];
     if (fixed[i] < 0) open *= implementation->tunables[i].value_count;
     if (open > LONE_RULE_MOST) return 0;
@@ -217,7 +217,7 @@ static uint64_t pin(const struct search *search, const struct rule *rule, int64_
 /* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
    from a division by zero, does not; nor does one that takes too long. */
 static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
-  struct domain alone = search->space->domains[search->index];
+  struct domain alone = search->rest;
   struct rule only = *rule;
   uint64_t open = pin(search, rule, fixed);
   alone.rules = &only;
@@ -229,8 +229,8 @@ static bool removes_all(struct search *search, const struct rule *rule, uint64_t
 /* Of the rules that remove something those that remove everything alone, where there are such: the others would not
    help. */
 static void keep_decisive(struct search *search, uint64_t *removed) {
-  const struct domain *domain = &search->space->domains[search->index];
-  size_t count = domain->rule_count;
+  const struct domain *domain = &search->rest;
+  size_t count = search->space->domains[search->index].rule_count;
   uint64_t *alone = calloc(count + 1, sizeof *alone);
   int64_t *fixed = malloc((search->implementation->tunable_count + 1) * sizeof *fixed);
   bool any = false;
@@ -267,22 +267,34 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
   text_free(&text);
 }
 
-/* Walks what the text leaves open and tells who removes it. */
-static int explain_missing(struct search *search) {
-  const struct space_implementation *one = &search->space->implementations[search->index];
-  if (one->unmet)
-    return error_set(search->err, CUGEN_ERROR_USAGE,
-                     "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
-                     one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
-  const struct domain *domain = &search->space->domains[search->index];
+static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
+  return error_set(search->err, CUGEN_ERROR_USAGE,
+                   "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
+                   unmet->line.path, unmet->line.number, expr_text(unmet->expr));
+}
+
+static int explain_missing(struct search *search, uint64_t *removed) {
+  error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
+  keep_decisive(search, removed);
+  add_culprits(search, removed);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* Walks what the text leaves open: the first that heuristics alone leave out, or who removes it. */
+static int find_left_out(struct search *search, uint64_t *index) {
+  const struct space *space = search->space;
+  const struct domain *domain = &space->domains[search->index];
+  const struct config_requirement *unmet = space->implementations[search->index].unmet;
+  struct rows rows = {.limit = SPACE_MAX_ROWS};
+  if (unmet) return explain_unmet(search, unmet);
+  int status = domain_without_heuristics(domain, &search->rest, search->err);
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
-  if (!removed) return error_memory(search->err);
-  int status = domain_walk(domain, search->fixed, NULL, removed, &search->effort, search->err);
-  if (!status) {
-    status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
-    keep_decisive(search, removed);
-    add_culprits(search, removed);
-  }
+  if (!status && !removed) status = error_memory(search->err);
+  if (!status) status = domain_walk(&search->rest, search->fixed, &rows, removed, &search->effort, search->err);
+  bool found = !status && rows.count && space_left_out_index(space, search->index, rows.ranks[0], index);
+  if (!status && !found) status = explain_missing(search, removed);
+  free(search->rest.rules);
+  free(rows.ranks);
   free(removed);
   return status;
 }
@@ -310,7 +322,7 @@ int space_find_ruled_out(const struct space *space, const char *text, uint64_t *
   if (!status && find_row(&search, &row))
     *index = space->implementations[search.index].first + row;
   else if (!status)
-    status = explain_missing(&search);
+    status = find_left_out(&search, index);
   free(search.fixed);
   return status;
 }

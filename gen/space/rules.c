@@ -1,4 +1,4 @@
-/* One rule of a domain; and those that follow from a config: its restrictions and the limits of its launches. A filter's are
+/* One rule of a domain; and those that follow from a config: its restrictions, the limits of its launches, its heuristics. A filter's are
    in filter.c. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,12 @@ enum { STEPS_TRIED = 65536 }; /* combinations that are tried to tell how many st
 
 /* ---- One rule ---- */
 
+/* The text of an expression is the config's. */
+void space_rule_free(const struct space_rule *listed) {
+  bool borrowed = listed->kind == CUGEN_RESTRICTION_WHERE || listed->kind == CUGEN_RESTRICTION_HEURISTIC;
+  if (!borrowed) free((char *)(uintptr_t)listed->text);
+}
+
 int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err) {
   if (domain->rule_count == domain->rule_capacity) {
     size_t capacity = 2 * domain->rule_capacity + 8;
@@ -17,7 +23,7 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
     struct space_rule *all = realloc(domain->listed, capacity * sizeof *all);
     if (all) domain->listed = all;
     if (!rules || !all) {
-      if (listed.kind != CUGEN_RESTRICTION_WHERE) free((char *)(uintptr_t)listed.text);
+      space_rule_free(&listed);
       return error_memory(err);
     }
     domain->rule_capacity = capacity;
@@ -77,13 +83,32 @@ bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t 
 
 /* ---- Restrictions and limits ---- */
 
-static int add_restriction(struct domain *domain, const struct config_restriction *restriction, cugen_error *err) {
+static int add_expression(struct domain *domain, cugen_restriction_kind kind, const struct expr *expr,
+                          struct config_line line, cugen_error *err) {
   struct rule *rule;
-  struct space_rule listed = {CUGEN_RESTRICTION_WHERE, expr_text(restriction->expr), NULL, restriction->line, 0};
+  struct space_rule listed = {kind, expr_text(expr), NULL, line, 0};
   int status = domain_add_rule(domain, listed, &rule, err);
   if (status) return status;
-  rule->written = restriction->expr;
-  return rule_bind(domain, rule, restriction->expr, err);
+  rule->written = expr;
+  return rule_bind(domain, rule, expr, err);
+}
+
+/* Experience of one GPU says nothing of others: it is in force on those with its compute capability. */
+static bool is_in_force(const struct domain *domain, const struct config_heuristic *heuristic) {
+  const struct value *gpu = &domain->slots[DEVICE_FACT_is_gpu];
+  const struct value *capability = &domain->slots[DEVICE_FACT_compute_capability];
+  return gpu->integer == 1 && capability->integer == heuristic->capability;
+}
+
+static int add_heuristics(struct domain *domain, cugen_error *err) {
+  const struct config_implementation *implementation = domain->implementation;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < implementation->heuristic_count && !status; i++) {
+    const struct config_heuristic *heuristic = &implementation->heuristics[i];
+    if (is_in_force(domain, heuristic))
+      status = add_expression(domain, CUGEN_RESTRICTION_HEURISTIC, heuristic->expr, heuristic->line, err);
+  }
+  return status;
 }
 
 static int add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
@@ -161,10 +186,12 @@ static int add_limits(struct domain *domain, cugen_error *err) {
   return status;
 }
 
-int domain_add_config(struct domain *domain, cugen_error *err) {
+int domain_add_config(struct domain *domain, bool heuristics, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->restriction_count && !status; i++)
-    status = add_restriction(domain, &implementation->restrictions[i], err);
-  return status ? status : add_limits(domain, err);
+    status = add_expression(domain, CUGEN_RESTRICTION_WHERE, implementation->restrictions[i].expr,
+                            implementation->restrictions[i].line, err);
+  if (!status) status = add_limits(domain, err);
+  return status || !heuristics ? status : add_heuristics(domain, err);
 }

@@ -151,10 +151,32 @@ static size_t implementation_of(const struct space *space, uint64_t index) {
   return i;
 }
 
+/* What heuristics leave out has its index behind all that is searched: by its rank, after the combinations of the
+   implementations before. False: there is no number so large. */
+bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank, uint64_t *index) {
+  *index = space->valid;
+  for (size_t i = 0; i < implementation; i++)
+    if (__builtin_add_overflow(*index, space->domains[i].cartesian, index)) return false;
+  return !__builtin_add_overflow(*index, rank, index);
+}
+
+static uint64_t rank_of(const struct space *space, uint64_t index, size_t *implementation) {
+  size_t i = 0;
+  uint64_t rank = index - space->valid;
+  if (index < space->valid) {
+    i = implementation_of(space, index);
+    rank = space->rows[i].ranks[index - space->implementations[i].first];
+  } else {
+    while (rank >= space->domains[i].cartesian) rank -= space->domains[i++].cartesian;
+  }
+  *implementation = i;
+  return rank;
+}
+
 void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
-  size_t i = implementation_of(space, index);
+  size_t i;
+  uint64_t rank = rank_of(space, index, &i);
   const struct config_implementation *implementation = space->implementations[i].implementation;
-  uint64_t rank = space->rows[i].ranks[index - space->implementations[i].first];
   for (size_t t = implementation->tunable_count; t-- > 0;) {
     const struct config_tunable *tunable = &implementation->tunables[t];
     values_out[t] = tunable->values[rank % tunable->value_count];
@@ -211,6 +233,9 @@ void space_rule_print(const struct space_rule *rule, struct text *out) {
   case CUGEN_RESTRICTION_WHERE:
     text_addf(out, "%s:%d: where \"%s\"", rule->line.path, rule->line.number, rule->text);
     break;
+  case CUGEN_RESTRICTION_HEURISTIC:
+    text_addf(out, "%s:%d: heuristic \"%s\"", rule->line.path, rule->line.number, rule->text);
+    break;
   case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", rule->line.path, rule->line.number, rule->text); break;
   case CUGEN_RESTRICTION_FILTER: text_addf(out, "%s \"%s\"", rule->option, rule->text); break;
   }
@@ -249,12 +274,22 @@ static bool list_filters(const struct space *space, struct text *out) {
   return out->length > 0;
 }
 
+static bool has_heuristics(const struct space *space) {
+  for (size_t i = 0; i < space->count; i++)
+    for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
+      const struct space_rule *rule = &space->implementations[i].rules[r];
+      if (rule->kind == CUGEN_RESTRICTION_HEURISTIC && rule->removed) return true;
+    }
+  return false;
+}
+
 int space_explain_empty(const struct space *space, cugen_error *err) {
   struct text filters = {0}, why = {0};
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
   for (size_t i = 0; i < space->count; i++) explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
+  if (has_heuristics(space)) error_append(err, "\n--all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

@@ -9,7 +9,7 @@
 
 struct space;
 
-/* What removes combinations: a where of the config, a limit of the device, or what the user asked for. */
+/* What removes combinations: a where of the config, a limit of the device, a heuristic of the config, what the user asked for. */
 struct space_rule {
   cugen_restriction_kind kind;
   const char *text;        /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
@@ -24,7 +24,7 @@ struct space_implementation {
   uint64_t cartesian;
   uint64_t valid;
   uint64_t first;                 /* index of its first variant in the space */
-  const struct space_rule *rules; /* the config's, as declared, then limits, then filters */
+  const struct space_rule *rules; /* where as declared, limits, heuristics, filters */
   size_t rule_count;              /* their removed sum with valid to cartesian (0 when unmet) */
 };
 
@@ -34,6 +34,7 @@ struct space_filter {
   size_t where_count;
   const char *variant;        /* "tiled tile=32", "til* vec=*", "tile=32"; NULL: any */
   const char *implementation; /* "wgmma,naive*"; NULL: any */
+  bool all;                   /* heuristics leave out nothing */
 };
 
 /* Asked while a space is walked, some hundred times a second: true ends the walk with CUGEN_ERROR_INTERRUPTED. */
@@ -73,7 +74,8 @@ struct variant {
   const struct value *values; /* one for each tunable; slots first_tunable + i */
 };
 
-/* values_out: room for the implementation's tunables (at most space_max_tunables). */
+/* index: below space_valid, or what space_find gave. values_out: room for the implementation's tunables (at most
+   space_max_tunables). */
 void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
@@ -86,13 +88,14 @@ size_t space_max_neighbours(const struct space *space);
 void variant_print(const struct variant *variant, struct text *out);
 
 /* The index of the first variant that the text names: an implementation, then any of its tunables; names left out
-   may have any value. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
+   may have any value. Heuristics rule out nothing: where they alone leave out all that the text names, the index is
+   space_valid or more. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
    restriction rules out says which. */
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
 /* The same. Where restrictions rule it out, `rules` gets them alone, as equal texts for all that they rule out. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err);
-/* The same, without a reason; false: there is none. */
+/* The same of what is searched, below space_valid, and without a reason; false: there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
 /* The variants that the config names by try, as far as they are some here: the last implementation's first, since ladders

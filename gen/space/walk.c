@@ -151,7 +151,8 @@ static int explain(const struct walk *walk, const struct rule *rule) {
   if (listed->kind == CUGEN_RESTRICTION_FILTER)
     error_prefix(walk->err, "%s", listed->option);
   else
-    error_prefix(walk->err, "%s:%d: where", listed->line.path, listed->line.number);
+    error_prefix(walk->err, "%s:%d: %s", listed->line.path, listed->line.number,
+                 listed->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic" : "where");
   error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
   text_free(&values);
   int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;

@@ -35,6 +35,9 @@ struct space {
   struct effort effort; /* of opening it */
 };
 
+/* Of a variant that only heuristics leave out; false: there is no number so large. */
+bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank, uint64_t *index);
+
 struct effort effort_begin(struct space_stop stop);
 
 /* Collects the valid combinations (rows may be NULL) and adds to removed[rule] those that it was the first

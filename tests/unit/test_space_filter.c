@@ -1,4 +1,4 @@
-/* What of a space is left out though no restriction of its config does: the limits of a launch, and filters. */
+/* What of a space is left out though no restriction of its config does: the limits of a launch, filters, heuristics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "gen/space/space.h"
 
 static const struct device_facts facts = {.is_gpu = 1,
+                                          .compute_capability = 90,
                                           .warp_size = 32,
                                           .max_threads_per_block = 512,
                                           .shared_per_block_optin = 50000,
@@ -261,6 +262,117 @@ static void test_emptied(void **state) {
   close_space(&f);
 }
 
+/* ---- Heuristics ---- */
+
+static const char measured[] =
+    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { 32 } },\n"
+    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" { 1, 2, 4 },\n"
+    "where \"tile * vec <= 64\",\n"
+    "heuristic \"sm_90\" \"tile >= low\",\n"
+    "heuristic \"sm_80\" \"vec == 1\", derive \"low\" \"16\",\n"
+    "heuristic \"sm_90a\" \"vec <= 2\", try { tile = 8 }, grid { 1 }, block { 32 } }";
+
+static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
+  struct fixture f;
+  struct device_facts other = facts;
+  open_space(&f, measured, NULL);
+  space_close(f.space);
+  other.is_gpu = is_gpu;
+  other.compute_capability = capability;
+  assert_int_equal(space_open(f.config, &f.problem, &other, &f.space, &f.err), CUGEN_OK);
+  uint64_t valid = space_valid(f.space);
+  close_space(&f);
+  return valid;
+}
+
+/* They are in force where they were measured, and nowhere else: other GPUs, the cpu device, with `all`. */
+static void test_heuristics(void **state) {
+  const struct space_filter all = {.all = true};
+  struct fixture f;
+  (void)state;
+  assert_int_equal(open_space(&f, measured, NULL), CUGEN_OK);
+  expect_rules(&f, "k.lua:5: where \"tile * vec <= 64\" 1\n"
+                   "k.lua:6: heuristic \"tile >= low\" 3\n"
+                   "k.lua:8: heuristic \"vec <= 2\" 1\n");
+  assert_int_equal(space_valid(f.space), 2 + 4);
+  close_space(&f);
+  assert_int_equal(open_space(&f, measured, &all), CUGEN_OK);
+  expect_rules(&f, "k.lua:5: where \"tile * vec <= 64\" 1\n");
+  assert_int_equal(space_valid(f.space), 2 + 8);
+  close_space(&f);
+  assert_int_equal(valid_on(1, 90), 2 + 4);
+  assert_int_equal(valid_on(1, 80), 2 + 3);
+  assert_int_equal(valid_on(1, 89), 2 + 8);
+  assert_int_equal(valid_on(0, 90), 2 + 8);
+}
+
+static void expect_found(const struct fixture *f, const char *text, const char *variant, bool searched) {
+  struct value values[2];
+  struct variant found;
+  struct text name = {0};
+  uint64_t index, other;
+  cugen_error err;
+  if (space_find(f->space, text, &index, &err)) fail_msg("%s", err.message);
+  assert_int_equal(index < space_valid(f->space), searched);
+  assert_int_equal(space_look_up(f->space, text, &other), searched);
+  space_variant(f->space, index, &found, values);
+  variant_print(&found, &name);
+  assert_string_equal(text_get(&name), variant);
+  text_free(&name);
+}
+
+/* A heuristic forbids nothing: what is named is found, behind all that is searched. */
+static void test_heuristics_are_no_bans(void **state) {
+  struct fixture f;
+  uint64_t index;
+  (void)state;
+  open_space(&f, measured, NULL);
+  expect_found(&f, "tiled vec=2", "tiled tile=16 vec=2", true);
+  expect_found(&f, "tiled tile=8", "tiled tile=8 vec=1", false);
+  expect_found(&f, "tiled tile=8 vec=4", "tiled tile=8 vec=4", false);
+  expect_found(&f, "tiled vec=4", "tiled tile=8 vec=4", false);
+  assert_int_equal(space_find(f.space, "tiled tile=32 vec=4", &index, &f.err), CUGEN_ERROR_USAGE);
+  assert_string_equal(f.err.message, "\"tiled tile=32 vec=4\" is ruled out by k.lua:5: where \"tile * vec <= 64\"");
+  assert_false(space_try(f.space, 0, &index));
+  close_space(&f);
+}
+
+static void test_heuristics_that_leave_nothing(void **state) {
+  const struct space_filter filter = {.variant = "tiled tile=8"};
+  struct fixture f;
+  (void)state;
+  assert_int_equal(open_space(&f, measured, &filter), CUGEN_OK);
+  assert_int_equal(space_explain_empty(f.space, &f.err), CUGEN_ERROR_EMPTY);
+  assert_non_null(strstr(f.err.message, "\n    k.lua:6: heuristic \"tile >= low\" rules out 3"));
+  assert_non_null(strstr(f.err.message, "\n--all takes what heuristics leave out"));
+  close_space(&f);
+}
+
+static void check_no_architecture(const char *name) {
+  struct config *config;
+  struct text text = {0};
+  cugen_error err;
+  text_addf(&text,
+            "kernel \"k\" { output \"out\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
+            "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 },\nheuristic \"%s\" \"1 == 1\" } }",
+            name);
+  assert_int_equal(config_parse("k.lua", text_get(&text), text.length, &config, &err), CUGEN_ERROR_CONFIG);
+  text_restart(&text);
+  text_addf(&text, "k.lua:3: heuristic: '%s' is no architecture; it is written: heuristic \"sm_90\" \"tile >= 32\"",
+            name);
+  assert_string_equal(err.message, text_get(&text));
+  text_free(&text);
+}
+
+static void test_heuristics_name_an_architecture(void **state) {
+  (void)state;
+  check_no_architecture("H200");
+  check_no_architecture("sm_");
+  check_no_architecture("sm_9x");
+  check_no_architecture("sm_90ab");
+  check_no_architecture("");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_limits),
@@ -270,6 +382,10 @@ int main(void) {
       cmocka_unit_test(test_filters),
       cmocka_unit_test(test_wrong_filters),
       cmocka_unit_test(test_emptied),
+      cmocka_unit_test(test_heuristics),
+      cmocka_unit_test(test_heuristics_are_no_bans),
+      cmocka_unit_test(test_heuristics_that_leave_nothing),
+      cmocka_unit_test(test_heuristics_name_an_architecture),
   };
-  return cmocka_run_group_tests_name("spaces: limits and filters", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("spaces: limits, filters, heuristics", tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@
 ---@class cugen.tunable: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.where: cugen.in_kernel, cugen.in_implementation
+---@class cugen.heuristic: cugen.in_implementation
 ---@class cugen.requires: cugen.in_implementation
 ---@class cugen.try: cugen.in_implementation
 ---@class cugen.tensor: cugen.in_implementation
@@ -454,6 +455,15 @@ function derive(name) end
 ---@param expression cugen.expression
 ---@return cugen.where
 function where(expression) end
+
+---As where, but by experience: the fastest variants of GPUs of this architecture are among those for which it is true. On other
+---devices, and with `--all`, it leaves out nothing.
+---```lua
+---heuristic "sm_90" "tile >= 32"
+---```
+---@param arch string
+---@return fun(expression: cugen.expression): cugen.heuristic
+function heuristic(arch) end
 
 ---What the implementation asks of the device or the problem; where it is not met, it has no variants.
 ---```lua
