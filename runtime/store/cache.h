@@ -1,9 +1,10 @@
-/* The cache: an SQLite database of records and images that many processes use at once. Every store is committed
-   when it returns. Any thread may call; calls on one cache wait for each other. Not to be used across fork.
-   docs/cache.md describes the tables. */
+/* The cache: records and images that many processes use at once. Every store is committed when it returns. Any thread may call;
+   calls on one cache wait for each other. Not to be used across fork. This is the interface; behind it stands an SQLite database,
+   which the folder sqlite alone knows. docs/cache.md describes its tables. */
 #ifndef RUNTIME_STORE_CACHE_H
 #define RUNTIME_STORE_CACHE_H
 
+#include "record.h"
 #include "runtime/device.h"
 
 struct cache;
@@ -22,54 +23,6 @@ struct cache_key {
      and cache_fastest find need not have it, see cache_record.lacks. NULL: all are needed. */
   const char *settings;
 };
-
-/* Whether the variant of a prediction was run on the cpu device and came out right. One that came out wrong has another
-   outcome; a measurement is of a variant that ran. */
-enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
-
-struct cache_record {
-  char *variant;
-  struct hash hash; /* kernel_spec.hash: a record whose variant now has another hash is stale */
-  struct hash source_hash, launches_hash, arguments_hash, proof_hash; /* its parts; empty: not known */
-  cugen_outcome outcome;
-  char *reason;
-  int samples;
-  double seconds, seconds_min, seconds_p20, seconds_p80;
-  double compile_seconds, measure_seconds; /* as in cugen_record */
-  double error;
-  int threads;
-  struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
-  int64_t dynamic_shared;
-  double occupancy;
-  char limiter[24];
-  int cluster_blocks, active_clusters; /* as in cugen_record */
-  int verdict;                         /* enum cache_verdict */
-  char unverified[160];                /* why it could not be verified; "" */
-  double flops, bytes;
-  int clock_mhz, power_watts;
-  char throttle[48]; /* as device_clock's */
-  int driver_version, nvrtc_version;
-  int64_t measured_at; /* seconds since the epoch */
-  bool elsewhere;      /* as loaded: of a config file that is known and not the key's */
-  bool compile_late;   /* as loaded: its compile was stopped at a time limit */
-  uint64_t lacks;      /* as loaded: the key's settings that its problem did not have yet, a bit each */
-};
-
-void cache_record_free(struct cache_record *record);
-/* What records are ranked by, the least first: seconds, for each unit of work where the objective is a rate. Infinite
-   without work. */
-double cache_record_cost(const struct cache_record *record, enum objective objective);
-/* Times of right records within this factor of the best cost are a tie: the variant that comes first in the config is
-   the simpler one and leads. */
-#define CACHE_TIE 1.005
-void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
-/* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
-bool cache_record_is_refuted(const struct cache_record *record);
-/* Whether it is of this very kernel, held against the same; parameters aside that its problem did not have yet. */
-bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
-/* Whether the record says something of this kernel. A time that is predicted does not depend on what a result is held
-   against, that a variant is wrong does. A rate is of the work that the config declares. */
-bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted);
 
 /* path "" or "none": a cache in memory. A folder that cannot be written: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,

@@ -2,7 +2,7 @@
 #ifndef RUNTIME_STORE_WISDOM_FORMAT_H
 #define RUNTIME_STORE_WISDOM_FORMAT_H
 
-#include "wisdom.h"
+#include "runtime/store/wisdom.h"
 
 #define WISDOM_FORMAT "cugen wisdom"
 enum { WISDOM_KEYS = 4, WISDOM_MARK = 13, WISDOM_CHECKSUM = WISDOM_MARK + 32 + 2 /* "} */ };

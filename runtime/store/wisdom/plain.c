@@ -1,13 +1,12 @@
 /* Reading a line of wisdom that is as cugen writes it: fields in their order, no escape, ASCII alone. Nearly all are, and for those
    jansson would take three quarters of an import's time. Whatever differs, and whatever is wrong, is left to it: see
-   wisdom_read.c. */
+   read.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "cache_tables.h"
-#include "wisdom_format.h"
+#include "format.h"
 
 /* The line, changed as it is read: strings get their zeros. */
 struct plain {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
+#include "database.h"
 #include "runtime/plan.h"
 
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,

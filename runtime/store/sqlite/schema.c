@@ -1,4 +1,4 @@
-/* Whether a database has the tables that cugen makes and nothing else; see cache_tables.h.
+/* Whether a database has the tables that cugen makes and nothing else; see database.h.
 
    The text of each statement in sqlite_schema is compared with the one that cugen would write, column by column, since ALTER TABLE
    puts columns that came with a later format last. What differs (a trigger, a view, a generated column, a default or a check with an
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* As SQLite keeps them: without IF NOT EXISTS. record_current is shorter in formats 1 to 4. */
 static const char *const indices[] = {

@@ -1,14 +1,21 @@
-/* The inside of the cache, shared by its files: cache_tables.c has the tables and statements, cache_file.c says what
-   a file is and where it lies, cache_open.c opens, cache.c stores, cache_load.c loads, cache_image.c does both with
-   images, cache_schema.c says whether the tables are cugen's. Only they include this. */
-#ifndef RUNTIME_STORE_CACHE_TABLES_H
-#define RUNTIME_STORE_CACHE_TABLES_H
+/* The cache as an SQLite database, shared by the files of this folder, which alone include sqlite3.h. From below:
+   file.c          what a file is, where it lies, what its failures mean
+   connection.c    a connection that trusts nothing in the file
+   tables.c        the tables, older formats of them, the statements
+   schema.c        whether the tables of a file are cugen's
+   row.c           keys and records to and from rows
+   transaction.c   transactions, and what is durable when
+   load.c, store.c, walk.c, manage.c, image.c, verify.c    what cache.h offers, a subject each
+   merge.c, stage.c    an import
+   open.c          opens and closes */
+#ifndef RUNTIME_STORE_SQLITE_DATABASE_H
+#define RUNTIME_STORE_SQLITE_DATABASE_H
 
 #include <pthread.h>
 #include <sqlite3.h>
 
-#include "cache.h"
-#include "seal.h"
+#include "runtime/store/cache.h"
+#include "runtime/store/seal.h"
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
@@ -17,24 +24,6 @@ enum {
   CACHE_BUSY_SECONDS = 20,
   CACHE_STORE_SECONDS = 600
 };
-
-/* ---- A record's columns ---- */
-
-enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_HASH, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
-
-struct cache_column {
-  const char *name;
-  enum cache_column_type type;
-  size_t offset, size;
-  double most; /* numbers lie between 0 and this; 0: what the type holds */
-  int format;  /* since which; what was remembered before has "" or 0 there */
-};
-
-/* Columns that came with a later format stand last, as ALTER TABLE puts them. */
-enum { CACHE_COLUMNS = 38 };
-extern const struct cache_column cache_columns[CACHE_COLUMNS];
-bool cache_column_holds(const struct cache_column *column, double number);
-bool cache_is_hash(const char *text);
 
 /* ---- Statements ---- */
 
@@ -77,7 +66,7 @@ struct cache {
   bool hurry;           /* the next need not, see cache_store */
   bool unsynced;        /* the last one did not */
   double synced;        /* when one last did, by clock_seconds */
-  struct seal seal;     /* of images; see cache_image.c */
+  struct seal seal;     /* of images; see image.c */
   struct text unsealed; /* why there is none; "" */
   bool in_file;         /* what is stored outlives this process */
   double patience;      /* seconds that a transaction waits for other processes */
@@ -86,7 +75,7 @@ struct cache {
   int refusal_status;
 };
 
-/* ---- cache_tables.c ---- */
+/* ---- tables.c ---- */
 
 bool cache_sql(sqlite3 *db, const char *sql);
 /* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
@@ -117,19 +106,11 @@ bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **o
 /* Runs statements on it, "%s" and so on put in. */
 bool cache_sql_on(sqlite3 *db, const char *sql);
 
-/* ---- cache_rules.c ---- */
+/* ---- transaction.c ---- */
 
-void *cache_place_of(struct cache_record *record, int column);
-/* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
-#define CACHE_REASON_CONTROLS "\n\t"
-bool cache_has_control(const char *text, const char *allowed);
-/* From 2020 to tomorrow. What a database has besides is read as 0, so that it is later than nothing. */
-bool cache_is_plausible_time(int64_t time);
-/* The name of what is wrong in *name, and how; NULL: nothing. */
-const char *cache_record_wrong(struct cache_record *record, const char **name);
-
-/* ---- cache.c ---- */
-
+/* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
+   tells why. */
+bool cache_before_writing(struct cache *cache);
 /* Around a transaction of whoever cannot wait for the disk each time, under the lock. */
 void cache_hurry(struct cache *cache);
 void cache_hurried(struct cache *cache, int status);
@@ -137,25 +118,22 @@ void cache_hurried(struct cache *cache, int status);
 bool cache_step(struct cache *cache, enum cache_statement which);
 /* Ends what BEGIN began: commits when good, else rolls back and sets the error. */
 int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err);
-/* string NULL is "". It must live until the statement has run. */
-bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
-bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key);
-bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record);
-const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
-/* Of RECORD_SUPERSEDE and RECORD_ADD. unknown: what is of no known origin is superseded, too. */
-bool cache_bind_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
-                      bool unknown);
 
 /* Who changes much does it in transactions of this length with a pause after each, so that a tuner's store comes in between. */
 #define CACHE_STEP_SECONDS 0.03
 void cache_pause(void);
 
-/* ---- cache_load.c ---- */
+/* ---- row.c ---- */
 
+/* string NULL is "". It must live until the statement has run. */
+bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
+bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key);
+bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record);
+const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 /* A record's columns stand first in the row. False: out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
 
-/* ---- cache_merge.c ---- */
+/* ---- merge.c ---- */
 
 enum cache_merge_statement {
   MERGE_SAME,
@@ -178,13 +156,13 @@ bool cache_merge_prepare(struct cache_merge *merge);
 bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry);
 void cache_merge_end(struct cache_merge *merge);
 
-/* ---- cache_stage.c ---- */
+/* ---- stage.c ---- */
 
 /* Ends an import that was killed: what it had read whole is merged, else it is dropped. One that is alive is left alone. dropped: even what
    is whole. */
 void cache_stage_resume(struct cache *cache, bool dropped);
 
-/* ---- cache_image.c ---- */
+/* ---- image.c ---- */
 
 /* Finds the key that the user has, if there is one; a cache in memory alone has its own. */
 void cache_seal(struct cache *cache, bool memory);
@@ -194,22 +172,18 @@ int cache_images_visit(struct cache *cache,
                        void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
                        void *context, cugen_error *err);
 
-/* ---- cache_schema.c ---- */
+/* ---- schema.c ---- */
 
 /* tables: the statements that make them, as cache_write_sql takes them, each ended by a line's end. CUGEN_ERROR_CACHE, with the way out, where the tables, columns, indices are others than cugen makes, in any format; or where there
    is more: triggers, views, generated columns. Nothing of such a schema has been run by then. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err);
 
-/* ---- cache_open.c ---- */
+/* ---- connection.c ---- */
 
 /* For a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
 
-/* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
-   tells why. */
-bool cache_before_writing(struct cache *cache);
-
-/* ---- cache_file.c ---- */
+/* ---- file.c ---- */
 
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */

@@ -9,37 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* ---- One set of records --------------------------------------------------------------------------------------- */
-
-static bool read_column(sqlite3_stmt *statement, int i, char *to) {
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(cache_column_text(statement, i)));
-  case COLUMN_HASH:
-  case COLUMN_CHARS: strncat(to, cache_column_text(statement, i), cache_columns[i].size - 1); break;
-  case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
-  case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;
-  case COLUMN_REAL:
-    *(double *)(void *)to =
-        sqlite3_column_type(statement, i) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, i);
-    break;
-  }
-  return true;
-}
-
-bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
-  *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!read_column(statement, i, (char *)out + cache_columns[i].offset)) {
-      cache_record_free(out);
-      return false;
-    }
-  /* The reason is kept, not the error's cause. */
-  out->compile_late = out->outcome == CUGEN_OUTCOME_COMPILE && strstr(out->reason, COMPILE_LATE);
-  if (!cache_is_plausible_time(out->measured_at)) out->measured_at = 0;
-  return true;
-}
 
 /* A growing array of records. */
 struct records {

@@ -1,4 +1,4 @@
-/* What a cache's file is, where it lies, and what its failures mean; see cache_tables.h. The file is only ever touched
+/* What a cache's file is, where it lies, and what its failures mean; see database.h. The file is only ever touched
    through SQLite: closing a descriptor of our own on it would drop the locks that another cugen handle of the same
    process holds (POSIX locks belong to the process). */
 #define _GNU_SOURCE /* AT_EACCESS */
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 

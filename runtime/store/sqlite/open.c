@@ -1,11 +1,40 @@
-/* Opening a cache: a file that can be written, one that can only be read, or memory; see cache_tables.h. */
+/* Opening the cache: an SQLite database that many processes and users share, and that anybody may have made.
+
+   Algorithm. There are three ways to open, tried in this order (open_path):
+   1. A file that can be written. It is looked at before SQLite opens it (file.c): is it a cugen cache, of a format that is
+      known, whole? Then its schema is compared with the one that cugen makes, statement by statement (schema.c). Only then
+      is anything of it used. Missing tables are made and older formats migrated, each in one transaction (tables.c).
+   2. A file that can only be read. It is attached to a database in memory and its records are copied. What is stored is kept
+      until the process ends. Images stay where they are and are read through a view of both.
+   3. No file: memory alone.
+   The records are in the schema "main" whichever way it was.
+
+   Invariants:
+   - A file that is refused is not changed, not even by a checkpoint of its log.
+   - Nothing in a file runs: triggers and extensions are switched off (connection.c), and a schema that has triggers or views
+     is refused (schema.c). An image is used only with a seal of this user's own (image.c), since whoever can write the
+     database can put code into it.
+   - A file is checked page by page (its tables of records) before this handle's first transaction that writes
+     (cache_before_writing). Who only reads does not pay for that.
+   - A file is of one format or of the next, never between.
+   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for others by wait_for_others: 20 seconds,
+     or ten minutes for what nobody may lose. Whoever changes much does it in short transactions with pauses, so that a store
+     of another process comes in between.
+   - One lock for each handle: a handle may be used by any thread, one at a time.
+
+   Durability: what was committed outlives this process. A commit waits for the disk, unless the last one that did is less than
+   0.2 seconds ago (transaction.c). A power cut can lose those that did not, until a later one waits or cache_sync is called. On
+   a network file system there is no write-ahead log, and each commit waits.
+
+   Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous and
+   https://www.sqlite.org/security.html. docs/cache.md describes the tables and what is durable when. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* Tries every millisecond or two: an import pauses for three after each of its transactions, and SQLite's own waiting would sleep
    through that. */
@@ -17,27 +46,6 @@ static int wait_for_others(void *context, int tries) {
   const struct timespec pause = {0, 1000000 + 100000 * (tries % 10)};
   nanosleep(&pause, NULL);
   return 1;
-}
-
-/* The file may come from a stranger: nothing in its schema is to run, its pages are not to be trusted, and no value is larger
-   than what cugen stores. */
-bool cache_harden(sqlite3 *db) {
-  static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-                                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-                                    {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-                                    {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
-                                    {SQLITE_DBCONFIG_ENABLE_FKEY, 1}};
-  static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, 2 * (int)CACHE_MAX_IMAGE + (16 << 20)},
-                                  {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-                                  {SQLITE_LIMIT_ATTACHED, 1},
-                                  {SQLITE_LIMIT_WORKER_THREADS, 0},
-                                  {SQLITE_LIMIT_EXPR_DEPTH, 100},
-                                  {SQLITE_LIMIT_COLUMN, 200}};
-  bool good = true;
-  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-    good = good && sqlite3_db_config(db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) sqlite3_limit(db, limits[i][0], limits[i][1]);
-  return good && cache_sql(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
 }
 
 static int open_database(struct cache *cache, const char *name, cugen_error *err) {
@@ -83,23 +91,6 @@ static int open_file(struct cache *cache, const char *folder, cugen_error *err) 
   if (!cache_is_current(cache->db) && !(cache_before_writing(cache) && cache_migrate(cache->db)))
     return cache_error(cache, "bring it up to date", err);
   return cache_prepare(cache, false, err);
-}
-
-bool cache_before_writing(struct cache *cache) {
-  cugen_error err;
-  if (cache->checked) return true;
-  int status = cache_check_tables(cache->db, "main", text_get(&cache->path), &err);
-  if (status != CUGEN_OK) {
-    text_restart(&cache->refusal);
-    text_add(&cache->refusal, err.message);
-    cache->refusal_status = status;
-    return false;
-  }
-  cache->checked = true;
-  /* Only now, so that the application id stands in the file itself from the first commit and a damaged file is left
-     as it is. It is a matter of speed: when another process is in the way, a later handle does it. */
-  cache->log = cache->log_wanted && cache_is_logged(cache->db);
-  return true;
 }
 
 static int open_memory(struct cache *cache, cugen_error *err) {
@@ -195,13 +186,6 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   return status;
 }
 
-void cache_sync(struct cache *cache) {
-  pthread_mutex_lock(&cache->lock);
-  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-  cache->unsynced = false;
-  pthread_mutex_unlock(&cache->lock);
-}
-
 void cache_close(struct cache *cache) {
   if (!cache) return;
   cache_sync(cache);
@@ -213,8 +197,4 @@ void cache_close(struct cache *cache) {
   text_free(&cache->unsealed);
   seal_forget(&cache->seal);
   free(cache);
-}
-
-const char *cache_path(const struct cache *cache) {
-  return text_get(&cache->path);
 }

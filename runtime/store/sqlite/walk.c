@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cache_tables.h"
+#include "database.h"
 
 enum walk_statement { GROUPS, SPACES, COUNT, ORDER, RECORD, WALK_STATEMENTS };
 

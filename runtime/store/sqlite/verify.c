@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cache_tables.h"
+#include "database.h"
 
 struct check {
   struct cache *cache;

@@ -1,10 +1,10 @@
-/* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next in cache_tables.h. */
+/* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next in database.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* ---- Two records of a variant --------------------------------------------------------------------------------- */
 

@@ -11,8 +11,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
-#include "wisdom_format.h"
+#include "format.h"
 
 /* ---- Where lines come from -------------------------------------------------------------------------------------- */
 

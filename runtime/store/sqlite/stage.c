@@ -16,13 +16,13 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
+#include "database.h"
 
 enum { FIRST_FORMAT = 7 };
 
 enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEMENTS };
 
-/* "%t", "%s", "%v": as in cache_tables.c. */
+/* "%t", "%s", "%v": as in tables.c. */
 static const char stage_tables_sql[] =
     "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL, "
     "options TEXT NOT NULL, UNIQUE (problem, config, device, options));\n"

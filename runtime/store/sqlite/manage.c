@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "cache_tables.h"
+#include "database.h"
 
 /* ---- Sets of records ----------------------------------------------------------------------------------------- */
 

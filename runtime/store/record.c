@@ -1,0 +1,179 @@
+/* Records: the table of their columns, what they must be, how two compare. See record.h. */
+#include "record.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+
+/* ---- The columns of a record: read, written and created from this one table ---------------------------------- */
+
+#define COLUMN_OF(format, most, type, name, member)                                                                  \
+  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member), most, format }
+#define COLUMN_TO(most, type, name, member) COLUMN_OF(1, most, type, name, member)
+#define COLUMN(type, name, member)          COLUMN_OF(1, 0, type, name, member)
+#define COLUMN_2(type, name, member)        COLUMN_OF(2, 0, type, name, member)
+#define COLUMN_3(type, name, member)        COLUMN_OF(3, 0, type, name, member)
+#define COLUMN_4(most, type, name, member)  COLUMN_OF(4, most, type, name, member)
+#define COLUMN_6(type, name, member)        COLUMN_OF(6, 0, type, name, member)
+
+const struct cache_column cache_columns[CACHE_COLUMNS] = {
+    COLUMN(COLUMN_TEXT, "variant", variant),
+    COLUMN(COLUMN_HASH, "hash", hash.hex),
+    COLUMN_TO(CUGEN_OUTCOME_UNPREDICTED, COLUMN_INT, "outcome", outcome),
+    COLUMN(COLUMN_TEXT, "reason", reason),
+    COLUMN(COLUMN_INT, "samples", samples),
+    COLUMN(COLUMN_REAL, "seconds", seconds),
+    COLUMN(COLUMN_REAL, "seconds_min", seconds_min),
+    COLUMN(COLUMN_REAL, "seconds_p20", seconds_p20),
+    COLUMN(COLUMN_REAL, "seconds_p80", seconds_p80),
+    COLUMN(COLUMN_REAL, "error", error),
+    COLUMN(COLUMN_INT, "threads", threads),
+    COLUMN(COLUMN_INT, "registers", resources.registers),
+    COLUMN(COLUMN_INT, "max_threads", resources.max_threads),
+    COLUMN(COLUMN_INT64, "static_shared", resources.static_shared),
+    COLUMN(COLUMN_INT64, "dynamic_shared", dynamic_shared),
+    COLUMN(COLUMN_INT64, "local_bytes", resources.local_bytes),
+    COLUMN(COLUMN_INT64, "spill_bytes", resources.spill_bytes),
+    COLUMN(COLUMN_INT64, "constant_bytes", resources.constant_bytes),
+    COLUMN_TO(1, COLUMN_REAL, "occupancy", occupancy),
+    COLUMN(COLUMN_CHARS, "limiter", limiter),
+    COLUMN(COLUMN_REAL, "flops", flops),
+    COLUMN(COLUMN_REAL, "bytes", bytes),
+    COLUMN(COLUMN_INT, "clock_mhz", clock_mhz),
+    COLUMN(COLUMN_INT, "power_watts", power_watts),
+    COLUMN(COLUMN_CHARS, "throttle", throttle),
+    COLUMN(COLUMN_INT, "driver_version", driver_version),
+    COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
+    COLUMN(COLUMN_INT64, "measured_at", measured_at),
+    COLUMN_2(COLUMN_HASH, "source_hash", source_hash.hex),
+    COLUMN_2(COLUMN_HASH, "launches_hash", launches_hash.hex),
+    COLUMN_2(COLUMN_HASH, "arguments_hash", arguments_hash.hex),
+    COLUMN_2(COLUMN_HASH, "proof_hash", proof_hash.hex),
+    COLUMN_3(COLUMN_INT, "cluster_blocks", cluster_blocks),
+    COLUMN_3(COLUMN_INT, "active_clusters", active_clusters),
+    COLUMN_4(CACHE_VERDICTS - 1, COLUMN_INT, "verdict", verdict),
+    COLUMN_4(0, COLUMN_CHARS, "unverified", unverified),
+    COLUMN_6(COLUMN_REAL, "compile_seconds", compile_seconds),
+    COLUMN_6(COLUMN_REAL, "measure_seconds", measure_seconds),
+};
+_Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
+
+bool cache_column_holds(const struct cache_column *column, double number) {
+  double most = column->type == COLUMN_INT ? INT32_MAX : column->type == COLUMN_INT64 ? (double)INT64_MAX : HUGE_VAL;
+  return number >= 0 && number <= (column->most > 0 ? column->most : most); /* NaN is neither */
+}
+
+bool cache_is_hash(const char *text) {
+  return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+}
+
+/* ---- What a record must be, whether it comes from a file of wisdom or stands in the tables ------------------- */
+
+void *cache_place_of(struct cache_record *record, int column) {
+  return (char *)record + cache_columns[column].offset;
+}
+
+bool cache_has_control(const char *text, const char *allowed) {
+  for (; *text; text++)
+    if (((unsigned char)*text < ' ' || *text == 127) && !strchr(allowed, *text)) return true;
+  return false;
+}
+
+bool cache_is_plausible_time(int64_t time) {
+  enum { EARLIEST = 1577836800 /* 2020-01-01 */, DAY = 86400 };
+  return time >= EARLIEST && time <= clock_unix() + DAY;
+}
+
+static const char *real_wrong(const struct cache_column *column, double value, bool right) {
+  if (right && !isfinite(value)) return "must be a number, since the outcome is 0";
+  return isnan(value) || cache_column_holds(column, value) ? NULL : "is out of range";
+}
+
+/* What is wrong with a column's value; NULL: nothing. */
+static const char *column_wrong(struct cache_record *record, int i) {
+  const struct cache_column *column = &cache_columns[i];
+  void *value = cache_place_of(record, i);
+  switch (column->type) {
+  case COLUMN_TEXT:
+    return cache_has_control(*(char **)value, strcmp(column->name, "reason") == 0 ? CACHE_REASON_CONTROLS : "")
+               ? "has a control character"
+               : NULL;
+  case COLUMN_CHARS: return cache_has_control(value, "") ? "has a control character" : NULL;
+  case COLUMN_HASH:
+    return cache_is_hash(value) || (column->format > 1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
+  case COLUMN_INT: return cache_column_holds(column, *(int *)value) ? NULL : "is out of range";
+  case COLUMN_INT64: return *(int64_t *)value >= 0 ? NULL : "is out of range";
+  case COLUMN_REAL: break;
+  }
+  return real_wrong(column, *(double *)value, record->outcome == CUGEN_OUTCOME_OK);
+}
+
+const char *cache_record_wrong(struct cache_record *record, const char **name) {
+  for (int i = 0; i < CACHE_COLUMNS; i++) {
+    const char *wrong = column_wrong(record, i);
+    *name = cache_columns[i].name;
+    if (wrong) return wrong;
+  }
+  *name = "measured_at";
+  if (!cache_is_plausible_time(record->measured_at))
+    return "is out of range: before 2020, or more than a day ahead of this clock";
+  *name = "variant";
+  if (!*record->variant) return "is empty";
+  *name = "seconds";
+  return record->outcome == CUGEN_OUTCOME_OK && !(record->seconds > 0) ? "must be above 0" : NULL;
+}
+
+/* ---- Records ------------------------------------------------------------------------------------------------- */
+
+void cache_record_free(struct cache_record *record) {
+  free(record->variant);
+  free(record->reason);
+  record->variant = record->reason = NULL;
+}
+
+bool cache_record_is_refuted(const struct cache_record *record) {
+  return record->outcome == CUGEN_OUTCOME_WRONG || record->outcome == CUGEN_OUTCOME_BOUNDS ||
+         record->outcome == CUGEN_OUTCOME_TRAP;
+}
+
+double cache_record_cost(const struct cache_record *record, enum objective objective) {
+  double work = objective_work(objective, record->flops, record->bytes);
+  return work > 0 ? record->seconds / work : (double)INFINITY;
+}
+
+void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
+  record->hash = spec->hash;
+  record->source_hash = spec->source_hash;
+  record->launches_hash = spec->launches_hash;
+  record->arguments_hash = spec->arguments_hash;
+  record->proof_hash = spec->proof_hash;
+}
+
+static bool same_hash(struct hash a, struct hash b) {
+  return strcmp(a.hex, b.hex) == 0;
+}
+
+/* The parts that do not depend on what a result is held against. */
+static bool same_parts(const struct cache_record *record, const struct kernel_spec *spec) {
+  return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
+         same_hash(record->arguments_hash, spec->arguments_hash);
+}
+
+bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec) {
+  if (!record->lacks) return same_hash(record->hash, spec->hash);
+  return same_parts(record, spec) && same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
+}
+
+static bool same_work(const struct cache_record *record, const struct kernel_spec *spec) {
+  return record->outcome != CUGEN_OUTCOME_OK || objective_work(spec->objective, record->flops, record->bytes) ==
+                                                    objective_work(spec->objective, spec->flops, spec->bytes);
+}
+
+bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted) {
+  if (!same_work(record, spec)) return false;
+  if (cache_record_is_same(record, spec)) return true;
+  return predicted && !cache_record_is_refuted(record) && same_parts(record, spec);
+}

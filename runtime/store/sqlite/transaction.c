@@ -1,0 +1,79 @@
+/* Transactions: what is looked at before the first one, how long one waits for others, and when it waits for the disk. See
+   database.h, and docs/cache.md for what is durable when. */
+#include <time.h>
+
+#include "base/system.h"
+#include "database.h"
+
+bool cache_before_writing(struct cache *cache) {
+  cugen_error err;
+  if (cache->checked) return true;
+  int status = cache_check_tables(cache->db, "main", text_get(&cache->path), &err);
+  if (status != CUGEN_OK) {
+    text_restart(&cache->refusal);
+    text_add(&cache->refusal, err.message);
+    cache->refusal_status = status;
+    return false;
+  }
+  cache->checked = true;
+  /* Only now, so that the application id stands in the file itself from the first commit and a damaged file is left
+     as it is. It is a matter of speed: when another process is in the way, a later handle does it. */
+  cache->log = cache->log_wanted && cache_is_logged(cache->db);
+  return true;
+}
+
+static bool set_waiting(struct cache *cache, bool wait) {
+  if (wait == cache->waits) return true;
+  cache->waits = wait;
+  return cache_sql(cache->db, wait ? "PRAGMA synchronous = EXTRA" : "PRAGMA synchronous = NORMAL");
+}
+
+bool cache_step(struct cache *cache, enum cache_statement which) {
+  if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry))) return false;
+  sqlite3_stmt *statement = cache->statements[which];
+  sqlite3_step(statement);
+  return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+/* The message of a failure is taken before the rollback overwrites it. */
+int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
+  if (good && cache_step(cache, COMMIT)) return CUGEN_OK;
+  int status = cache_error(cache, doing, err);
+  if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
+  return status;
+}
+
+/* ---- The disk ---- */
+
+/* Waiting for the disk takes milliseconds, as long as measuring a small kernel. A commit to a write-ahead log that was not
+   waited for outlives this process, and the next that is waited for makes it safe from a power cut, too. */
+static const double most_unsafe = 0.2;
+
+void cache_hurry(struct cache *cache) {
+  if (cache->patience == CACHE_BUSY_SECONDS) cache->patience = CACHE_STORE_SECONDS;
+  cache->hurry = cache->log && clock_seconds() - cache->synced < most_unsafe;
+}
+
+void cache_hurried(struct cache *cache, int status) {
+  if (status == CUGEN_OK) cache->unsynced = cache->hurry;
+  if (status == CUGEN_OK && !cache->hurry) cache->synced = clock_seconds();
+  cache->hurry = false;
+  if (cache->patience == CACHE_STORE_SECONDS) cache->patience = CACHE_BUSY_SECONDS;
+}
+
+void cache_set_patience(struct cache *cache, double seconds) {
+  cache->patience = seconds;
+}
+
+void cache_pause(void) {
+  enum { MICROSECONDS = 3000 };
+  const struct timespec time = {0, MICROSECONDS * 1000};
+  nanosleep(&time, NULL);
+}
+
+void cache_sync(struct cache *cache) {
+  pthread_mutex_lock(&cache->lock);
+  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  cache->unsynced = false;
+  pthread_mutex_unlock(&cache->lock);
+}
