@@ -1,5 +1,5 @@
 /* The command line: a table of commands, each in a file of its own, over a table of options. It knows cugen only
-   through its public header. Results go to stdout, everything else to stderr. */
+   through its public headers. Results go to stdout, everything else to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -81,7 +81,43 @@ extern const struct cli_option_row cli_options[OPTION_COUNT];
 
 struct cli;
 
-/* A row of the table of commands in main.c. */
+/* Every command, in the order of help; the function of each is in a file of its own. */
+#define CLI_COMMANDS(X)                                                                                              \
+  X(TUNE, tune)                                                                                                      \
+  X(RUN, run)                                                                                                        \
+  X(CHECK, check)                                                                                                    \
+  X(GEN, gen)                                                                                                        \
+  X(EXPORT, export)                                                                                                  \
+  X(SPACE, space)                                                                                                    \
+  X(SHOW, show)                                                                                                      \
+  X(REPORT, report)                                                                                                  \
+  X(ROOFLINE, roofline)                                                                                              \
+  X(OCCUPANCY, occupancy)                                                                                            \
+  X(DEVICES, devices)                                                                                                \
+  X(TRANSFER, transfer)                                                                                              \
+  X(CACHE_LS, cache_ls)                                                                                              \
+  X(CACHE_SHOW, cache_show)                                                                                          \
+  X(CACHE_WHY, cache_why)                                                                                            \
+  X(CACHE_RM, cache_rm)                                                                                              \
+  X(CACHE_EXPORT, cache_export)                                                                                      \
+  X(CACHE_IMPORT, cache_import)                                                                                      \
+  X(CACHE_VERIFY, cache_verify)                                                                                      \
+  X(COMPLETION, completion)                                                                                          \
+  X(VERSION, version)                                                                                                \
+  X(HELP, help)
+
+enum cli_command_id {
+#define X(id, name) COMMAND_##id,
+  CLI_COMMANDS(X)
+#undef X
+      COMMAND_COUNT
+};
+
+#define X(id, name) int command_##name(struct cli *cli);
+CLI_COMMANDS(X)
+#undef X
+
+/* What commands.c says of one. */
 struct cli_command {
   const char *name;               /* "tune", or with its group "cache ls" */
   const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": one or two */
@@ -89,10 +125,9 @@ struct cli_command {
   const char *details;            /* paragraphs for its help; lines of at most 78 characters */
   const enum cli_option *options; /* its own, ended by OPTION_COUNT */
   bool common;                    /* takes the common options too */
-  int (*run)(struct cli *cli);
 };
-extern const struct cli_command cli_commands[]; /* ended by a NULL name */
-extern const enum cli_option cli_common[];      /* ended by OPTION_COUNT */
+extern const struct cli_command cli_commands[COMMAND_COUNT + 1]; /* ended by a NULL name */
+extern const enum cli_option cli_common[];                       /* ended by OPTION_COUNT */
 
 /* One run of the program. */
 struct cli {
@@ -113,6 +148,26 @@ struct cli {
   char *self;     /* this program's file, once it was asked for */
 };
 
+/* ---- commands.c ---- */
+
+/* The command "name", or "name second" (NULL: no second word); *words is how many words its name has. */
+const struct cli_command *commands_find(const char *name, const char *second, int *words);
+/* What follows "group " in the command's name; NULL: it is not of that group. */
+const char *commands_in_group(const struct cli_command *command, const char *group);
+/* Others than --help. */
+bool commands_take_options(const struct cli_command *command);
+
+/* ---- messages.c ---- */
+
+/* Sets cli->error and returns its status. */
+int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* More of the message. */
+void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A remark on stderr, with a line end; nothing under --quiet. */
+void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints the object of --json and releases it; a failure without one gets its own at the end. */
+int cli_print_json(struct cli *cli, json_t *object);
+
 /* ---- options.c ---- */
 
 /* Fills cli from the words after the command's name. */
@@ -125,91 +180,6 @@ int options_seconds(struct cli *cli, enum cli_option option, double *out);
 /* False when text is not a time with a unit (unit required) or without (else); see options_seconds. */
 bool options_read_seconds(const char *text, bool unit_required, double *out);
 
-/* ---- help.c ---- */
-
-void help_all(FILE *out);
-void help_command(const struct cli_command *command, FILE *out);
-/* What the option does for that command. */
-const char *help_option(const struct cli_command *command, enum cli_option option);
-/* Others than --help. */
-bool help_takes_options(const struct cli_command *command);
-/* The commands of a group such as "cache"; false: there is no such group. */
-bool help_group(const char *name, FILE *out);
-void help_man(FILE *out);
-/* The command "name", or "name second" (NULL: no second word); *words is how many words its name has. */
-const struct cli_command *help_find_command(const char *name, const char *second, int *words);
-/* Sets the error for an unknown command, with the nearest. */
-int help_unknown_command(struct cli *cli, const char *name, const char *second);
-
-/* ---- complete.c ---- */
-
-/* A file that is part of the program; made by the build. */
-struct cli_script {
-  const char *path, *data;
-  size_t length;
-};
-extern const struct cli_script cli_scripts[]; /* the shells', from share/; ended by a NULL path */
-extern const struct cli_script cli_pages[];   /* likewise, from cli/pages/ */
-
-/* "bash" */
-const char *completion_shell(const struct cli_script *script);
-/* argv: "complete", then the words behind the program's name. */
-int complete_words(struct cli *cli, int argc, char **argv);
-
-/* ---- main.c ---- */
-
-/* Sets cli->error and returns its status. */
-int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* More of the message. */
-void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A remark on stderr, with a line end; nothing under --quiet. */
-void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int cli_open(struct cli *cli);
-int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
-/* Of cli->kernel, which was opened anew, likewise; all: with what heuristics leave out. */
-int cli_filter(struct cli *cli, bool all);
-/* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
-int cli_open_cache(struct cli *cli);
-/* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
-int cli_load_records(struct cli *cli);
-cugen_device_kind cli_device(const struct cli *cli); /* of the kernel */
-bool cli_on_cpu(const struct cli *cli);
-/* On the cpu device with nothing of the check problem set otherwise. */
-bool cli_is_check(const struct cli *cli);
-/* The cpu device executes, it is not fast: what runs there runs on the check problem. */
-int cli_use_check_on_cpu(struct cli *cli);
-
-/* What is remembered of cli->kernel; of a described GPU that nothing was measured on, what was predicted. */
-int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
-/* "NVIDIA H200 (cuda:0)" */
-void cli_print_device(const struct cli *cli, FILE *out);
-/* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
-   are worth, and why it is the cpu device. */
-void cli_print_head(const struct cli *cli);
-/* The value of the line "name: value" of cugen_where; length 0: there is none. */
-const char *cli_where(const struct cli *cli, const char *name, int *length);
-/* A file of cli/pages, "report.html". */
-const struct cli_script *cli_page(const char *name);
-/* --output must not name the cache, or what lies beside it. */
-int cli_check_output(struct cli *cli);
-/* Writes to --output what `write` prints, complete or not at all, else to stdout. */
-int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
-/* Says when what is measured cannot be remembered. */
-void cli_remark_cache(const struct cli *cli);
-/* Says it when there is no database where one was looked for: a reading command makes none. */
-bool cli_remark_no_cache(const struct cli *cli);
-/* Prints the object of --json and releases it; a failure without one gets its own at the end. */
-int cli_print_json(struct cli *cli, json_t *object);
-/* What 'cugen tune' would do for this kernel on this device. */
-enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
-enum cli_tuning cli_tuning(const struct cli *cli);
-/* Says what was chosen where no variant was named, unless it is the best of this very problem. */
-void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
-/* How many variants are remembered for this problem, when none of them is chosen since all failed. */
-size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
-/* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
-bool cli_fell_back(const struct cli *cli);
-
 /* ---- hint.c ---- */
 
 /* "cugen run ./scale.lua --device cpu --set M=64": the command of that name about what this run is about, ready for a shell,
@@ -219,13 +189,73 @@ char *hint_text(const struct cli *cli, const char *name); /* to be freed; NULL: 
 /* `meant` is *cli or a changed copy; the text goes behind cli's message. */
 void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
+/* ---- library.c ---- */
+
+/* With all options; cli->lib is closed at the end of the run. */
+int cli_open(struct cli *cli);
+/* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
+int cli_open_cache(struct cli *cli);
+/* The value of the line "name: value" of cugen_where; length 0: there is none. */
+const char *cli_where(const struct cli *cli, const char *name, int *length);
+/* Says when what is measured cannot be remembered. */
+void cli_remark_cache(const struct cli *cli);
+/* Says it when there is no database where one was looked for: a reading command makes none. */
+bool cli_remark_no_cache(const struct cli *cli);
+
+/* ---- output.c ---- */
+
+/* --output must not name the cache, or what lies beside it. */
+int cli_check_output(struct cli *cli);
+/* Writes to --output what `write` prints, complete or not at all, else to stdout. */
+int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
+
+/* A file that is part of the program; made by the build. */
+struct cli_script {
+  const char *path, *data;
+  size_t length;
+};
+extern const struct cli_script cli_scripts[]; /* the shells', from share/; ended by a NULL path */
+extern const struct cli_script cli_pages[];   /* likewise, from cli/pages/ */
+
+/* A file of cli/pages, "report.html". */
+const struct cli_script *cli_page(const char *name);
+
 /* ---- device_fallback.c ---- */
 
 /* What --device means where it is not given: the first GPU. Without one what has to run (run, check) means the cpu device;
-   report and roofline CONFIG what is remembered; all else a described GPU, which then stands in cli->values. */
+   report and roofline CONFIG what is remembered; all else a described GPU, which is then in cli->values. */
 int cli_fall_back(struct cli *cli);
-/* The described GPU that stands in for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
+/* The described GPU that is used for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
 const char *cli_fallback_model(const struct cli *cli);
+
+/* ---- kernel.c ---- */
+
+int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
+/* Of cli->kernel, which was opened anew, likewise; all: with what heuristics leave out. */
+int cli_filter(struct cli *cli, bool all);
+/* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
+int cli_load_records(struct cli *cli);
+cugen_device_kind cli_device(const struct cli *cli); /* of the kernel */
+bool cli_on_cpu(const struct cli *cli);
+/* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
+bool cli_fell_back(const struct cli *cli);
+/* On the cpu device with nothing of the check problem set otherwise. */
+bool cli_is_check(const struct cli *cli);
+/* The cpu device executes, it is not fast: what runs there runs on the check problem. */
+int cli_use_check_on_cpu(struct cli *cli);
+/* What is remembered of cli->kernel; of a described GPU that nothing was measured on, what was predicted. */
+int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
+/* "NVIDIA H200 (cuda:0)" */
+void cli_print_device(const struct cli *cli, FILE *out);
+/* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
+   are worth, and why it is the cpu device. */
+void cli_print_head(const struct cli *cli);
+
+/* ---- advice.c ---- */
+
+/* What 'cugen tune' would do for this kernel on this device. */
+enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
+enum cli_tuning cli_tuning(const struct cli *cli);
 /* Whether predictions of this problem are remembered for that model. */
 bool cli_is_predicted(const struct cli *cli, const char *model);
 /* --arch on the cpu device, which has none: nothing measured can be of it. */
@@ -237,29 +267,30 @@ struct cli cli_here(const struct cli *cli);
    measured: for a hint. */
 struct cli cli_to_tune(const struct cli *cli);
 
-/* ---- The commands ---- */
+/* ---- selection.c ---- */
 
-int command_gen(struct cli *cli);
-int command_export(struct cli *cli);
-int command_space(struct cli *cli);
-int command_show(struct cli *cli);
-int command_run(struct cli *cli);
-int command_check(struct cli *cli);
-int command_tune(struct cli *cli);
-int command_roofline(struct cli *cli);
-int command_occupancy(struct cli *cli);
-int command_report(struct cli *cli);
-int command_devices(struct cli *cli);
-int command_transfer(struct cli *cli);
-int command_cache_ls(struct cli *cli);
-int command_cache_show(struct cli *cli);
-int command_cache_why(struct cli *cli);
-int command_cache_export(struct cli *cli);
-int command_cache_import(struct cli *cli);
-int command_cache_rm(struct cli *cli);
-int command_cache_verify(struct cli *cli);
-int command_completion(struct cli *cli);
-int command_version(struct cli *cli);
-int command_help(struct cli *cli);
+/* Says what was chosen where no variant was named, unless it is the best of this very problem. */
+void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
+/* How many variants are remembered for this problem, when none of them is chosen since all failed. */
+size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
+
+/* ---- help.c ---- */
+
+void help_all(FILE *out);
+void help_command(const struct cli_command *command, FILE *out);
+/* What the option does for that command. */
+const char *help_option(const struct cli_command *command, enum cli_option option);
+/* The commands of a group such as "cache"; false: there is no such group. */
+bool help_group(const char *name, FILE *out);
+void help_man(FILE *out);
+/* Sets the error for an unknown command, with the nearest. */
+int help_unknown_command(struct cli *cli, const char *name, const char *second);
+
+/* ---- complete.c ---- */
+
+/* "bash" */
+const char *completion_shell(const struct cli_script *script);
+/* argv: "complete", then the words behind the program's name. */
+int complete_words(struct cli *cli, int argc, char **argv);
 
 #endif

@@ -193,7 +193,7 @@ int complete_words(struct cli *cli, int argc, char **argv) {
     offer_commands(&c, NULL);
     return CUGEN_OK;
   }
-  cli->command = help_find_command(argv[1], count > 2 ? argv[2] : NULL, &words);
+  cli->command = commands_find(argv[1], count > 2 ? argv[2] : NULL, &words);
   if (cli->command)
     complete_command(&c, count - words, argv + 1 + words);
   else if (count == 2)

@@ -49,35 +49,3 @@ int cli_fall_back(struct cli *cli) {
   cli->values[OPTION_DEVICE] = cli->model = name;
   return cli_open(cli);
 }
-
-bool cli_is_predicted(const struct cli *cli, const char *model) {
-  struct cli other = *cli;
-  cugen_choice choice = {0};
-  other.values[OPTION_DEVICE] = model;
-  other.lib = NULL, other.kernel = NULL;
-  int status = cli_open_kernel(&other);
-  if (!status) status = cugen_kernel_choose(other.kernel, 0, &choice, &other.error);
-  bool predicted = !status && choice.predicted;
-  cugen_kernel_close(other.kernel);
-  cugen_close(other.lib);
-  return predicted;
-}
-
-bool cli_only_predicts(const struct cli *cli) {
-  return cli->values[OPTION_ARCH] && cli_on_cpu(cli);
-}
-
-struct cli cli_here(const struct cli *cli) {
-  struct cli meant = *cli;
-  if (cli_fell_back(cli)) meant.values[OPTION_DEVICE] = "cpu";
-  return meant;
-}
-
-struct cli cli_to_tune(const struct cli *cli) {
-  struct cli meant = cli_here(cli);
-  if (cli_only_predicts(cli)) {
-    meant.values[OPTION_DEVICE] = cli_fallback_model(cli);
-    meant.values[OPTION_ARCH] = NULL;
-  }
-  return meant;
-}

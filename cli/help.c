@@ -92,16 +92,9 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
 
 /* ---- For the terminal ---- */
 
-/* What follows "group " in a command's name; NULL: it is not of that group. */
-static const char *name_in_group(const struct cli_command *command, const char *group) {
-  size_t length = strlen(group);
-  return strncmp(command->name, group, length) == 0 && command->name[length] == ' ' ? command->name + length + 1
-                                                                                    : NULL;
-}
-
 static void print_commands(const char *group, FILE *out) {
   for (const struct cli_command *command = cli_commands; command->name; command++) {
-    if (group && !name_in_group(command, group)) continue;
+    if (group && !commands_in_group(command, group)) continue;
     char text[32];
     snprintf(text, sizeof text, "%s%s%s", command->name, command->operand ? " " : "",
              command->operand ? command->operand : "");
@@ -142,14 +135,10 @@ static bool has_option(const enum cli_option *options, enum cli_option wanted) {
   return *options == wanted;
 }
 
-bool help_takes_options(const struct cli_command *command) {
-  return command->common || *command->options != OPTION_HELP;
-}
-
 void help_command(const struct cli_command *command, FILE *out) {
   const char *operand = command->operand;
   fprintf(out, "Usage: cugen %s%s%s%s\n", command->name, operand ? " " : "", operand ? operand : "",
-          help_takes_options(command) ? " [OPTION]..." : "");
+          commands_take_options(command) ? " [OPTION]..." : "");
   if (*command->details) fprintf(out, "\n%s\n", command->details);
   if (operand && strcmp(operand, "CONFIG") == 0)
     fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
@@ -174,18 +163,9 @@ void help_all(FILE *out) {
 
 /* ---- Commands by name ---- */
 
-const struct cli_command *help_find_command(const char *name, const char *second, int *words) {
-  for (const struct cli_command *command = cli_commands; command->name; command++) {
-    const char *rest = second ? name_in_group(command, name) : NULL;
-    *words = rest ? 2 : 1;
-    if (strcmp(rest ? rest : command->name, rest ? second : name) == 0) return command;
-  }
-  return NULL;
-}
-
 static bool is_group(const char *name) {
   for (const struct cli_command *command = cli_commands; command->name; command++)
-    if (name_in_group(command, name)) return true;
+    if (commands_in_group(command, name)) return true;
   return false;
 }
 
@@ -220,7 +200,7 @@ int command_help(struct cli *cli) {
     return CUGEN_OK;
   }
   int words;
-  const struct cli_command *command = help_find_command(cli->operand, cli->second, &words);
+  const struct cli_command *command = commands_find(cli->operand, cli->second, &words);
   if (!command && !cli->second && help_group(cli->operand, stdout)) return CUGEN_OK;
   if (!command || (cli->second && words == 1)) return help_unknown_command(cli, cli->operand, cli->second);
   help_command(command, stdout);
@@ -292,7 +272,7 @@ static void man_strategies(FILE *out) {
 static void man_command(const struct cli_command *command, FILE *out) {
   static const enum cli_option own[] = {OPTION_DEVICE, OPTION_COUNT};
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
-          command->operand ? command->operand : "", help_takes_options(command) ? " [OPTION]..." : "");
+          command->operand ? command->operand : "", commands_take_options(command) ? " [OPTION]..." : "");
   man_text(*command->details ? command->details : command->summary, out);
   fputc('\n', out);
   man_options(command, command->options, out);

@@ -102,7 +102,7 @@ static int take_operands(struct cli *cli, char **argv, int count) {
   if (count > most)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[most],
                     command->name, wanted ? " " : "", wanted ? wanted : "",
-                    help_takes_options(command) ? " [OPTION]..." : "");
+                    commands_take_options(command) ? " [OPTION]..." : "");
   cli->operand = count ? argv[0] : NULL;
   cli->second = count > 1 ? argv[1] : NULL;
   return CUGEN_OK;

@@ -1,0 +1,74 @@
+/* The kernel that a command is about: opening it, its device, its records, and the lines that name it. */
+#include "cli.h"
+
+int cli_filter(struct cli *cli, bool all) {
+  cugen_filter filter = CUGEN_FILTER_INIT;
+  filter.where = cli->wheres;
+  filter.where_count = cli->where_count;
+  filter.variant = cli->values[OPTION_PATTERN];
+  filter.implementation = cli->values[OPTION_IMPLEMENTATION];
+  filter.all = all;
+  bool any = filter.where_count || filter.variant || filter.implementation || filter.all;
+  return cugen_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
+}
+
+int cli_open_kernel(struct cli *cli) {
+  int status = cli_open(cli);
+  if (!status) status = cli_fall_back(cli);
+  if (!status)
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  return status ? status : cli_filter(cli, options_given(cli, OPTION_EVERY));
+}
+
+int cli_load_records(struct cli *cli) {
+  cugen_record record;
+  if (cugen_kernel_records(cli->kernel)) return CUGEN_OK;
+  int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
+  return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status; /* usage: there is no record 0, since there are none */
+}
+
+cugen_device_kind cli_device(const struct cli *cli) {
+  return cugen_device_parse(cugen_kernel_device(cli->kernel)->id).kind;
+}
+
+bool cli_on_cpu(const struct cli *cli) {
+  return cli_device(cli) == CUGEN_DEVICE_CPU;
+}
+
+bool cli_is_check(const struct cli *cli) {
+  return cli_on_cpu(cli) && !cli->setting_count;
+}
+
+int cli_use_check_on_cpu(struct cli *cli) {
+  return cli_on_cpu(cli) ? cugen_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
+}
+
+int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count) {
+  bool history = options_given(cli, OPTION_HISTORY);
+  cugen_error ignored;
+  int status = cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
+  if (status || *count || cugen_kernel_use_predictions(cli->kernel, &ignored)) return status;
+  return cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
+}
+
+void cli_print_device(const struct cli *cli, FILE *out) {
+  const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
+}
+
+void cli_print_head(const struct cli *cli) {
+  const char *why = cugen_kernel_fallback(cli->kernel);
+  const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  if (cli_on_cpu(cli))
+    printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
+           device->name, cli->setting_count ? " where --set says nothing else" : "");
+  else
+    printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
+           cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; not verified but where it is said" : "");
+  if (why) printf("No CUDA GPU: %s\n", why);
+}
+
+bool cli_fell_back(const struct cli *cli) {
+  return cugen_kernel_fallback(cli->kernel) && !cli->values[OPTION_ARCH];
+}

@@ -1,0 +1,74 @@
+/* Opening the library as the options say, and what it found where. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "stop.h"
+
+int cli_open_cache(struct cli *cli) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  return cugen_open(&options, &cli->lib, &cli->error);
+}
+
+/* This program serves as its own worker; what the environment names goes first. */
+static const char *own_worker(struct cli *cli) {
+  const char *named = getenv("CUGEN_WORKER");
+  if (named && *named) return NULL;
+  if (!cli->self) cli->self = realpath("/proc/self/exe", NULL);
+  return cli->self;
+}
+
+/* Only where the signals are caught: a command that has nothing to keep is ended by them, at once. */
+static int ask_stop(void *context) {
+  (void)context;
+  return stop_asked();
+}
+
+int cli_open(struct cli *cli) {
+  const char *const *values = cli->values;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = values[OPTION_DEVICE];
+  options.arch = values[OPTION_ARCH];
+  options.cache = values[OPTION_CACHE];
+  options.config_dir = values[OPTION_CONFIG_DIR];
+  options.template_dir = values[OPTION_TEMPLATE_DIR];
+  options.device_dir = values[OPTION_DEVICE_DIR];
+  options.toolkit = values[OPTION_TOOLKIT];
+  options.compiler = values[OPTION_COMPILER];
+  options.worker = own_worker(cli);
+  options.stop = ask_stop;
+  return cugen_open(&options, &cli->lib, &cli->error);
+}
+
+const char *cli_where(const struct cli *cli, const char *name, int *length) {
+  size_t prefix = strlen(name);
+  const char *line = cugen_where(cli->lib);
+  while (*line && (strncmp(line, name, prefix) != 0 || strncmp(line + prefix, ": ", 2) != 0)) {
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  if (*line) line += prefix + 2;
+  *length = (int)strcspn(line, "\n");
+  return line;
+}
+
+void cli_remark_cache(const struct cli *cli) {
+  int length;
+  const char *warning = cli_where(cli, "warning", &length);
+  if (length) cli_remark(cli, "%.*s", length, warning);
+  warning = cli_where(cli, "image key", &length);
+  if (length) cli_remark(cli, "%.*s", length, warning);
+}
+
+bool cli_remark_no_cache(const struct cli *cli) {
+  int length;
+  const char *path = cli_where(cli, "cache", &length);
+  char *name = strndup(path, (size_t)length);
+  bool missing = name && strcmp(name, "none") != 0 && access(name, F_OK) != 0;
+  if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
+  free(name);
+  return missing;
+}

@@ -1,0 +1,37 @@
+/* What a command says besides its result: its failure, remarks, and the object of --json. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli.h"
+#include "print.h"
+
+int cli_fail(struct cli *cli, int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(cli->error.message, sizeof cli->error.message, format, args);
+  va_end(args);
+  return cli->error.status = status;
+}
+
+void cli_append(struct cli *cli, const char *format, ...) {
+  size_t length = strlen(cli->error.message);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(cli->error.message + length, sizeof cli->error.message - length, format, args);
+  va_end(args);
+}
+
+void cli_remark(const struct cli *cli, const char *format, ...) {
+  if (cli->values[OPTION_QUIET]) return;
+  va_list args;
+  va_start(args, format);
+  fputs("cugen: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  va_end(args);
+}
+
+int cli_print_json(struct cli *cli, json_t *object) {
+  cli->answered = true;
+  return json_print(object, stdout, &cli->error);
+}
