@@ -2,38 +2,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "base/system.h"
+#include "lookup.h"
 #include "runtime/devices.h"
 #include "runtime/store/wisdom.h"
 
-/* What was handed out last; the strings of sets are those of spaces. */
-struct api_listing {
+/* The strings of sets are those of spaces. */
+struct listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
+};
+
+static void clear_listing(void *data) {
+  struct listing *listing = data;
+  cache_spaces_free(listing->spaces, listing->count);
+  free(listing->sets);
+}
+
+struct checked {
   struct text wrong, foreign;
 };
 
-static void clear_listing(struct api_listing *listing) {
-  cache_spaces_free(listing->spaces, listing->count);
-  free(listing->sets);
-  listing->spaces = NULL;
-  listing->sets = NULL;
-  listing->count = 0;
-}
-
-void api_listing_close(struct api_listing *listing) {
-  if (!listing) return;
-  clear_listing(listing);
-  text_free(&listing->wrong);
-  text_free(&listing->foreign);
-  free(listing);
-}
-
-static int open_listing(cugen *lib, struct cache **cache, cugen_error *err) {
-  if (!lib->listing) lib->listing = calloc(1, sizeof *lib->listing);
-  return lib->listing ? api_cache_to_read(lib, cache, err) : error_memory(err);
+static void clear_checked(void *data) {
+  struct checked *checked = data;
+  text_free(&checked->wrong);
+  text_free(&checked->foreign);
 }
 
 /* ---- What a filter means -------------------------------------------------------------------------------------- */
@@ -159,21 +153,29 @@ static bool is_meant(const struct meant *meant, const struct cache_space *space)
   return cache_filter_takes(&meant->filter, &key);
 }
 
+static int list_sets(struct cache *cache, const struct meant *meant, struct listing *listing, size_t *count,
+                     cugen_error *err) {
+  int status = cache_spaces(cache, &listing->spaces, &listing->count, err);
+  if (status) return status;
+  listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
+  if (!listing->sets) return error_memory(err);
+  for (size_t i = 0; i < listing->count; i++)
+    if (is_meant(meant, &listing->spaces[i])) describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+  return CUGEN_OK;
+}
+
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
                      cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
+  struct listing *listing = NULL;
   if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
-  int status = open_listing(lib, &cache, error);
+  int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
-  struct api_listing *listing = lib->listing;
-  if (!status) clear_listing(listing);
-  if (!status) status = cache_spaces(cache, &listing->spaces, &listing->count, error);
-  if (!status) listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
-  if (!status && !listing->sets) status = error_memory(error);
-  for (size_t i = 0; !status && i < listing->count; i++)
-    if (is_meant(&meant, &listing->spaces[i])) describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+  if (!status) listing = kept_renew(&lib->sets, sizeof *listing, clear_listing, error);
+  if (!status && !listing) status = CUGEN_ERROR_MEMORY;
+  if (!status) status = list_sets(cache, &meant, listing, count, error);
   meant_free(&meant);
   if (!status) *out = listing->sets;
   return status;
@@ -249,22 +251,21 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
 
 int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error) {
   struct cache *cache;
-  struct cache_checked checked = {0};
+  struct cache_checked counts = {0};
   if (wrong) *wrong = NULL;
   if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   if (api_cache_is_missing(lib))
     return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_path);
-  int status = open_listing(lib, &cache, error);
+  struct checked *checked = kept_renew(&lib->checked, sizeof *checked, clear_checked, error);
+  int status = checked ? api_cache_to_read(lib, &cache, error) : CUGEN_ERROR_MEMORY;
   if (status) return status;
-  struct text *const texts[] = {&lib->listing->wrong, &lib->listing->foreign};
-  for (int i = 0; i < 2; i++) text_free(texts[i]);
-  status = cache_verify(cache, &checked, texts[0], texts[1], error);
-  *out = (cugen_cache_counts){checked.spaces, checked.records,     checked.history,
-                              checked.images, checked.image_bytes, checked.foreign_images};
-  if (!status && !texts[0]->length && texts[1]->length && wrong) *wrong = text_get(texts[1]);
-  if (status || !texts[0]->length) return status;
-  const char *lines = text_get(texts[0]);
+  status = cache_verify(cache, &counts, &checked->wrong, &checked->foreign, error);
+  *out = (cugen_cache_counts){counts.spaces, counts.records,     counts.history,
+                              counts.images, counts.image_bytes, counts.foreign_images};
+  const char *lines = text_get(&checked->wrong);
+  if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
+  if (status || !*lines) return status;
   if (wrong) *wrong = lines;
   return error_set(error, CUGEN_ERROR_CACHE,
                    "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",

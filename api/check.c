@@ -9,7 +9,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 
-struct api_check {
+struct checked {
   struct check_result result;
   cugen_check_finding *findings;
   cugen_check_traffic *traffic;
@@ -18,15 +18,14 @@ struct api_check {
   cugen_check_kept *kept;
 };
 
-void api_check_close(struct api_check *check) {
-  if (!check) return;
+static void clear_check(void *data) {
+  struct checked *check = data;
   check_result_free(&check->result);
   free(check->findings);
   free(check->traffic);
   free(check->skips);
   free(check->ran);
   free(check->kept);
-  free(check);
 }
 
 /* ---- What is handed out ---- */
@@ -76,7 +75,7 @@ static bool names_sizes(const struct config *config) {
   return false;
 }
 
-static int publish(struct api_check *check, bool has_check, cugen_check *out, cugen_error *err) {
+static int publish(struct checked *check, bool has_check, cugen_check *out, cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
@@ -122,22 +121,23 @@ static int on_progress(const struct check_progress *progress, void *context) {
 
 /* The check problem, whatever the device: only the cpu device runs anything. */
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+  struct lookup *l = &k->lookup;
   int status = cugen_kernel_use_check(k, err);
-  if (!status) status = api_space(k, err);
+  if (!status) status = lookup_space(l, err);
   if (status) return status;
-  *out = (struct tune_target){.config = k->config,
-                              .problem = &k->problem,
-                              .space = k->space,
-                              .filter = api_filter(k),
-                              .stop = api_stop(k->lib),
-                              .sources = &k->sources,
+  *out = (struct tune_target){.config = l->config,
+                              .problem = l->problem,
+                              .space = l->space,
+                              .filter = l->filter,
+                              .stop = api_stop(l->lib),
+                              .sources = &l->opened->sources,
                               .ops = &cpu_device_ops,
-                              .device = &k->device,
+                              .device = &l->device,
                               .arch = "cpu",
-                              .toolkit = k->lib->toolkit,
-                              .toolkit_options = k->lib->toolkit_options,
-                              .worker = k->lib->worker,
-                              .worker_places = text_get(&k->lib->worker_places),
+                              .toolkit = l->lib->toolkit,
+                              .toolkit_options = l->lib->toolkit_options,
+                              .worker = l->lib->worker,
+                              .worker_places = text_get(&l->lib->worker_places),
                               .problem_is_check = true};
   return CUGEN_OK;
 }
@@ -160,7 +160,7 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
                                        .context = (void *)(uintptr_t)options};
   int status = make_target(k, &target, err);
   if (!status)
-    status = problem_set(k->config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
+    status = problem_set(k->opened.config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
   if (!status) status = check_run(&target, &wanted, out, err);
   text_restart(&k->printed);
   if (out->printed) text_add(&k->printed, out->printed);
@@ -197,11 +197,10 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_check){0};
   if (API_SIZE(err, cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
-  api_check_close(k->check);
-  k->check = calloc(1, sizeof *k->check);
-  if (!k->check) return error_memory(err);
-  int status = check(k, options, &k->check->result, err);
+  struct checked *checked = kept_renew(&k->check, sizeof *checked, clear_check, err);
+  if (!checked) return CUGEN_ERROR_MEMORY;
+  int status = check(k, options, &checked->result, err);
   cugen_error ignored; /* what was found until then is reported whatever ended it */
-  if (publish(k->check, names_sizes(k->config), out, &ignored)) return error_memory(err);
-  return status ? status : conclude(out, &k->check->result, err);
+  if (publish(checked, names_sizes(k->opened.config), out, &ignored)) return error_memory(err);
+  return status ? status : conclude(out, &checked->result, err);
 }

@@ -12,9 +12,9 @@ static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
 
 /* The type that the kernel computes in: its first output's. */
 static const struct dtype *compute_dtype(cugen_kernel *k) {
-  for (size_t i = 0; i < k->config->argument_count; i++) {
+  for (size_t i = 0; i < k->lookup.config->argument_count; i++) {
     cugen_argument_info info;
-    cugen_argument_kind kind = k->config->arguments[i].kind;
+    cugen_argument_kind kind = k->lookup.config->arguments[i].kind;
     if ((kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) &&
         cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
       return dtype_find(info.dtype);
@@ -28,9 +28,10 @@ static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilin
   struct cache_rate copy, fma = {0};
   struct text word = {0};
   text_addf(&word, "dtype=%s ", dtype->name);
-  int status = word.failed ? error_memory(err) : api_cache_to_read(k->lib, &cache, err);
-  if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, copy_config, "", &copy, err);
-  if (!status) status = cache_greatest_rate(cache, k->device.fingerprint, fma_config, text_get(&word), &fma, err);
+  int status = word.failed ? error_memory(err) : api_cache_to_read(k->lookup.lib, &cache, err);
+  if (!status) status = cache_greatest_rate(cache, k->lookup.device.fingerprint, copy_config, "", &copy, err);
+  if (!status)
+    status = cache_greatest_rate(cache, k->lookup.device.fingerprint, fma_config, text_get(&word), &fma, err);
   text_free(&word);
   if (status) return status;
   out->bandwidth = copy.bytes, out->bandwidth_at = copy.measured_at;
@@ -43,16 +44,16 @@ int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *err
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
-  const struct ceilings sheet = roofline_sheet(&k->device, dtype);
+  const struct ceilings sheet = roofline_sheet(&k->lookup.device, dtype);
   *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
                           .flops_sheet = sheet.flops_sheet,
-                          .tensor_flops_sheet = products ? roofline_tensor_flops(&k->device, products) : 0,
+                          .tensor_flops_sheet = products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
                           .bandwidth_sheet = sheet.bandwidth_sheet};
-  return status || !k->device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
+  return status || !k->lookup.device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
 }
 
 double cugen_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
-  return k && type ? roofline_tensor_flops(&k->device, type) : 0;
+  return k && type ? roofline_tensor_flops(&k->lookup.device, type) : 0;
 }
 
 /* A cache that cannot be read leaves the data sheet. */
@@ -76,12 +77,13 @@ double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds,
 
 /* ---- Occupancy ---- */
 
-static int find_facts(cugen *lib, const char *device, struct device_description *out, cugen_error *err) {
-  cugen_kernel k = {.lib = lib};
-  int status = api_choose_device(&k, device, err);
-  text_free(&k.fallback);
+static int find_facts(cugen *lib, const char *name, struct device_description *out, cugen_error *err) {
+  struct found_device found;
+  struct text fallback = {0};
+  int status = api_find_device(lib, name, &found, &fallback, err);
+  text_free(&fallback);
   if (status) return status;
-  *out = k.device;
+  *out = found.description;
   if (out->facts.is_gpu) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,

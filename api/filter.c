@@ -4,34 +4,35 @@
 
 #include "api.h"
 
-void api_filter_free(struct api_filter *filter) {
-  for (size_t i = 0; i < filter->string_count; i++) free(filter->strings[i]);
-  free(filter->strings);
-  *filter = (struct api_filter){0};
-}
-
-/* NULL: there is none, or no memory for it. */
-static const char *keep(struct api_filter *out, const char *text, bool *memory) {
+static char *keep(char **at, const char *text) {
   if (!text) return NULL;
-  out->strings[out->string_count] = strdup(text);
-  if (!out->strings[out->string_count]) *memory = false;
-  return *memory ? out->strings[out->string_count++] : NULL;
+  char *kept = *at;
+  const size_t size = strlen(text) + 1;
+  memcpy(kept, text, size);
+  *at += size;
+  return kept;
 }
 
-/* The strings are in the order of `where`, so that they serve as that array. */
-static int copy(const cugen_filter *from, struct api_filter *out, cugen_error *err) {
-  bool memory = true;
-  *out = (struct api_filter){.strings = calloc(from->where_count + 3, sizeof *out->strings)};
-  if (!out->strings) return error_memory(err);
-  for (size_t i = 0; i < from->where_count && memory; i++) keep(out, from->where[i], &memory);
-  out->filter.where = (const char *const *)out->strings;
-  out->filter.where_count = from->where_count;
-  out->filter.variant = keep(out, from->variant, &memory);
-  out->filter.implementation = keep(out, from->implementation, &memory);
-  out->filter.all = from->all;
-  if (memory) return CUGEN_OK;
-  api_filter_free(out);
-  return error_memory(err);
+static size_t size_of(const char *text) {
+  return text ? strlen(text) + 1 : 0;
+}
+
+/* With its strings in one block. NULL: no memory. */
+static struct space_filter *copy(const cugen_filter *from) {
+  const size_t list = from->where_count * sizeof(char *);
+  size_t strings = size_of(from->variant) + size_of(from->implementation);
+  for (size_t i = 0; i < from->where_count; i++) strings += size_of(from->where[i]);
+  struct space_filter *out = calloc(1, sizeof *out + list + strings);
+  if (!out) return NULL;
+  const char **where = (const char **)(out + 1);
+  char *at = (char *)(out + 1) + list;
+  for (size_t i = 0; i < from->where_count; i++) where[i] = keep(&at, from->where[i]);
+  *out = (struct space_filter){.where = where,
+                               .where_count = from->where_count,
+                               .variant = keep(&at, from->variant),
+                               .implementation = keep(&at, from->implementation),
+                               .all = from->all};
+  return out;
 }
 
 static int check(const cugen_filter *filter, cugen_error *err) {
@@ -43,29 +44,26 @@ static int check(const cugen_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
-const struct space_filter *api_filter(const cugen_kernel *k) {
-  return k->filter.strings ? &k->filter.filter : NULL;
-}
-
 int cugen_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
-  struct api_filter wanted = {0}, old;
+  struct lookup *l = &k->lookup;
+  struct space_filter *wanted = NULL;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = filter ? check(filter, error) : CUGEN_OK;
-  if (!status && filter) status = copy(filter, &wanted, error);
   if (status) return status;
-  struct space *space = k->space;
-  old = k->filter;
-  k->filter = wanted;
-  k->space = NULL;
-  status = filter ? api_space(k, error) : CUGEN_OK;
-  if (status) {
-    k->filter = old;
-    k->space = space;
-    api_filter_free(&wanted);
+  if (filter && !(wanted = copy(filter))) return error_memory(error);
+  struct space *space = l->space;
+  l->space = NULL;
+  l->filter = wanted;
+  status = filter ? lookup_space(l, error) : CUGEN_OK;
+  if (status) { /* all stays as it was */
+    l->filter = k->filter;
+    l->space = space;
+    free(wanted);
     return status;
   }
   space_close(space);
-  api_filter_free(&old);
+  free(k->filter);
+  k->filter = wanted;
   api_forget_records(k);
   return CUGEN_OK;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "base/system.h"
+#include "library.h"
 
 static const char program[] = "cugen-worker";
 

@@ -4,20 +4,19 @@
 
 #include "api.h"
 
-struct api_launches {
+struct launches {
   struct kernel_spec spec; /* the strings' owner */
   cugen_launch_info *list;
   size_t count;
   char **passes; /* one for each of the list */
 };
 
-void api_launches_close(struct api_launches *launches) {
-  if (!launches) return;
+static void clear_launches(void *data) {
+  struct launches *launches = data;
   for (size_t i = 0; i < launches->count; i++) free(launches->passes[i]);
   free(launches->passes);
   free(launches->list);
   kernel_spec_free(&launches->spec);
-  free(launches);
 }
 
 /* "source, ping, n=100" */
@@ -55,7 +54,7 @@ static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
          a->carveout == b->carveout && a->overlap == b->overlap && strcmp(a->passes, b->passes) == 0;
 }
 
-static int fill(struct api_launches *launches, cugen_error *err) {
+static int fill(struct launches *launches, cugen_error *err) {
   const struct kernel_spec *spec = &launches->spec;
   launches->list = calloc(spec->launch_count + 1, sizeof *launches->list);
   launches->passes = calloc(spec->launch_count + 1, sizeof *launches->passes);
@@ -80,13 +79,12 @@ int cugen_kernel_launches(cugen_kernel *k, const char *variant, const cugen_laun
   if (name) *name = NULL;
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
-  api_launches_close(k->launches);
-  k->launches = calloc(1, sizeof *k->launches);
-  if (!k->launches) return error_memory(error);
-  int status = api_expand_text(k, variant, &k->launches->spec, error);
-  if (!status) status = fill(k->launches, error);
+  struct launches *launches = kept_renew(&k->launches, sizeof *launches, clear_launches, error);
+  if (!launches) return CUGEN_ERROR_MEMORY;
+  int status = api_expand_text(k, variant, &launches->spec, error);
+  if (!status) status = fill(launches, error);
   if (status) return status;
-  *out = k->launches->list, *count = k->launches->count;
+  *out = launches->list, *count = launches->count;
   if (name) *name = text_get(&k->variant_text);
   return CUGEN_OK;
 }

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "base/system.h"
-#include "runtime/compile/toolkit.h"
+#include "library.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
@@ -120,8 +119,8 @@ void cugen_close(cugen *lib) {
   char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
-  api_listing_close(lib->listing);
-  api_transfer_close(lib->transfer);
+  struct kept *kept[] = {&lib->sets, &lib->checked, &lib->transfer};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   cache_close(lib->cache);
   cache_close(lib->nothing);
   compilers_close(lib->compilers);
@@ -134,6 +133,17 @@ void cugen_close(cugen *lib) {
   text_free(&lib->warning);
   text_free(&lib->why);
   free(lib);
+}
+
+/* ---- Stopping ---- */
+
+static bool ask_stop(void *context) {
+  const cugen *lib = context;
+  return lib->stop(lib->stop_context) != 0;
+}
+
+struct space_stop api_stop(cugen *lib) {
+  return (struct space_stop){lib->stop ? ask_stop : NULL, lib};
 }
 
 /* ---- Configs and templates ---- */

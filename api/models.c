@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "gen/config/device_file.h"
+#include "library.h"
 #include "runtime/model/described.h"
 
 enum { MOST_MODELS = 64 };

@@ -29,15 +29,15 @@ static int choose_context(const cugen_kernel *k, const cugen_plan_options *optio
   *out = NULL;
   if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
     return error_set(err, CUGEN_ERROR_USAGE, "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
-  return options->flags & CUGEN_PLAN_PRIMARY ? CUGEN_OK : api_context(k, options->context, out, err);
+  return options->flags & CUGEN_PLAN_PRIMARY ? CUGEN_OK : lookup_context(&k->lookup, options->context, out, err);
 }
 
 static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   const struct device_ops *ops;
-  struct device_options device = {.toolkit = k->lib->toolkit, .embedded = true};
-  int status = api_check_present(k, err);
+  struct device_options device = {.toolkit = k->lookup.lib->toolkit, .embedded = true};
+  int status = lookup_check_present(&k->lookup, err);
   if (!status) status = choose_context(k, options, &device.context, err);
-  if (!status) status = device_find(k->device.id, &ops, &device.ordinal, err);
+  if (!status) status = device_find(k->lookup.device.id, &ops, &device.ordinal, err);
   return status ? status : ops->open(&device, &p->device, err);
 }
 
@@ -50,43 +50,49 @@ static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *optio
   else if (options->distance < 0)
     text_add(&range, "exact, as asked");
   else
-    text_addf(&range, "%s, by %s", text_get(&k->policy), k->config->path);
+    text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
   error_set(err, CUGEN_ERROR_USAGE,
             "nothing that is remembered serves %s %s on %s (policy %s), and the plan is to be tuned "
             "(CUGEN_PLAN_TUNED_ONLY); tune it first: cugen_kernel_tune, or 'cugen tune'; cugen_kernel_why, or "
             "'cugen cache why', says what was found",
-            k->config->name, text_get(&k->problem_text), k->device.name, text_get(&range));
+            k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name, text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
 }
 
-static int expand(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
-  struct variant variant;
-  int status = api_expander(k, err);
+/* A record of this very problem was judged by what its variant expands to: that is the plan's kernel. */
+static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
+  struct best_record *best = &p->selection.best;
+  if (best->found && p->selection.how != CUGEN_PLAN_NEAR) {
+    p->spec = best->spec;
+    best->spec = (struct kernel_spec){0};
+    return CUGEN_OK;
+  }
+  int status = lookup_expander(l, err);
   if (status) return status;
-  space_variant(k->space, p->selection.index, &variant, k->values);
-  return expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &p->spec, err);
+  const struct variant variant = lookup_variant(l, p->selection.index);
+  return lookup_expand(l, &variant, &p->spec, err);
 }
 
-static int compile(const cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+static int compile(const struct lookup *l, cugen_plan *p, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = k->lib->toolkit,
-                                          .compilers = k->lib->compilers,
+  const struct compile_request request = {.toolkit = l->lib->toolkit,
+                                          .compilers = l->lib->compilers,
                                           .name = p->spec.variant,
                                           .source = p->spec.source,
                                           .options = p->spec.options,
-                                          .arch = k->arch,
+                                          .arch = l->arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(&p->spec, entries)};
-  return k->ops->compile(&request, &p->compiled, err);
+  return l->ops->compile(&request, &p->compiled, err);
 }
 
 /* An image that cannot be kept is compiled again the next time: no reason to fail. */
-static int find_image(cugen_kernel *k, const char *key, cugen_plan *p, cugen_error *err) {
+static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct cache *cache;
   bool found = false;
-  int status = api_cache(k->lib, &cache, err);
+  int status = api_cache(l->lib, &cache, err);
   if (!status) status = cache_image_load(cache, key, &p->compiled, &found, err);
   if (found && p->compiled.entry_count != plan_entries(&p->spec, entries)) {
     compiled_free(&p->compiled);
@@ -94,27 +100,27 @@ static int find_image(cugen_kernel *k, const char *key, cugen_plan *p, cugen_err
   }
   p->info.image_from_cache = found;
   if (status || found) return status;
-  status = compile(k, p, err);
+  status = compile(l, p, err);
   if (!status) cache_image_store(cache, key, &p->compiled, NULL);
   return status;
 }
 
-static int make_image(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct text key = {0};
-  int status = cache_image_key(&p->spec, device_target(&k->device, k->arch), text_get(&k->key_options),
-                               k->nvrtc_version, &key, err);
-  if (!status) status = find_image(k, text_get(&key), p, err);
+  int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options), l->nvrtc_version,
+                               &key, err);
+  if (!status) status = find_image(l, text_get(&key), p, err);
   text_free(&key);
   return status;
 }
 
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
-  const struct cache_record *record = &p->selection.record;
+  const struct cache_record *record = &p->selection.best.record;
   if (p->selection.how == CUGEN_PLAN_DEFAULT) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.throttle = "";
-    p->info.record.predicted = p->selection.predicted;
+    p->info.record.predicted = api_is_predicted(&p->selection);
     return;
   }
   api_publish(k, record, &p->info.record);
@@ -126,8 +132,8 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
 }
 
 static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
-  text_add(&p->kernel, k->config->name);
-  text_add(&p->problem, text_get(&k->problem_text));
+  text_add(&p->kernel, k->lookup.config->name);
+  text_add(&p->problem, text_get(&k->lookup.problem_text));
   if (p->kernel.failed || p->problem.failed) return error_memory(err);
   p->info.kernel = text_get(&p->kernel);
   p->info.problem = text_get(&p->problem);
@@ -150,11 +156,11 @@ static void drop_image(cugen_plan *p) {
 
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
-  if (!status) status = api_select(k, options->distance, &p->selection, err);
+  if (!status) status = api_select(&k->lookup, options->distance, &p->selection, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->selection.how == CUGEN_PLAN_DEFAULT)
     status = refuse_untuned(k, options, err);
-  if (!status) status = expand(k, p, err);
-  if (!status) status = make_image(k, p, err);
+  if (!status) status = expand(&k->lookup, p, err);
+  if (!status) status = make_image(&k->lookup, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   if (!status) drop_image(p);
   return status ? status : describe(k, p, err);

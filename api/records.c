@@ -1,9 +1,120 @@
-/* What the cache holds for one kernel, whether or not a look-up takes it. */
+/* What is remembered of a kernel: the records that a look-up takes, and all that the cache holds. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api.h"
 
-struct api_record_list {
+/* ---- A record for the caller --------------------------------------------------------------------------------------- */
+
+static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
+  if (!config_proves(k->lookup.config)) return false;
+  if (r->outcome == CUGEN_OUTCOME_OK) return !k->lookup.predicted || r->verdict == CACHE_RIGHT;
+  return r->outcome == CUGEN_OUTCOME_WRONG;
+}
+
+static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r, bool verified) {
+  if (verified || r->outcome != CUGEN_OUTCOME_OK) return "";
+  if (!config_proves(k->lookup.config)) return "the config has reference \"none\"";
+  return r->verdict == CACHE_NOT_VERIFIABLE ? r->unverified : "it is predicted and was not run";
+}
+
+void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *out) {
+  *out = (cugen_record){.variant = r->variant,
+                        .reason = r->reason,
+                        .outcome = r->outcome,
+                        .samples = r->samples,
+                        .seconds = r->seconds,
+                        .seconds_min = r->seconds_min,
+                        .seconds_p20 = r->seconds_p20,
+                        .seconds_p80 = r->seconds_p80,
+                        .compile_seconds = r->compile_seconds,
+                        .measure_seconds = r->measure_seconds,
+                        .cost = cache_record_cost(r, k->lookup.config->objective),
+                        .flops = r->flops,
+                        .bytes = r->bytes,
+                        .error = r->error,
+                        .registers = r->resources.registers,
+                        .threads = r->threads,
+                        .shared_bytes = r->resources.static_shared + r->dynamic_shared,
+                        .dynamic_shared_bytes = r->dynamic_shared,
+                        .constant_bytes = r->resources.constant_bytes,
+                        .local_bytes = r->resources.local_bytes,
+                        .spill_bytes = r->resources.spill_bytes,
+                        .occupancy = r->occupancy,
+                        .limiter = r->limiter,
+                        .cluster_blocks = r->cluster_blocks,
+                        .active_clusters = r->active_clusters,
+                        .clock_mhz = r->clock_mhz,
+                        .power_watts = r->power_watts,
+                        .throttle = r->throttle};
+  out->measured_at = r->measured_at;
+  out->predicted = k->lookup.predicted;
+  out->verified = is_verified(k, r);
+  out->unverified = why_unverified(k, r, out->verified);
+  out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
+}
+
+/* ---- Those that are current ---------------------------------------------------------------------------------------- */
+
+static double cost_of(const cugen_kernel *k, const struct cache_record *record) {
+  return cache_record_cost(record, k->lookup.config->objective);
+}
+
+static void settle_ties(cugen_kernel *k) {
+  size_t best = 0;
+  uint64_t best_index = UINT64_MAX;
+  for (size_t i = 0; i < k->record_count && k->records[i].outcome == CUGEN_OUTCOME_OK; i++) {
+    uint64_t index;
+    cugen_error ignored;
+    if (cost_of(k, &k->records[i]) > cost_of(k, &k->records[0]) * CACHE_TIE) break;
+    if (space_find(k->lookup.space, k->records[i].variant, &index, &ignored) == CUGEN_OK && index < best_index)
+      best = i, best_index = index;
+  }
+  if (best == 0) return;
+  struct cache_record leader = k->records[best];
+  memmove(&k->records[1], &k->records[0], best * sizeof leader);
+  k->records[0] = leader;
+}
+
+static int load_records(cugen_kernel *k, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  struct cache *cache;
+  if (k->records_loaded) return CUGEN_OK;
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  if (status) return status;
+  const struct cache_key key = lookup_key(l);
+  status = cache_load(cache, &key, &k->records, &k->record_count, err);
+  if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
+  if (status) {
+    api_forget_records(k);
+    return status;
+  }
+  settle_ties(k);
+  k->records_loaded = true;
+  return CUGEN_OK;
+}
+
+size_t cugen_kernel_records(cugen_kernel *k) {
+  cugen_error ignored;
+  return !k || load_records(k, &ignored) ? 0 : k->record_count;
+}
+
+int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
+  int status = load_records(k, error);
+  if (status) return status;
+  if (index >= k->record_count)
+    return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
+  api_publish(k, &k->records[index], out);
+  out->from_cache = k->tuned_at == 0 || k->records[index].measured_at < k->tuned_at;
+  return CUGEN_OK;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------------------- */
+
+struct stored {
   struct cache_record *records, *history; /* what `out` has its strings from */
   size_t record_count, history_count;
   cugen_stored_record *out;
@@ -14,22 +125,17 @@ static void free_records(struct cache_record *records, size_t count) {
   free(records);
 }
 
-static void clear(struct api_record_list *list) {
+static void clear_stored(void *data) {
+  struct stored *list = data;
   free_records(list->records, list->record_count);
   free_records(list->history, list->history_count);
   free(list->out);
-  *list = (struct api_record_list){0};
-}
-
-void api_record_list_close(struct api_record_list *list) {
-  if (list) clear(list);
-  free(list);
 }
 
 static int describe(cugen_kernel *k, struct cache_record *record, bool superseded, cugen_stored_record *out,
                     cugen_error *err) {
   struct judgement judgement = {.how = JUDGED_GONE};
-  int status = superseded ? CUGEN_OK : api_judge(k, record, &judgement, err);
+  int status = superseded ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
                                .superseded = superseded,
                                .measured_at = record->measured_at,
@@ -41,14 +147,15 @@ static int describe(cugen_kernel *k, struct cache_record *record, bool supersede
   return status;
 }
 
-static int load(cugen_kernel *k, bool history, struct api_record_list *list, cugen_error *err) {
-  const struct cache_key key = api_key(k);
+static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  const struct cache_key key = lookup_key(l);
   struct cache *cache;
-  int status = api_space(k, err);
-  if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache_to_read(k->lib, &cache, err);
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
-  if (!status) status = api_drop_others(k, list->records, &list->record_count, err);
+  if (!status) status = api_drop_others(l, list->records, &list->record_count, err);
   if (!status && history) status = cache_history(cache, &key, &list->history, &list->history_count, err);
   size_t count = list->record_count + list->history_count;
   if (!status) list->out = calloc(count + 1, sizeof *list->out);
@@ -65,12 +172,11 @@ int cugen_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record 
                         cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
-  if (!k->record_list) k->record_list = calloc(1, sizeof *k->record_list);
-  if (!k->record_list) return error_memory(error);
-  clear(k->record_list);
-  int status = load(k, history != 0, k->record_list, error);
+  struct stored *list = kept_renew(&k->stored, sizeof *list, clear_stored, error);
+  if (!list) return CUGEN_ERROR_MEMORY;
+  int status = load(k, history != 0, list, error);
   if (status) return status;
-  *out = k->record_list->out;
-  *count = k->record_list->record_count + k->record_list->history_count;
+  *out = list->out;
+  *count = list->record_count + list->history_count;
   return CUGEN_OK;
 }

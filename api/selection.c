@@ -81,15 +81,6 @@ static int prints_as(const struct config *config, const struct problem *problem,
   return status;
 }
 
-int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
-                      struct text *settings, cugen_error *err) {
-  text_restart(out);
-  text_restart(settings);
-  problem_print(config, problem, out);
-  problem_print_settings(config, problem, settings);
-  return out->failed || settings->failed ? error_memory(err) : CUGEN_OK;
-}
-
 int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
                      cugen_error *err) {
   char *copy = strdup(text);
@@ -117,7 +108,7 @@ struct tuned {
 };
 
 struct nearby {
-  const cugen_kernel *kernel;
+  const struct lookup *lookup;
   double limit;
   struct tuned *all;
   size_t count, capacity;
@@ -140,9 +131,9 @@ static int visit(void *context, const char *text, cugen_error *err) {
   struct nearby *nearby = context;
   struct tuned tuned = {0};
   bool known;
-  int status = api_read_problem(nearby->kernel->config, text, &tuned.problem, &known, err);
+  int status = api_read_problem(nearby->lookup->config, text, &tuned.problem, &known, err);
   if (status || !known) return status;
-  tuned.distance = problem_distance(&nearby->kernel->problem, &tuned.problem);
+  tuned.distance = problem_distance(nearby->lookup->problem, &tuned.problem);
   bool near = tuned.distance.largest > 0 && tuned.distance.largest <= nearby->limit;
   if (near) status = add_tuned(nearby, tuned, err);
   if (!near || status) problem_free(&tuned.problem);
@@ -157,29 +148,21 @@ static int compare(const void *left, const void *right) {
   return a->order < b->order ? -1 : 1;
 }
 
-/* The best of that problem, if it is a variant of the kernel's own space. */
-static int try_problem(cugen_kernel *k, struct tuned *tuned, struct selection *out, bool *found, cugen_error *err) {
-  cugen_kernel other = {.lib = k->lib,
-                        .sources = k->sources,
-                        .config = k->config,
-                        .ops = k->ops,
-                        .device = k->device,
-                        .problem = tuned->problem,
-                        .key_options = k->key_options,
-                        .expander = k->expander};
-  int status = api_print_problem(other.config, &other.problem, &other.problem_text, &other.problem_settings, err);
-  *found = false;
-  if (!status) status = api_best(&other, k->space, &out->record, &out->index, found, err);
-  space_close(other.space);
-  free(other.values);
-  text_free(&other.problem_settings);
+/* The best of that problem, if it is a variant of the look-up's own space. */
+static int try_problem(const struct lookup *l, const struct tuned *tuned, struct selection *out, bool *found,
+                       cugen_error *err) {
+  struct lookup other;
+  int status = lookup_for_problem(l, &tuned->problem, &other, err);
+  const struct cache_key key = lookup_measured_key(&other);
+  if (!status) status = api_best_under(&other, &key, false, l->space, &out->best, err);
+  *found = !status && out->best.found;
   if (*found) {
     out->how = CUGEN_PLAN_NEAR;
+    out->index = out->best.index;
     out->distance = tuned->distance.largest;
-    out->problem = other.problem_text;
-  } else {
-    text_free(&other.problem_text);
+    text_add(&out->problem, text_get(&other.problem_text));
   }
+  lookup_close(&other);
   return status;
 }
 
@@ -189,22 +172,22 @@ static void nearby_free(struct nearby *nearby) {
 }
 
 /* The nearest first. To be freed whatever comes back. */
-static int find_nearby(cugen_kernel *k, double limit, struct cache *cache, struct nearby *out, cugen_error *err) {
-  const struct cache_key key = {
-      k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL, k->config->objective, NULL};
-  *out = (struct nearby){.kernel = k, .limit = limit};
+static int find_nearby(const struct lookup *l, double limit, struct cache *cache, struct nearby *out,
+                       cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  *out = (struct nearby){.lookup = l, .limit = limit};
   int status = cache_problems(cache, &key, visit, out, err);
   if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
   return status;
 }
 
-static int select_nearest(cugen_kernel *k, double limit, struct selection *out, bool *found, cugen_error *err) {
+static int select_nearest(struct lookup *l, double limit, struct selection *out, bool *found, cugen_error *err) {
   struct nearby nearby = {0};
   struct cache *cache;
-  int status = api_cache_to_read(k->lib, &cache, err);
-  if (!status) status = find_nearby(k, limit, cache, &nearby, err);
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = find_nearby(l, limit, cache, &nearby, err);
   for (size_t i = 0; i < nearby.count && !status && !*found; i++)
-    status = try_problem(k, &nearby.all[i], out, found, err);
+    status = try_problem(l, &nearby.all[i], out, found, err);
   nearby_free(&nearby);
   return status;
 }
@@ -229,16 +212,13 @@ static int take_leader(void *context, struct cache_record *record, bool *stop, c
   return CUGEN_OK;
 }
 
-static int take_leaders(cugen_kernel *k, struct cache *cache, const struct problem *problem, struct leaders *out,
-                        cugen_error *err) {
-  struct text text = {0}, settings = {0};
-  int status = api_print_problem(k->config, problem, &text, &settings, err);
-  const struct cache_key key = {
-      k->device.fingerprint, k->config->name,    text_get(&text), text_get(&k->key_options), NULL,
-      k->config->objective,  text_get(&settings)};
+static int take_leaders(const struct lookup *l, struct cache *cache, const struct problem *problem,
+                        struct leaders *out, cugen_error *err) {
+  struct lookup other;
+  int status = lookup_for_problem(l, problem, &other, err);
+  const struct cache_key key = lookup_measured_key(&other);
   if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
-  text_free(&text);
-  text_free(&settings);
+  lookup_close(&other);
   return status;
 }
 
@@ -258,65 +238,53 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
 
 /* As api_key_predictions. Of a GPU that is known by its text alone, and not shipped, the figures are nobody's: what was
    predicted last is meant, from whichever description. */
-static int key_predictions(cugen_kernel *k, struct cache *cache, cugen_kernel *out, cugen_error *err) {
+static int key_predictions(const struct lookup *l, struct cache *cache, struct prediction_key *out,
+                           cugen_error *err) {
   struct device_description known;
   struct cache_space *spaces;
   size_t count;
-  int status = api_key_predictions(out, k->arch, err);
-  bool described = cugen_device_parse(k->device.id).kind == CUGEN_DEVICE_MODEL ||
-                   (api_described(k->lib, k->device.fingerprint, &known) && known.id[0]);
+  int status = api_key_predictions(l->lib, &l->device, l->arch, out, err);
+  bool described = cugen_device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
+                   (api_described(l->lib, l->device.fingerprint, &known) && known.id[0]);
   if (status || described) return status;
-  const struct cache_key key = {text_get(&out->predicted_device),
-                                k->config->name,
-                                text_get(&k->problem_text),
-                                text_get(&out->predicted_options),
-                                NULL,
-                                k->config->objective,
-                                text_get(&k->problem_settings)};
+  const struct cache_key key = lookup_predicted_key(l, out);
   status = cache_spaces(cache, &spaces, &count, err);
   if (status) return status;
   const char *options = find_figures(&key, spaces, count);
   if (options) {
-    text_restart(&out->predicted_options);
-    text_add(&out->predicted_options, options);
-    if (out->predicted_options.failed) status = error_memory(err);
+    text_restart(&out->options);
+    text_add(&out->options, options);
+    if (out->options.failed) status = error_memory(err);
   }
   cache_spaces_free(spaces, count);
   return status;
 }
 
 /* What the model would choose for this very problem, where that is remembered. */
-static int take_predicted(cugen_kernel *k, struct cache *cache, struct leaders *out, cugen_error *err) {
-  cugen_kernel other = {.lib = k->lib, .device = k->device};
-  int status = key_predictions(k, cache, &other, err);
-  const struct cache_key key = {text_get(&other.predicted_device),
-                                k->config->name,
-                                text_get(&k->problem_text),
-                                text_get(&other.predicted_options),
-                                NULL,
-                                k->config->objective,
-                                text_get(&k->problem_settings)};
+static int take_predicted(const struct lookup *l, struct cache *cache, struct leaders *out, cugen_error *err) {
+  struct prediction_key predictions;
+  int status = key_predictions(l, cache, &predictions, err);
+  const struct cache_key key = lookup_predicted_key(l, &predictions);
   if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
-  text_free(&other.predicted_device);
-  text_free(&other.predicted_options);
+  api_prediction_key_free(&predictions);
   return status;
 }
 
 /* As many of each problem as make up the whole, two at least; then the model's. */
-int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
+int api_near_leaders(struct lookup *l, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
                      cugen_error *err) {
-  struct leaders leaders = {.space = k->space, .indices = indices};
+  struct leaders leaders = {.space = l->space, .indices = indices};
   struct nearby nearby = {0};
-  int status = find_nearby(k, DBL_MAX, cache, &nearby, err);
+  int status = find_nearby(l, DBL_MAX, cache, &nearby, err);
   size_t each = nearby.count ? (room + nearby.count - 1) / nearby.count : 0;
   if (each < 2) each = 2;
   for (size_t i = 0; i < nearby.count && !status && leaders.count < room; i++) {
     leaders.most = leaders.count + each < room ? leaders.count + each : room;
-    status = take_leaders(k, cache, &nearby.all[i].problem, &leaders, err);
+    status = take_leaders(l, cache, &nearby.all[i].problem, &leaders, err);
   }
   leaders.most = room;
-  if (!status && leaders.count < room && !k->predicted && k->device.facts.is_gpu)
-    status = take_predicted(k, cache, &leaders, err);
+  if (!status && leaders.count < room && !l->predicted && l->device.facts.is_gpu)
+    status = take_predicted(l, cache, &leaders, err);
   nearby_free(&nearby);
   *count = leaders.count;
   return status;
@@ -324,95 +292,102 @@ int api_near_leaders(cugen_kernel *k, struct cache *cache, uint64_t *indices, si
 
 /* ---- The bucket ------------------------------------------------------------------------------------------------------- */
 
-static int select_bucket(cugen_kernel *k, struct selection *out, bool *found, cugen_error *err) {
+static int select_bucket(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
   struct tuned tuned;
-  int status = problem_bucket(k->config, &k->problem, &tuned.problem, err);
+  int status = problem_bucket(l->config, l->problem, &tuned.problem, err);
   if (status) return status;
-  tuned.distance = problem_distance(&k->problem, &tuned.problem);
-  if (tuned.distance.largest > 0) status = try_problem(k, &tuned, out, found, err);
+  tuned.distance = problem_distance(l->problem, &tuned.problem);
+  if (tuned.distance.largest > 0) status = try_problem(l, &tuned, out, found, err);
   problem_free(&tuned.problem);
   return status;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------------ */
 
-static int select_other(cugen_kernel *k, double distance, struct selection *out, bool *found, cugen_error *err) {
-  const struct config_policy *policy = &k->config->policy;
+static int select_other(struct lookup *l, double distance, struct selection *out, bool *found, cugen_error *err) {
+  const struct config_policy *policy = &l->config->policy;
   if (distance < 0) return CUGEN_OK;
-  if (distance > 0) return select_nearest(k, distance, out, found, err);
+  if (distance > 0) return select_nearest(l, distance, out, found, err);
   switch (policy->kind) {
-  case POLICY_NEAREST: return select_nearest(k, policy->distance, out, found, err);
-  case POLICY_BUCKETS: return select_bucket(k, out, found, err);
+  case POLICY_NEAREST: return select_nearest(l, policy->distance, out, found, err);
+  case POLICY_BUCKETS: return select_bucket(l, out, found, err);
   default: return CUGEN_OK;
   }
 }
 
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
-static int select_predicted(cugen_kernel *k, struct selection *out, cugen_error *err) {
-  cugen_kernel other = {.lib = k->lib,
-                        .sources = k->sources,
-                        .config = k->config,
-                        .device = k->device,
-                        .problem = k->problem,
-                        .problem_text = k->problem_text,
-                        .problem_settings = k->problem_settings,
-                        .space = k->space,
-                        .values = k->values,
-                        .expander = k->expander};
-  struct cache_record record;
+static int select_predicted(struct lookup *l, struct selection *out, cugen_error *err) {
+  struct prediction_key predictions;
   struct cache *cache;
-  if (!k->device.facts.is_gpu) return CUGEN_OK;
-  int status = api_cache_to_read(k->lib, &cache, err);
-  if (!status) status = key_predictions(k, cache, &other, err);
-  if (!status) status = api_best(&other, k->space, &record, &out->index, &out->predicted, err);
-  if (!status && out->predicted) cache_record_free(&record);
-  text_free(&other.predicted_device);
-  text_free(&other.predicted_options);
+  if (!l->device.facts.is_gpu) return CUGEN_OK;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (status) return status;
+  status = key_predictions(l, cache, &predictions, err);
+  const struct cache_key key = lookup_predicted_key(l, &predictions);
+  if (!status) status = api_best_under(l, &key, true, l->space, &out->best, err);
+  api_prediction_key_free(&predictions);
+  out->index = out->best.index;
   return status;
 }
 
+bool api_is_predicted(const struct selection *selection) {
+  return selection->how == CUGEN_PLAN_DEFAULT && selection->best.found;
+}
+
 /* What is named is good on some GPU; of a processor that says nothing. */
-uint64_t api_default(const cugen_kernel *k, bool *named) {
+uint64_t api_default(const struct lookup *l, bool *named) {
   size_t try = 0;
-  uint64_t index = k->device.facts.is_gpu ? space_default(k->space, &try) : 0;
-  *named = k->device.facts.is_gpu && try < config_tries(k->config);
+  uint64_t index = l->device.facts.is_gpu ? space_default(l->space, &try) : 0;
+  *named = l->device.facts.is_gpu && try < config_tries(l->config);
   return index;
 }
 
-int api_select(cugen_kernel *k, double distance, struct selection *out, cugen_error *err) {
+static int select_exact(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+  if (l->predicted) return CUGEN_OK;
+  int status = api_best(l, &out->best, err);
+  *found = !status && out->best.found;
+  out->index = out->best.index;
+  if (*found) text_add(&out->problem, text_get(&l->problem_text));
+  return status;
+}
+
+int api_select(struct lookup *l, double distance, struct selection *out, cugen_error *err) {
   bool found = false;
   *out = (struct selection){.how = CUGEN_PLAN_EXACT};
-  int status = api_space(k, err);
-  if (!status && space_valid(k->space) == 0) status = space_explain_empty(k->space, err);
-  if (!status && !k->predicted) status = api_best(k, k->space, &out->record, &out->index, &found, err);
-  if (found) text_add(&out->problem, text_get(&k->problem_text));
-  if (!status && !found && !k->predicted) status = select_other(k, distance, out, &found, err);
+  int status = lookup_space(l, err);
+  if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
+  if (!status) status = select_exact(l, out, &found, err);
+  if (!status && !found && !l->predicted) status = select_other(l, distance, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
-    status = select_predicted(k, out, err);
-    if (!status && !out->predicted) out->index = api_default(k, &out->named);
+    status = select_predicted(l, out, err);
+    if (!status && !out->best.found) out->index = api_default(l, &out->named);
   }
   return !status && out->problem.failed ? error_memory(err) : status;
 }
 
 void api_selection_free(struct selection *selection) {
-  cache_record_free(&selection->record);
+  api_best_free(&selection->best);
   text_free(&selection->problem);
+}
+
+static void clear_selection(void *data) {
+  api_selection_free(data);
 }
 
 int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  api_selection_free(&k->selection);
-  k->selection = (struct selection){0};
+  struct selection *selection = kept_renew(&k->choice, sizeof *selection, clear_selection, error);
+  if (!selection) return CUGEN_ERROR_MEMORY;
   if (!(distance < 1000))
     return error_set(error, CUGEN_ERROR_USAGE, "distance is %g, should be below 1000", distance);
-  int status = api_select(k, distance, &k->selection, error);
-  if (!status) status = api_variant_text(k, k->selection.index, &out->variant, error);
+  int status = api_select(&k->lookup, distance, selection, error);
+  if (!status) status = api_variant_text(k, selection->index, &out->variant, error);
   if (status) return status;
-  out->how = k->selection.how;
-  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&k->selection.problem);
-  out->distance = k->selection.distance;
-  out->predicted = k->selection.predicted;
-  out->named = k->selection.named;
+  out->how = selection->how;
+  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&selection->problem);
+  out->distance = selection->distance;
+  out->predicted = api_is_predicted(selection);
+  out->named = selection->named;
   return CUGEN_OK;
 }

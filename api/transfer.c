@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "library.h"
 #include "runtime/devices.h"
 #include "tune/transfer.h"
 
 enum { MOST_SIZES = 64 };
 
 /* What was handed out last. */
-struct api_transfer {
+struct transfer {
   cugen_device_info device;
   cugen_transfer_row *rows;
   size_t count, planned;
@@ -17,10 +17,8 @@ struct api_transfer {
   const cugen_transfer_options *options;
 };
 
-void api_transfer_close(struct api_transfer *transfer) {
-  if (!transfer) return;
-  free(transfer->rows);
-  free(transfer);
+static void clear_transfer(void *data) {
+  free(((struct transfer *)data)->rows);
 }
 
 /* ---- What is to be measured ---- */
@@ -120,7 +118,7 @@ static cugen_transfer_row publish(const struct transfer_row *row) {
 }
 
 static int keep_row(const struct transfer_row *row, void *context) {
-  struct api_transfer *transfer = context;
+  struct transfer *transfer = context;
   const cugen_transfer_options *options = transfer->options;
   cugen_transfer_row *kept = &transfer->rows[transfer->count++];
   *kept = publish(row);
@@ -128,7 +126,7 @@ static int keep_row(const struct transfer_row *row, void *context) {
   return options->progress && options->progress(&progress, options->context) ? CUGEN_ERROR_INTERRUPTED : CUGEN_OK;
 }
 
-static int measure(const cugen *lib, int ordinal, struct transfer_options *options, struct api_transfer *out,
+static int measure(const cugen *lib, int ordinal, struct transfer_options *options, struct transfer *out,
                    cugen_error *err) {
   struct device_description device;
   struct compiled copier = {0};
@@ -164,14 +162,13 @@ int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cu
   if (!status) status = read_sizes(options, sizes, &wanted.size_count, error);
   if (!status) status = find_gpu(lib, &ordinal, error);
   if (status) return status;
-  api_transfer_close(lib->transfer);
-  lib->transfer = calloc(1, sizeof *lib->transfer);
-  if (!lib->transfer) return error_memory(error);
-  lib->transfer->options = options;
-  status = measure(lib, ordinal, &wanted, lib->transfer, error);
+  struct transfer *transfer = kept_renew(&lib->transfer, sizeof *transfer, clear_transfer, error);
+  if (!transfer) return CUGEN_ERROR_MEMORY;
+  transfer->options = options;
+  status = measure(lib, ordinal, &wanted, transfer, error);
   if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
-  out->device = &lib->transfer->device;
-  out->rows = lib->transfer->rows;
-  out->count = lib->transfer->count;
+  out->device = &transfer->device;
+  out->rows = transfer->rows;
+  out->count = transfer->count;
   return status;
 }

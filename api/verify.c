@@ -44,29 +44,29 @@ static bool is_over(void *context) {
 
 /* Sources are those of the GPU, and so are the launches: the config's expressions see its facts. */
 static int open_target(struct proof *p, cugen_error *err) {
-  cugen_kernel *k = p->kernel;
+  const struct lookup *l = &p->kernel->lookup;
   struct cache *cache;
-  int status = api_cache(k->lib, &cache, err);
-  if (!status) status = problem_check(k->config, &k->problem, &p->check, err);
-  if (!status) status = cpu_device_ops.describe(k->lib->toolkit, 0, &p->device, err);
+  int status = api_cache(l->lib, &cache, err);
+  if (!status) status = problem_check(l->config, l->problem, &p->check, err);
+  if (!status) status = cpu_device_ops.describe(l->lib->toolkit, 0, &p->device, err);
   if (status) return status;
-  p->device.facts = k->device.facts;
-  text_addf(&p->key_options, "arch %s, facts of %s", p->device.arch, k->device.arch);
+  p->device.facts = l->device.facts;
+  text_addf(&p->key_options, "arch %s, facts of %s", p->device.arch, l->device.arch);
   if (p->key_options.failed) return error_memory(err);
-  p->target = (struct tune_target){.config = k->config,
+  p->target = (struct tune_target){.config = l->config,
                                    .problem = &p->check,
-                                   .space = k->space,
-                                   .sources = &k->sources,
+                                   .space = l->space,
+                                   .sources = &l->opened->sources,
                                    .ops = &cpu_device_ops,
                                    .device = &p->device,
-                                   .arch = k->arch,
-                                   .toolkit = k->lib->toolkit,
-                                   .toolkit_options = k->lib->toolkit_options,
-                                   .worker = k->lib->worker,
-                                   .worker_places = text_get(&k->lib->worker_places),
+                                   .arch = l->arch,
+                                   .toolkit = l->lib->toolkit,
+                                   .toolkit_options = l->lib->toolkit_options,
+                                   .worker = l->lib->worker,
+                                   .worker_places = text_get(&l->lib->worker_places),
                                    .cache = cache,
                                    .key = {.device = p->device.fingerprint,
-                                           .config = k->config->name,
+                                           .config = l->config->name,
                                            .problem = "",
                                            .options = text_get(&p->key_options)},
                                    .problem_is_check = true};
@@ -129,11 +129,11 @@ static void judge(struct proof *p, struct cache_record *record, struct cache_rec
 /* The record speaks of the kernel as it is now. */
 static int renew(struct proof *p, struct cache_record *record, cugen_error *err) {
   struct judgement judgement;
-  int status = api_judge(p->kernel, record, &judgement, err);
+  int status = api_judge(&p->kernel->lookup, record, &judgement, err);
   if (status) return status;
   record->hash = judgement.now.hash;
   record->proof_hash = judgement.now.proof_hash;
-  const struct cache_key key = api_key(p->kernel);
+  const struct cache_key key = lookup_key(&p->kernel->lookup);
   return cache_store(p->target.cache, &key, record, err);
 }
 
@@ -151,22 +151,19 @@ static int verify(struct proof *p, uint64_t index, struct cache_record *record, 
 
 /* The fastest; *settled: nothing is left to do. */
 static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
-  cugen_kernel *k = p->kernel;
-  struct cache_record record;
-  uint64_t index;
-  bool found;
-  int status = api_best(k, k->space, &record, &index, &found, err);
+  struct best_record best;
+  int status = api_best(&p->kernel->lookup, &best, err);
   if (status) return status;
-  *settled = !found || record.verdict != CACHE_NOT_RUN;
-  if (!*settled) status = verify(p, index, &record, err);
-  if (found) cache_record_free(&record);
+  *settled = !best.found || best.record.verdict != CACHE_NOT_RUN;
+  if (!*settled) status = verify(p, best.index, &best.record, err);
+  api_best_free(&best);
   return status;
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static const char *refusal(const struct proof *p) {
-  if (!config_proves(p->kernel->config)) return "the config has reference \"none\"";
+  if (!config_proves(p->kernel->lookup.config)) return "the config has reference \"none\"";
   if (p->limit < 0) return "it was not asked for";
   if (p->options->flags & CUGEN_TUNE_IN_PROCESS) return "nothing runs in the application's own process";
   return NULL;

@@ -13,31 +13,28 @@ struct match {
   size_t count;
 };
 
-/* What was handed out last. */
-struct api_why {
+/* What is asked, and what was handed out of it last. */
+struct why {
+  struct lookup *lookup;
+  const char *policy;
   char **strings;
   size_t string_count, string_capacity;
   struct match details[NEAREST];
   cugen_why_match matches[NEAREST];
   size_t match_count;
-  bool failed;     /* for want of memory */
-  char *predicted; /* the options of the kernel's predictions, filled with the first prediction looked at */
+  bool failed;                       /* for want of memory */
+  struct prediction_key predictions; /* filled with the first prediction looked at */
 };
 
-static void clear(struct api_why *why) {
+static void clear_why(void *data) {
+  struct why *why = data;
   for (size_t i = 0; i < why->string_count; i++) free(why->strings[i]);
   free(why->strings);
-  free(why->predicted);
-  *why = (struct api_why){0};
-}
-
-void api_why_close(struct api_why *why) {
-  if (why) clear(why);
-  free(why);
+  api_prediction_key_free(&why->predictions);
 }
 
 /* Takes the string over; what was handed out has it until the next call. */
-static const char *keep(struct api_why *why, char *string) {
+static const char *keep(struct why *why, char *string) {
   if (string && why->string_count == why->string_capacity) {
     size_t capacity = 2 * why->string_capacity + 32;
     char **strings = realloc(why->strings, capacity * sizeof *strings);
@@ -52,8 +49,8 @@ static const char *keep(struct api_why *why, char *string) {
   return "";
 }
 
-static const char *keepf(struct api_why *why, const char *format, ...) PRINTF_LIKE(2, 3);
-static const char *keepf(struct api_why *why, const char *format, ...) {
+static const char *keepf(struct why *why, const char *format, ...) PRINTF_LIKE(2, 3);
+static const char *keepf(struct why *why, const char *format, ...) {
   struct text text = {0};
   va_list args;
   va_start(args, format);
@@ -64,8 +61,8 @@ static const char *keepf(struct api_why *why, const char *format, ...) {
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------- */
 
-static void add_row(struct api_why *why, struct match *match, const char *field, const char *wanted,
-                    const char *found, cugen_why_state state, bool decides) {
+static void add_row(struct why *why, struct match *match, const char *field, const char *wanted, const char *found,
+                    cugen_why_state state, bool decides) {
   if (match->count == ROWS) return;
   match->rows[match->count++] = (cugen_why_row){.field = keepf(why, "%s", field),
                                                 .wanted = keepf(why, "%s", wanted),
@@ -74,14 +71,14 @@ static void add_row(struct api_why *why, struct match *match, const char *field,
                                                 .decides = decides};
 }
 
-static void add_texts(struct api_why *why, struct match *match, const char *field, const char *wanted,
+static void add_texts(struct why *why, struct match *match, const char *field, const char *wanted,
                       const char *found) {
   add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
 }
 
 /* Eight digits of a hash tell as much as all of it. */
-static void add_hash(struct api_why *why, struct match *match, const char *field, struct hash wanted,
-                     struct hash found, bool decides) {
+static void add_hash(struct why *why, struct match *match, const char *field, struct hash wanted, struct hash found,
+                     bool decides) {
   bool known = wanted.hex[0] && found.hex[0];
   cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
                           : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
@@ -89,7 +86,7 @@ static void add_hash(struct api_why *why, struct match *match, const char *field
   add_row(why, match, field, keepf(why, "%.8s", wanted.hex), keepf(why, "%.8s", found.hex), state, decides);
 }
 
-static void add_version(struct api_why *why, struct match *match, const char *field, int wanted, int found) {
+static void add_version(struct why *why, struct match *match, const char *field, int wanted, int found) {
   const char *texts[2];
   const int versions[2] = {wanted, found};
   for (int i = 0; i < 2; i++)
@@ -124,7 +121,7 @@ static const char *find_setting(const char *text, const char *name, size_t lengt
   return NULL;
 }
 
-static const char *value_of(struct api_why *why, const char *setting) {
+static const char *value_of(struct why *why, const char *setting) {
   if (!setting) return "not declared";
   size_t name = strcspn(setting, "="), length = setting_length(setting);
   return name < length ? keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
@@ -132,8 +129,8 @@ static const char *value_of(struct api_why *why, const char *setting) {
 
 /* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. lacks: those
    that the record did without, since they have their default. */
-static void add_settings(struct api_why *why, struct match *match, const char *from, const char *other,
-                         uint64_t lacks, bool new_only) {
+static void add_settings(struct why *why, struct match *match, const char *from, const char *other, uint64_t lacks,
+                         bool new_only) {
   for (; *from; from = next_setting(from), lacks >>= 1) {
     size_t length = strcspn(from, "=");
     const char *partner = find_setting(other, from, length);
@@ -159,30 +156,23 @@ static size_t settings_that_differ(const char *a, const char *b) {
 
 /* ---- Options ------------------------------------------------------------------------------------------------- */
 
-static char *options_of_predictions(const cugen_kernel *k, cugen_error *err) {
-  cugen_kernel other = {.lib = k->lib, .device = k->device};
-  int status = api_key_predictions(&other, k->arch, err);
-  text_free(&other.predicted_device);
-  char *options = text_take(&other.predicted_options);
-  if (!status) return options;
-  free(options);
-  return NULL;
-}
-
 /* What the look-up would want of the space: of a prediction that it is by the same model from the same figures. */
-static const char *wanted_options(const cugen_kernel *k, const struct cache_space *space) {
-  struct api_why *why = k->why;
+static const char *wanted_options(struct why *why, const struct cache_space *space) {
+  const struct lookup *l = why->lookup;
   cugen_error ignored;
-  if (k->predicted || !cugen_device_parse(space->device).predicted) return api_key(k).options;
-  if (!why->predicted) why->predicted = options_of_predictions(k, &ignored);
-  if (!why->predicted) why->failed = true;
-  return why->predicted ? why->predicted : "";
+  if (l->predicted || !cugen_device_parse(space->device).predicted) return lookup_key(l).options;
+  if (!why->predictions.options.length &&
+      api_key_predictions(l->lib, &l->device, l->arch, &why->predictions, &ignored)) {
+    api_prediction_key_free(&why->predictions);
+    why->failed = true;
+  }
+  return text_get(&why->predictions.options);
 }
 
 /* ---- One record ----------------------------------------------------------------------------------------------- */
 
 /* "source, launches": the fields of that state, or "". */
-static const char *list_fields(struct api_why *why, const struct match *match, cugen_why_state state) {
+static const char *list_fields(struct why *why, const struct match *match, cugen_why_state state) {
   struct text text = {0};
   for (size_t i = 0; i < match->count; i++)
     if (match->rows[i].decides && match->rows[i].state == state)
@@ -191,11 +181,10 @@ static const char *list_fields(struct api_why *why, const struct match *match, c
 }
 
 /* A predicted time depends neither on what a result is held against nor, so, on the whole. */
-static void compare_parts(const cugen_kernel *k, struct match *match, const struct judgement *judgement,
+static void compare_parts(struct why *why, struct match *match, const struct judgement *judgement,
                           const struct cache_record *record) {
-  struct api_why *why = k->why;
   const struct cache_record *now = &judgement->now;
-  const enum objective objective = k->config->objective;
+  const enum objective objective = why->lookup->config->objective;
   bool decides = judgement->how != JUDGED_CURRENT || !judgement->proof_changed;
   if (!now->hash.hex[0]) return;
   add_hash(why, match, "source", now->source_hash, record->source_hash, true);
@@ -209,7 +198,7 @@ static void compare_parts(const cugen_kernel *k, struct match *match, const stru
   add_hash(why, match, "kernel as a whole", judgement->whole, record->hash, decides);
 }
 
-static const char *say_changed(struct api_why *why, const struct match *match) {
+static const char *say_changed(struct why *why, const struct match *match) {
   struct match parts = *match;
   if (parts.count) parts.count--; /* the whole */
   const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
@@ -220,7 +209,7 @@ static const char *say_changed(struct api_why *why, const struct match *match) {
 }
 
 /* What a record in the right place is to the look-up. */
-static const char *say_judgement(struct api_why *why, const struct match *match, const struct judgement *judgement,
+static const char *say_judgement(struct why *why, const struct match *match, const struct judgement *judgement,
                                  const struct cache_record *record) {
   switch (judgement->how) {
   case JUDGED_CHANGED: return say_changed(why, match);
@@ -235,28 +224,27 @@ static const char *say_judgement(struct api_why *why, const struct match *match,
                cugen_outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
 }
 
-static int explain(cugen_kernel *k, const struct cache_space *space, const struct cache_record *record,
+static int explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
                    cugen_error *err) {
-  struct api_why *why = k->why;
   struct match *match = &why->details[why->match_count];
   struct judgement judgement;
-  const char *problem = text_get(&k->problem_text);
-  add_texts(why, match, "kernel", k->config->name, space->config);
-  add_texts(why, match, "device", api_key(k).device, space->device);
-  add_texts(why, match, "options", wanted_options(k, space), space->options);
+  const char *problem = text_get(&why->lookup->problem_text);
+  add_texts(why, match, "kernel", why->lookup->config->name, space->config);
+  add_texts(why, match, "device", lookup_key(why->lookup).device, space->device);
+  add_texts(why, match, "options", wanted_options(why, space), space->options);
   add_settings(why, match, problem, space->problem, record->lacks, false);
   add_settings(why, match, space->problem, problem, 0, true);
   const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
-  int status = api_judge(k, record, &judgement, err);
+  int status = api_judge(why->lookup, record, &judgement, err);
   if (status) return status;
   bool gone = judgement.how == JUDGED_GONE;
   add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
           gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
-  if (!*elsewhere) compare_parts(k, match, &judgement, record);
+  if (!*elsewhere) compare_parts(why, match, &judgement, record);
   const char *verdict = *elsewhere ? keepf(why, "it is not taken: it differs in %s", elsewhere)
                                    : say_judgement(why, match, &judgement, record);
-  add_version(why, match, "driver", k->device.driver_version, record->driver_version);
-  add_version(why, match, "NVRTC", k->nvrtc_version, record->nvrtc_version);
+  add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
+  add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
   why->matches[why->match_count++] = (cugen_why_match){.variant = keepf(why, "%s", record->variant),
                                                        .verdict = verdict,
                                                        .outcome = record->outcome,
@@ -269,8 +257,8 @@ static int explain(cugen_kernel *k, const struct cache_space *space, const struc
 
 /* ---- Records in the right place ------------------------------------------------------------------------------- */
 
-static struct cache_space own_space(const cugen_kernel *k) {
-  const struct cache_key key = api_key(k);
+static struct cache_space own_space(const struct lookup *l) {
+  const struct cache_key key = lookup_key(l);
   return (struct cache_space){.device = (char *)(uintptr_t)key.device,
                               .config = (char *)(uintptr_t)key.config,
                               .problem = (char *)(uintptr_t)key.problem,
@@ -278,12 +266,12 @@ static struct cache_space own_space(const cugen_kernel *k) {
 }
 
 /* The first three of what is there, the best ahead of all. variant: only that one. */
-static int explain_own(cugen_kernel *k, const struct cache_record *records, size_t count, const char *variant,
+static int explain_own(struct why *why, const struct cache_record *records, size_t count, const char *variant,
                        cugen_error *err) {
-  const struct cache_space space = own_space(k);
+  const struct cache_space space = own_space(why->lookup);
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status && k->why->match_count < NEAREST; i++)
-    if (!variant || strcmp(records[i].variant, variant) == 0) status = explain(k, &space, &records[i], err);
+  for (size_t i = 0; i < count && !status && why->match_count < NEAREST; i++)
+    if (!variant || strcmp(records[i].variant, variant) == 0) status = explain(why, &space, &records[i], err);
   return status;
 }
 
@@ -302,33 +290,33 @@ static int by_nearness(const void *left, const void *right) {
   return a->space->id < b->space->id ? -1 : 1;
 }
 
-static struct near measure(const cugen_kernel *k, const struct cache_space *space) {
+static struct near measure(struct why *why, const struct cache_space *space) {
   struct near near = {.space = space};
-  const char *problem = text_get(&k->problem_text);
-  const struct cache_key key = api_key(k);
+  const char *problem = text_get(&why->lookup->problem_text);
+  const struct cache_key key = lookup_key(why->lookup);
   uint64_t lacks;
   if (!cache_lacks(&key, space->problem, &lacks))
     near.values = settings_that_differ(problem, space->problem) + settings_that_differ(space->problem, problem);
-  near.places = (size_t)(strcmp(k->device.fingerprint, space->device) != 0) +
-                (size_t)(strcmp(wanted_options(k, space), space->options) != 0) + (near.values > 0);
+  near.places = (size_t)(strcmp(why->lookup->device.fingerprint, space->device) != 0) +
+                (size_t)(strcmp(wanted_options(why, space), space->options) != 0) + (near.values > 0);
   return near;
 }
 
 /* The best record of that place. */
-static int explain_near(cugen_kernel *k, struct cache *cache, const struct cache_space *space, cugen_error *err) {
-  const struct cache_key key = {space->device,        space->config, space->problem, space->options, NULL,
-                                k->config->objective, NULL};
+static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space, cugen_error *err) {
+  const struct cache_key key = {
+      space->device, space->config, space->problem, space->options, NULL, why->lookup->config->objective, NULL};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &key, &records, &count, err);
-  if (!status && count) status = explain(k, space, &records[0], err);
+  if (!status && count) status = explain(why, space, &records[0], err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
   return status;
 }
 
 /* *total: sets of records of this kernel for other problems, devices or options. */
-static int explain_elsewhere(cugen_kernel *k, struct cache *cache, size_t *total, cugen_error *err) {
+static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total, cugen_error *err) {
   struct cache_space *spaces;
   size_t count;
   *total = 0;
@@ -336,11 +324,11 @@ static int explain_elsewhere(cugen_kernel *k, struct cache *cache, size_t *total
   struct near *near = status ? NULL : calloc(count + 1, sizeof *near);
   if (!status && !near) status = error_memory(err);
   for (size_t i = 0; i < count && !status; i++)
-    if (strcmp(spaces[i].config, k->config->name) == 0 && spaces[i].records)
-      near[*total] = measure(k, &spaces[i]), *total += near[*total].places > 0;
+    if (strcmp(spaces[i].config, why->lookup->config->name) == 0 && spaces[i].records)
+      near[*total] = measure(why, &spaces[i]), *total += near[*total].places > 0;
   if (near) qsort(near, *total, sizeof *near, by_nearness);
-  for (size_t i = 0; i < *total && !status && k->why->match_count < NEAREST; i++)
-    status = explain_near(k, cache, near[i].space, err);
+  for (size_t i = 0; i < *total && !status && why->match_count < NEAREST; i++)
+    status = explain_near(why, cache, near[i].space, err);
   free(near);
   cache_spaces_free(spaces, count);
   return status;
@@ -348,15 +336,14 @@ static int explain_elsewhere(cugen_kernel *k, struct cache *cache, size_t *total
 
 /* ---- The verdict ---------------------------------------------------------------------------------------------- */
 
-static void say_hit(struct api_why *why, size_t count, bool asked, cugen_why *out) {
+static void say_hit(struct why *why, size_t count, bool asked, cugen_why *out) {
   out->hit = 1;
   out->verdict = asked ? keepf(why, "'%s' is remembered", why->matches[0].variant)
                        : keepf(why, "'%s' is taken, the best of %zu remembered for this problem on this device",
                                why->matches[0].variant, count);
 }
 
-static void say_miss_here(cugen_kernel *k, size_t count, bool asked, bool failed, cugen_why *out) {
-  struct api_why *why = k->why;
+static void say_miss_here(struct why *why, size_t count, bool asked, bool failed, cugen_why *out) {
   if (asked)
     out->verdict =
         keepf(why, "'%s' was measured, but what was measured is not what it is now", why->matches[0].variant);
@@ -370,128 +357,132 @@ static void say_miss_here(cugen_kernel *k, size_t count, bool asked, bool failed
                          count);
   if (!failed)
     out->advice = "tune again, what has changed is measured anew";
-  else if (count < space_valid(k->space))
+  else if (count < space_valid(why->lookup->space))
     out->advice = "tune again, other variants are tried";
   else
     out->advice = "correct the kernel; with --again 'cugen tune' tries what failed once more";
 }
 
-static void say_nothing_here(cugen_kernel *k, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
+static void say_nothing_here(struct why *why, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
   if (variant && here)
-    out->verdict =
-        keepf(k->why, "'%s' was not measured; %zu others of this problem on this device were", variant, here);
+    out->verdict = keepf(why, "'%s' was not measured; %zu others of this problem on this device were", variant, here);
   else if (elsewhere)
-    out->verdict = keepf(k->why,
+    out->verdict = keepf(why,
                          "nothing is remembered for this problem on this device with these options; of this "
                          "kernel there %s %zu other set%s of records",
                          elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
-    out->verdict = keepf(k->why, "nothing is remembered of kernel '%s' in %s", k->config->name, k->lib->cache_path);
-  bool has_no_arch = k->lib->arch && !k->device.facts.is_gpu; /* the cpu device: only of a model can it be */
-  if (!k->described && !has_no_arch)
+    out->verdict = keepf(why, "nothing is remembered of kernel '%s' in %s", why->lookup->config->name,
+                         why->lookup->lib->cache_path);
+  bool has_no_arch =
+      why->lookup->lib->arch && !why->lookup->device.facts.is_gpu; /* the cpu device: only of a model can it be */
+  if (!why->lookup->described && !has_no_arch)
     out->advice = "tune it here";
-  else if (has_no_arch || api_predicts(k))
+  else if (has_no_arch || lookup_predicts(why->lookup))
     out->advice = "tune it by prediction";
 }
 
 /* Full text of the variant meant; NULL: it is none, and out says why. */
-static const char *name_variant(cugen_kernel *k, const char *text, cugen_why *out) {
+static const char *name_variant(struct why *why, const char *text, cugen_why *out) {
+  const struct lookup *l = why->lookup;
   uint64_t index;
-  cugen_error why;
-  struct variant variant;
-  if (space_find(k->space, text, &index, &why)) {
+  cugen_error reason;
+  if (space_find(l->space, text, &index, &reason)) {
     out->verdict =
-        keepf(k->why, "'%s' is no variant of this kernel for this problem on this device: %s", text, why.message);
+        keepf(why, "'%s' is no variant of this kernel for this problem on this device: %s", text, reason.message);
     out->advice = "'cugen space' says which rule removes how many";
     return NULL;
   }
   struct text name = {0};
-  space_variant(k->space, index, &variant, k->values);
+  const struct variant variant = lookup_variant(l, index);
   variant_print(&variant, &name);
-  return keep(k->why, text_take(&name));
+  return keep(why, text_take(&name));
+}
+
+static const char *say_selected(struct why *why, const struct selection *selection, const char *verdict) {
+  struct text name = {0};
+  const struct variant variant = lookup_variant(why->lookup, selection->index);
+  variant_print(&variant, &name);
+  const char *said = selection->how == CUGEN_PLAN_NEAR
+                         ? keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", verdict,
+                                 why->policy, text_get(&name), text_get(&selection->problem))
+                         : keepf(why, "%s. A plan takes the %s, '%s'", verdict,
+                                 api_is_predicted(selection) ? "model's choice, predicted"
+                                 : selection->named          ? "first that the config names as good"
+                                                             : "first valid variant",
+                                 text_get(&name));
+  if (name.failed) why->failed = true;
+  text_free(&name);
+  return said;
 }
 
 /* What a plan takes all the same. */
-static int say_instead(cugen_kernel *k, cugen_why *out, cugen_error *err) {
+static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
-  struct variant variant;
-  struct text name = {0};
-  cugen_error why;
-  int status = api_select(k, 0, &selection, &why);
+  cugen_error reason;
+  int status = api_select(why->lookup, 0, &selection, &reason);
   if (!status) {
-    space_variant(k->space, selection.index, &variant, k->values);
-    variant_print(&variant, &name);
-    out->verdict = selection.how == CUGEN_PLAN_NEAR
-                       ? keepf(k->why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
-                               out->verdict, text_get(&k->policy), text_get(&name), text_get(&selection.problem))
-                       : keepf(k->why, "%s. A plan takes the %s, '%s'", out->verdict,
-                               selection.predicted ? "model's choice, predicted"
-                               : selection.named   ? "first that the config names as good"
-                                                   : "first valid variant",
-                               text_get(&name));
+    out->verdict = say_selected(why, &selection, out->verdict);
   } else if (status == CUGEN_ERROR_EMPTY) {
-    out->verdict = keepf(k->why, "%s. No variant is valid here: %s", out->verdict, why.message);
+    out->verdict = keepf(why, "%s. No variant is valid here: %s", out->verdict, reason.message);
     status = CUGEN_OK;
   }
-  if (name.failed) k->why->failed = true;
-  text_free(&name);
   api_selection_free(&selection);
-  if (status) error_copy(err, &why);
-  return status;
+  return status ? error_copy(err, &reason) : CUGEN_OK;
 }
 
-static int explain_records(cugen_kernel *k, struct cache *cache, const struct cache_record *records, size_t count,
+static int explain_records(struct why *why, struct cache *cache, const struct cache_record *records, size_t count,
                            const char *variant, cugen_why *out, cugen_error *err) {
   size_t elsewhere = 0;
-  int status = explain_own(k, records, count, variant, err);
-  bool here = k->why->match_count > 0, right = count && records[0].outcome == CUGEN_OUTCOME_OK;
-  if (!status && !here) status = explain_elsewhere(k, cache, &elsewhere, err);
+  int status = explain_own(why, records, count, variant, err);
+  bool here = why->match_count > 0, right = count && records[0].outcome == CUGEN_OUTCOME_OK;
+  if (!status && !here) status = explain_elsewhere(why, cache, &elsewhere, err);
   if (status) return status;
   if (here)
-    say_miss_here(k, count, variant != NULL, !variant && !right, out);
+    say_miss_here(why, count, variant != NULL, !variant && !right, out);
   else
-    say_nothing_here(k, elsewhere, variant, count, out);
-  return variant ? CUGEN_OK : say_instead(k, out, err);
+    say_nothing_here(why, elsewhere, variant, count, out);
+  return variant ? CUGEN_OK : say_instead(why, out, err);
 }
 
 /* The record that a look-up takes, if there is one. */
-static int find_hit(cugen_kernel *k, const struct cache_record *records, size_t count, const char *variant, bool *hit,
+static int find_hit(struct why *why, const struct cache_record *records, size_t count, const char *variant, bool *hit,
                     cugen_error *err) {
-  struct cache_record best = {0};
+  struct best_record best = {0};
   struct judgement judgement;
-  uint64_t index;
   int status = CUGEN_OK;
   *hit = false;
-  if (!variant) status = api_best(k, k->space, &best, &index, hit, err);
+  if (!variant) status = api_best(why->lookup, &best, err);
+  if (!variant) *hit = best.found;
   for (size_t i = 0; i < count && variant && !status; i++) {
     if (strcmp(records[i].variant, variant) != 0) continue;
-    status = api_judge(k, &records[i], &judgement, err);
+    status = api_judge(why->lookup, &records[i], &judgement, err);
     *hit = judgement.how == JUDGED_CURRENT;
   }
-  if (!status && *hit) status = explain_own(k, variant ? records : &best, variant ? count : 1, variant, err);
-  cache_record_free(&best);
+  if (!status && *hit) status = explain_own(why, variant ? records : &best.record, variant ? count : 1, variant, err);
+  api_best_free(&best);
   return status;
 }
 
-static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_error *err) {
-  const struct cache_key key = api_key(k);
+static int explain_all(struct why *why, const char *text, cugen_why *out, cugen_error *err) {
+  const struct cache_key key = lookup_key(why->lookup);
   struct cache *cache;
   struct cache_record *records;
   size_t count;
   bool hit = false;
-  int status = api_space(k, err);
-  if (!status) status = api_expander(k, err);
-  if (!status) status = api_cache_to_read(k->lib, &cache, err);
+  int status = lookup_space(why->lookup, err);
+  if (!status) status = lookup_expander(why->lookup, err);
+  if (!status) status = api_cache_to_read(why->lookup->lib, &cache, err);
   if (status) return status;
-  const char *variant = text ? name_variant(k, text, out) : NULL;
+  const char *variant = text ? name_variant(why, text, out) : NULL;
   if (text && !variant) return CUGEN_OK;
   status = cache_load(cache, &key, &records, &count, err);
-  if (!status) status = api_drop_others(k, records, &count, err);
-  if (!status) status = find_hit(k, records, count, variant, &hit, err);
+  if (!status) status = api_drop_others(why->lookup, records, &count, err);
+  if (!status) status = find_hit(why, records, count, variant, &hit, err);
   if (!status && hit)
-    say_hit(k->why, count, text != NULL, out);
+    say_hit(why, count, text != NULL, out);
   else if (!status)
-    status = explain_records(k, cache, records, count, variant, out, err);
+    status = explain_records(why, cache, records, count, variant, out, err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
   return status;
@@ -500,12 +491,13 @@ static int explain_all(cugen_kernel *k, const char *text, cugen_why *out, cugen_
 int cugen_kernel_why(cugen_kernel *k, const char *variant, cugen_why *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_why){.verdict = "", .advice = ""};
-  if (!k->why) k->why = calloc(1, sizeof *k->why);
-  if (!k->why) return error_memory(error);
-  clear(k->why);
-  int status = explain_all(k, variant, out, error);
-  if (!status && k->why->failed) status = error_memory(error);
-  out->matches = k->why->matches;
-  out->match_count = k->why->match_count;
+  struct why *why = kept_renew(&k->why, sizeof *why, clear_why, error);
+  if (!why) return CUGEN_ERROR_MEMORY;
+  why->lookup = &k->lookup;
+  why->policy = text_get(&k->policy);
+  int status = explain_all(why, variant, out, error);
+  if (!status && why->failed) status = error_memory(error);
+  out->matches = why->matches;
+  out->match_count = why->match_count;
   return status;
 }

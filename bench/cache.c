@@ -36,23 +36,22 @@ static double since(double *mark) {
 /* One fresh handle; the kernel lends key and space. */
 static void use(cugen_kernel *k, const char *path, bool image, struct times *times, int run) {
   cugen_error err;
-  struct cache_record best = {0};
+  struct best_record best;
   struct compiled compiled = {0};
-  uint64_t index;
   bool found;
-  cache_close(k->lib->cache);
-  k->lib->cache = NULL;
+  cache_close(k->lookup.lib->cache);
+  k->lookup.lib->cache = NULL;
   double mark = clock_seconds();
-  require(cache_open(path, &k->lib->cache, NULL, &err), &err);
+  require(cache_open(path, &k->lookup.lib->cache, NULL, &err), &err);
   times->open[run] = since(&mark);
-  require(api_best(k, k->space, &best, &index, &found, &err), &err);
+  require(api_best(&k->lookup, &best, &err), &err);
   times->best[run] = since(&mark);
-  if (image) require(cache_image_load(k->lib->cache, "image 7", &compiled, &found, &err), &err);
+  if (image) require(cache_image_load(k->lookup.lib->cache, "image 7", &compiled, &found, &err), &err);
   times->image[run] = since(&mark);
   const struct cache_key key = {"bench", "bench", "bench", "bench", NULL, OBJECTIVE_TIME, NULL};
-  require(cache_store(k->lib->cache, &key, &best, &err), &err);
+  require(cache_store(k->lookup.lib->cache, &key, &best.record, &err), &err);
   times->store[run] = since(&mark);
-  cache_record_free(&best);
+  api_best_free(&best);
   compiled_free(&compiled);
 }
 

@@ -78,16 +78,16 @@ static inline const char *verdict(double value, double bar) {
 static inline void fill_cache(cugen_kernel *k, size_t count) {
   cugen_error err;
   struct cache *cache;
-  require(api_space(k, &err), &err);
-  require(api_expander(k, &err), &err);
-  require(api_cache(k->lib, &cache, &err), &err);
-  size_t valid = (size_t)space_valid(k->space);
+  struct lookup *l = &k->lookup;
+  require(lookup_space(l, &err), &err);
+  require(lookup_expander(l, &err), &err);
+  require(api_cache(l->lib, &cache, &err), &err);
+  size_t valid = (size_t)space_valid(l->space);
   for (size_t i = 0; i < count; i++) {
-    struct variant variant;
     struct kernel_spec spec;
     struct text problem = {0};
-    space_variant(k->space, i % valid, &variant, k->values);
-    require(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, &err), &err);
+    const struct variant variant = lookup_variant(l, i % valid);
+    require(lookup_expand(l, &variant, &spec, &err), &err);
     struct cache_record record = {.variant = spec.variant,
                                   .reason = (char *)(uintptr_t) "",
                                   .samples = 11,
@@ -97,15 +97,10 @@ static inline void fill_cache(cugen_kernel *k, size_t count) {
                                   .nvrtc_version = 13000,
                                   .measured_at = 1795000000};
     cache_record_take_hashes(&record, &spec);
-    text_add(&problem, text_get(&k->problem_text));
+    text_add(&problem, text_get(&l->problem_text));
     if (i / valid) text_addf(&problem, " other=%zu", i / valid);
-    const struct cache_key key = {k->device.fingerprint,
-                                  k->config->name,
-                                  text_get(&problem),
-                                  text_get(&k->key_options),
-                                  NULL,
-                                  OBJECTIVE_TIME,
-                                  NULL};
+    struct cache_key key = lookup_measured_key(l);
+    key.problem = text_get(&problem);
     require(cache_store(cache, &key, &record, &err), &err);
     kernel_spec_free(&spec);
     text_free(&problem);

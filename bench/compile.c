@@ -50,9 +50,9 @@ static void load(struct bench *b) {
       {"nvrtcDestroyProgram", offsetof(struct library, destroy), true}};
   const struct nvrtc *nvrtc; /* opened by cugen first: it knows where the builtins are */
   cugen_error err;
-  require(nvrtc_open(b->kernel->lib->toolkit, &nvrtc, &err), &err);
+  require(nvrtc_open(b->kernel->lookup.lib->toolkit, &nvrtc, &err), &err);
   b->caches = nvrtc_version(nvrtc) >= 12090;
-  require(toolkit_load(text_get(&b->kernel->lib->toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
+  require(toolkit_load(text_get(&b->kernel->lookup.lib->toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
                        &b->library, &err),
           &err);
 }
@@ -68,7 +68,7 @@ static void compile_bare(const struct bench *b, const struct kernel_spec *spec) 
   nvrtcProgram program;
   size_t bytes;
   text_addf(&arch, "--gpu-architecture=%s", b->arch);
-  text_addf(&include, "--include-path=%s", text_get(&b->kernel->lib->toolkit->include));
+  text_addf(&include, "--include-path=%s", text_get(&b->kernel->lookup.lib->toolkit->include));
   const char *const options[] = {text_get(&arch),      "--std=c++17",      "-default-device",
                                  "--ptxas-options=-v", text_get(&include), "--no-cache"};
   check(b->library.create(&program, spec->source, spec->variant, 0, NULL, NULL), "create");
@@ -113,11 +113,11 @@ static void wait_for(struct compile_pool *builds, const struct kernel_spec *spec
 /* With as many requests under way as the tuner keeps. compilers NULL: on threads of this process. */
 static double run_pool(struct bench *b, struct compilers *compilers) {
   const struct compile_pool_options options = {.ops = &cuda_device_ops,
-                                         .toolkit = b->kernel->lib->toolkit,
-                                         .compilers = compilers,
-                                         .arch = b->arch,
-                                         .timeout = 60,
-                                         .threads = b->threads};
+                                               .toolkit = b->kernel->lookup.lib->toolkit,
+                                               .compilers = compilers,
+                                               .arch = b->arch,
+                                               .timeout = 60,
+                                               .threads = b->threads};
   struct compile_job **pending = require_memory(calloc(b->count, sizeof *pending));
   struct compile_pool *builds;
   cugen_error err;
@@ -149,14 +149,14 @@ static double expand_all(struct bench *b, size_t count) {
   double start = clock_seconds();
   cugen_kernel *k = b->kernel;
   b->specs = require_memory(calloc(count, sizeof *b->specs));
-  require(api_space(k, &err), &err);
-  require(api_expander(k, &err), &err);
+  require(lookup_space(&k->lookup, &err), &err);
+  require(lookup_expander(&k->lookup, &err), &err);
   while (b->count < count) {
     struct variant variant;
     seed = seed * 6364136223846793005u + 1442695040888963407u;
-    space_variant(k->space, (seed >> 33) % space_valid(k->space), &variant, k->values);
+    variant = lookup_variant(&k->lookup, (seed >> 33) % space_valid(k->lookup.space));
     struct kernel_spec *spec = &b->specs[b->count];
-    require(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, spec, &err), &err);
+    require(lookup_expand(&k->lookup, &variant, spec, &err), &err);
     if (is_new(b, spec))
       b->count++;
     else
@@ -213,12 +213,12 @@ static void print_rates(const char *which, double *bare, double *pool, double *a
 static void measure(struct bench *b, int rounds) {
   double bare[MOST_ROUNDS], pool[MOST_ROUNDS], apart[MOST_ROUNDS], own = 0, all = 0;
   for (int i = 0; i < rounds; i++) { /* who goes first takes turns */
-    if (i % 2) bare[i] = run_bare(b), apart[i] = run_pool(b, b->kernel->lib->compilers);
+    if (i % 2) bare[i] = run_bare(b), apart[i] = run_pool(b, b->kernel->lookup.lib->compilers);
     double before = thread_seconds(RUSAGE_THREAD), whole = thread_seconds(RUSAGE_SELF);
     pool[i] = run_pool(b, NULL);
     own += thread_seconds(RUSAGE_THREAD) - before;
     all += thread_seconds(RUSAGE_SELF) - whole;
-    if (i % 2 == 0) apart[i] = run_pool(b, b->kernel->lib->compilers), bare[i] = run_bare(b);
+    if (i % 2 == 0) apart[i] = run_pool(b, b->kernel->lookup.lib->compilers), bare[i] = run_bare(b);
     printf("round %d: bare NVRTC %.2f/s, pool of threads %.2f/s, of processes %.2f/s\n", i + 1, bare[i], pool[i],
            apart[i]);
     fflush(stdout);

@@ -20,10 +20,11 @@ static inline void expand_for(cugen_kernel *k, const char *variant, struct kerne
   struct variant chosen;
   uint64_t index;
   require(api_find_variant(k, variant, &index, &err), &err);
-  require(api_expander(k, &err), &err);
-  space_variant(k->space, index, &chosen, k->values);
-  require(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &chosen, spec, &err), &err);
-  require(cache_image_key(spec, k->arch, text_get(&k->key_options), k->nvrtc_version, key, &err), &err);
+  require(lookup_expander(&k->lookup, &err), &err);
+  chosen = lookup_variant(&k->lookup, index);
+  require(lookup_expand(&k->lookup, &chosen, spec, &err), &err);
+  require(cache_image_key(spec, k->lookup.arch, text_get(&k->lookup.options), k->lookup.nvrtc_version, key, &err),
+          &err);
 }
 
 /* A record and, for the fake driver, an image of the variant. */
@@ -38,14 +39,14 @@ static inline void remember(cugen_kernel *k, const char *variant, double seconds
   struct cache_record record = {
       .variant = spec.variant, .reason = empty, .seconds = seconds, .samples = 11, .measured_at = 1795000000};
   cache_record_take_hashes(&record, &spec);
-  const struct cache_key records = {k->device.fingerprint,
-                                    k->config->name,
-                                    text_get(&k->problem_text),
-                                    text_get(&k->key_options),
+  const struct cache_key records = {k->lookup.device.fingerprint,
+                                    k->lookup.config->name,
+                                    text_get(&k->lookup.problem_text),
+                                    text_get(&k->lookup.options),
                                     NULL,
                                     OBJECTIVE_TIME,
                                     NULL};
-  require(api_cache(k->lib, &cache, &err), &err);
+  require(api_cache(k->lookup.lib, &cache, &err), &err);
   require(cache_store(cache, &records, &record, &err), &err);
   if (driver_is_fake()) require(cache_image_store(cache, text_get(&key), &image, &err), &err);
   kernel_spec_free(&spec);
@@ -53,9 +54,12 @@ static inline void remember(cugen_kernel *k, const char *variant, double seconds
 }
 
 static inline void print_device(const cugen_kernel *k, bool fake) {
-  printf("%s", fake ? "the fake driver" : k->device.name);
-  if (!fake) printf(", driver for CUDA %d.%d", k->device.driver_version / 1000, k->device.driver_version % 1000 / 10);
-  if (k->nvrtc_version) printf(", NVRTC %d.%d", k->nvrtc_version / 1000, k->nvrtc_version % 1000 / 10);
+  printf("%s", fake ? "the fake driver" : k->lookup.device.name);
+  if (!fake)
+    printf(", driver for CUDA %d.%d", k->lookup.device.driver_version / 1000,
+           k->lookup.device.driver_version % 1000 / 10);
+  if (k->lookup.nvrtc_version)
+    printf(", NVRTC %d.%d", k->lookup.nvrtc_version / 1000, k->lookup.nvrtc_version % 1000 / 10);
   printf("\n");
 }
 

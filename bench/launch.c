@@ -64,7 +64,7 @@ static void load_bare(cugen_kernel *k, const char *variant, struct bench *b) {
   cugen_error err;
   bool found;
   expand_for(k, variant, &spec, &key);
-  require(api_cache(k->lib, &cache, &err), &err);
+  require(api_cache(k->lookup.lib, &cache, &err), &err);
   require(cache_image_load(cache, text_get(&key), &image, &found, &err), &err);
   b->launch = spec.launches[0];
   check_driver(b->driver->module_load(&module, image.image), "cuModuleLoadData");

@@ -40,7 +40,7 @@ struct work {
 /* ---- What is kept ------------------------------------------------------------------------------------------------- */
 
 static void name_file(const struct work *w, const struct kernel_spec *spec, struct text *out) {
-  text_addf(out, "%s/%s-%s", w->folder, w->kernel->arch, spec->source_hash.hex);
+  text_addf(out, "%s/%s-%s", w->folder, w->kernel->lookup.arch, spec->source_hash.hex);
 }
 
 static bool load_kept(const char *path, size_t entries, struct compiled *out) {
@@ -85,11 +85,11 @@ static int get_compiled(const struct work *w, const struct kernel_spec *spec, st
                         cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct text path = {0};
-  const struct compile_request request = {.toolkit = w->kernel->lib->toolkit,
+  const struct compile_request request = {.toolkit = w->kernel->lookup.lib->toolkit,
                                           .name = spec->variant,
                                           .source = spec->source,
                                           .options = spec->options,
-                                          .arch = w->kernel->arch,
+                                          .arch = w->kernel->lookup.arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(spec, entries),
                                           .keep_ptx = true};
@@ -97,7 +97,7 @@ static int get_compiled(const struct work *w, const struct kernel_spec *spec, st
   if (w->folder) name_file(w, spec, &path);
   bool kept = w->folder && load_kept(text_get(&path), request.entry_count, out);
   if (!kept) compiled_free(out);
-  int status = kept ? CUGEN_OK : w->kernel->ops->compile(&request, out, err);
+  int status = kept ? CUGEN_OK : w->kernel->lookup.ops->compile(&request, out, err);
   if (!status && !kept && w->folder) keep(text_get(&path), out);
   text_free(&path);
   return status;
@@ -115,7 +115,7 @@ static void predict(const struct work *w, struct row *row) {
   int status = get_compiled(w, &row->spec, &compiled, &err);
   if (!status && !same_kernel(&compiled, row->registers))
     status = error_set(&err, CUGEN_ERROR_CACHE, "another kernel than the one that was measured");
-  if (!status) status = model_predict(&w->kernel->device, &row->spec, &compiled, &row->parts, &err);
+  if (!status) status = model_predict(&w->kernel->lookup.device, &row->spec, &compiled, &row->parts, &err);
   if (!status) row->predicted = row->parts.seconds;
   if (status) fprintf(stderr, "%s: %s\n", row->spec.variant, err.message);
   compiled_free(&compiled);
@@ -341,8 +341,8 @@ static void write_lines(const struct work *w) {
   text_free(&path);
   for (size_t i = 0; file && i < w->count; i++) {
     const struct row *r = &w->rows[i];
-    fprintf(file, "%s|%s|%s|%.4g|%.4g", w->kernel->config->name, text_get(&w->kernel->problem_text), r->spec.variant,
-            1e6 * r->measured, 1e6 * r->predicted);
+    fprintf(file, "%s|%s|%s|%.4g|%.4g", w->kernel->lookup.config->name, text_get(&w->kernel->lookup.problem_text),
+            r->spec.variant, 1e6 * r->measured, 1e6 * r->predicted);
     for (int p = 0; p < MODEL_PARTS; p++)
       fprintf(file, "|%s %.4g", model_part_names[p], 1e6 * r->parts.launches[0].parts[p]);
     fputc('\n', file);
@@ -392,7 +392,8 @@ static void write_residuals(const struct work *w) {
   text_free(&path);
   if (!file) return;
   double *residuals = residuals_of(w->rows, w->count);
-  fprintf(file, "%s %s: %zu variants\n", w->kernel->config->name, text_get(&w->kernel->problem_text), w->count);
+  fprintf(file, "%s %s: %zu variants\n", w->kernel->lookup.config->name, text_get(&w->kernel->lookup.problem_text),
+          w->count);
   for (size_t i = 0; i < w->count; i++)
     for (const char *at = w->rows[i].spec.variant; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
       write_word(file, w, residuals, i, at);
@@ -408,10 +409,10 @@ static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exa
   uint64_t index;
   cugen_error err;
   *out = (struct row){.measured = record->seconds, .registers = record->resources.registers};
-  if (record->outcome != CUGEN_OUTCOME_OK || space_find(k->space, record->variant, &index, &err)) return false;
-  space_variant(k->space, index, &variant, k->values);
+  if (record->outcome != CUGEN_OUTCOME_OK || space_find(k->lookup.space, record->variant, &index, &err)) return false;
+  variant = lookup_variant(&k->lookup, index);
   out->place = index;
-  if (expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &out->spec, &err)) return false;
+  if (lookup_expand(&k->lookup, &variant, &out->spec, &err)) return false;
   if (!exact || strcmp(out->spec.source_hash.hex, record->source_hash.hex) == 0) return true;
   kernel_spec_free(&out->spec);
   return false;
@@ -471,8 +472,8 @@ static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   require(cugen_open(&options, &lib, &err), &err);
   if (cugen_kernel_open(lib, text_get(&config), settings, setting_count, &k, &err) == CUGEN_OK) {
     int status = cugen_kernel_use_predictions(k, &err);
-    if (!status) status = api_space(k, &err);
-    if (!status) status = api_expander(k, &err);
+    if (!status) status = lookup_space(&k->lookup, &err);
+    if (!status) status = lookup_expander(&k->lookup, &err);
     if (!status) predict_some(k, r, exact);
     cugen_kernel_close(k);
   }

@@ -8,7 +8,7 @@
 #include "runtime/plan.h"
 
 struct coder {
-  const cugen_kernel *kernel;
+  const struct lookup *lookup;
   const struct config *config;
   const struct kernel_spec *spec;
   struct value *slots; /* of the variant at its problem */
@@ -428,14 +428,14 @@ static uint64_t order_of(const struct variant *variant) {
 }
 
 static int fill_slots(struct coder *c, const struct variant *variant) {
-  const cugen_kernel *k = c->kernel;
+  const struct lookup *l = c->lookup;
   size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count, reads;
-  const bool *read = expander_reads(k->expander, &reads);
+  const bool *read = expander_reads(l->opened->expander, &reads);
   c->slot_count = first + tunables + 2; /* a launch's steps */
   c->slots = calloc(c->slot_count + 1, sizeof *c->slots);
   c->known = calloc(c->slot_count + 1, sizeof *c->known);
   if (!c->slots || !c->known) return error_memory(c->err);
-  config_slots(c->config, &k->problem, &k->device.facts, c->slots);
+  config_slots(c->config, l->problem, &l->device.facts, c->slots);
   if (tunables) memcpy(c->slots + first, variant->values, tunables * sizeof *c->slots);
   for (size_t i = 0; i < c->slot_count; i++) {
     size_t problem = problem_of(c->config, (int)i);
@@ -461,9 +461,9 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   return failed ? error_memory(c->err) : CUGEN_OK;
 }
 
-int export_code(const cugen_kernel *kernel, const struct variant *variant, const struct kernel_spec *spec,
+int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err) {
-  struct coder c = {.kernel = kernel, .config = kernel->config, .spec = spec, .err = err};
+  struct coder c = {.lookup = lookup, .config = lookup->config, .spec = spec, .err = err};
   *out = (struct export_code){0};
   int status = fill_code(&c, variant, out);
   free(c.slots);

@@ -23,28 +23,27 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
   void *arrays[] = {x->devices, x->images, x->codes, x->tuned, x->measured, x->defaults, x->problems, x->classes};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
-  expander_close(x->expander);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------------------------------- */
 
-static int compile(cugen_kernel *k, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
+static int compile(const struct lookup *l, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = k->lib->toolkit,
-                                          .compilers = k->lib->compilers,
+  const struct compile_request request = {.toolkit = l->lib->toolkit,
+                                          .compilers = l->lib->compilers,
                                           .name = spec->variant,
                                           .source = spec->source,
                                           .options = spec->options,
-                                          .arch = k->arch,
+                                          .arch = l->arch,
                                           .entries = entries,
                                           .entry_count = plan_entries(spec, entries)};
-  int status = k->ops->compile(&request, out, err);
-  if (status) error_prefix(err, "%s for %s", spec->variant, k->arch);
+  int status = l->ops->compile(&request, out, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
   return status;
 }
 
 /* From the cache, or compiled now and kept there. */
-static int get_image(struct exporter *x, cugen_kernel *k, const struct kernel_spec *spec, bool ptx,
+static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
                      struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
@@ -52,12 +51,12 @@ static int get_image(struct exporter *x, cugen_kernel *k, const struct kernel_sp
   int status = CUGEN_OK;
   *out = (struct compiled){0};
   if (!ptx) {
-    status = cache_image_key(spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, err);
+    status = cache_image_key(spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, err);
     if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
     if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
   }
   if (!status && !found) {
-    status = compile(k, spec, out, err);
+    status = compile(l, spec, out, err);
     x->result->compiled += !status;
     if (!status && !ptx) cache_image_store(x->cache, text_get(&key), out, NULL);
   }
@@ -105,21 +104,15 @@ static bool same_code(const struct export_code *a, const struct export_code *b) 
          same_text(&a->sizes, &b->sizes);
 }
 
-static int expand(cugen_kernel *k, uint64_t index, struct variant *variant, struct kernel_spec *spec,
-                  cugen_error *err) {
-  space_variant(k->space, index, variant, k->values);
-  return api_expand(k, variant, spec, err);
-}
-
 /* The variant in C; without image. */
 static int make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err) {
-  cugen_kernel *k = &x->devices[device].kernel;
-  struct variant variant;
+  const struct lookup *l = &x->devices[device].lookup;
+  const struct variant variant = lookup_variant(l, index);
   *out = (struct export_code){0};
-  int status = expand(k, index, &variant, spec, err);
+  int status = lookup_expand_known(l, &variant, spec, err);
   if (status) return status;
-  status = export_code(k, &variant, spec, out, err);
+  status = export_code(l, &variant, spec, out, err);
   out->device = device;
   if (status) kernel_spec_free(spec);
   return status;
@@ -135,7 +128,7 @@ static int add_code(struct exporter *x, struct export_code *code, const struct k
   struct export_code *codes = export_grow(x->codes, x->code_count, sizeof *codes);
   if (!codes) return error_memory(err);
   x->codes = codes;
-  int status = get_image(x, &x->devices[code->device].kernel, spec, ptx, &compiled, err);
+  int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
   if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);
@@ -183,11 +176,11 @@ static const struct kernel_argument *textured_argument(const struct kernel_spec 
 
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
-  const enum objective objective = x->devices[tuned->device].kernel.config->objective;
+  const enum objective objective = x->devices[tuned->device].lookup.config->objective;
   struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
   struct export_code code;
   struct kernel_spec spec;
-  int status = space_find(x->devices[tuned->device].kernel.space, record->variant, &measured.order, err);
+  int status = space_find(x->devices[tuned->device].lookup.space, record->variant, &measured.order, err);
   if (!status) status = make_code(x, tuned->device, measured.order, &code, &spec, err);
   if (status) return status;
   const struct kernel_argument *textured = textured_argument(&spec);
@@ -211,7 +204,7 @@ static int consider_all(struct exporter *x, const struct export_tuned *tuned, co
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status && records[i].outcome == CUGEN_OUTCOME_OK; i++) {
     struct judgement judgement;
-    status = api_judge(&x->devices[tuned->device].kernel, &records[i], &judgement, err);
+    status = api_judge(&x->devices[tuned->device].lookup, &records[i], &judgement, err);
     if (status) return status;
     if (judgement.how == JUDGED_CURRENT)
       status = consider(x, tuned, &records[i], err);
@@ -235,14 +228,14 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
 
 /* *tuned keeps what it holds when it has variants. */
 static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
-  cugen_kernel *k = &x->devices[tuned->device].kernel;
+  struct lookup *l = &x->devices[tuned->device].lookup;
   struct cache_record *records = NULL;
   size_t count = 0, stale = 0;
-  int status = export_use(k, &tuned->problem, err);
-  if (!status) status = api_space(k, err);
-  const struct cache_key key = api_key(k);
+  int status = lookup_set_problem(l, &tuned->problem, err);
+  if (!status) status = lookup_space(l, err);
+  const struct cache_key key = lookup_key(l);
   if (!status) status = cache_load(x->cache, &key, &records, &count, err);
-  if (!status) status = api_drop_others(k, records, &count, err);
+  if (!status) status = api_drop_others(l, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
@@ -279,7 +272,7 @@ static bool same_problem(const struct problem *a, const struct problem *b) {
 static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
-      const char *name = base->config->problems[p].name;
+      const char *name = base->opened.config->problems[p].name;
       size_t length = strlen(name);
       bool set = strncmp(base->settings[i], name, length) == 0 && base->settings[i][length] == '=';
       if (set && !value_equal(problem->values[p], base->problem.values[p])) return false;
@@ -303,7 +296,7 @@ static bool is_taken(const struct exporter *x, size_t device, const struct probl
 static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
   struct export_tuned tuned = {.device = device, .first = x->measured_count};
   bool known;
-  int status = api_read_problem(x->base->config, text, &tuned.problem, &known, err);
+  int status = api_read_problem(x->base->opened.config, text, &tuned.problem, &known, err);
   if (status) return status;
   if (!known) {
     text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n",
@@ -313,7 +306,7 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);
   if (all) x->tuned = all;
   struct text whole = {0};
-  problem_print(x->base->config, &tuned.problem, &whole);
+  problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
   status = all && tuned.text ? CUGEN_OK : error_memory(err);
   /* Sets of records that lack parameters are found with the one that does not. */
@@ -330,9 +323,8 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
 
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct list list = {.x = x, .device = device};
-  cugen_kernel *k = &x->devices[device].kernel;
-  const struct cache_key key = {
-      k->device.fingerprint, k->config->name, "", text_get(&k->key_options), NULL, k->config->objective, NULL};
+  struct lookup *l = &x->devices[device].lookup;
+  const struct cache_key key = lookup_key(l);
   int status = cache_problems(x->cache, &key, take_text, &list, err);
   for (size_t i = 0; i < list.count && !status; i++) status = add_tuned(x, device, list.texts[i], err);
   for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
@@ -344,7 +336,7 @@ static void note_untuned(struct exporter *x, size_t device) {
   for (size_t i = 0; i < x->problem_count; i++) {
     struct text text = {0};
     bool found = is_taken(x, device, &x->problems[i]);
-    problem_print(x->base->config, &x->problems[i], &text);
+    problem_print(x->base->opened.config, &x->problems[i], &text);
     if (!found)
       text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n", x->devices[device].text,
                 text_get(&text));
@@ -391,12 +383,12 @@ static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t tr
 
 /* All that the config names, for a problem that somebody wants: other sizes have another of them for their default. */
 static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
-  const cugen_kernel *k = &x->devices[device].kernel;
-  size_t count = config_tries(k->config);
+  const struct lookup *l = &x->devices[device].lookup;
+  size_t count = config_tries(l->config);
   int status = CUGEN_OK;
   for (size_t try = 0; try < count && !status; try++) {
     uint64_t index;
-    if (space_try(k->space, try, &index)) status = add_variant(x, device, index, try, true, err);
+    if (space_try(l->space, try, &index)) status = add_variant(x, device, index, try, true, err);
   }
   return status;
 }
@@ -405,12 +397,12 @@ static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
    not; a problem without any has none. */
 static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
                        cugen_error *err) {
-  cugen_kernel *k = &x->devices[device].kernel;
-  size_t try, last = config_tries(k->config);
-  int status = export_use(k, problem, err);
-  if (!status) status = api_space(k, err);
-  if (status || space_valid(k->space) == 0) return status;
-  uint64_t index = space_default(k->space, &try);
+  struct lookup *l = &x->devices[device].lookup;
+  size_t try, last = config_tries(l->config);
+  int status = lookup_set_problem(l, problem, err);
+  if (!status) status = lookup_space(l, err);
+  if (status || space_valid(l->space) == 0) return status;
+  uint64_t index = space_default(l->space, &try);
   status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
   return status || (try == last && !asked) ? status : add_variant(x, device, 0, last, asked, err);
 }
@@ -420,7 +412,7 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
 static struct value probe(const cugen_kernel *base, size_t at, int which) {
-  struct value own = base->problem.values[at], check = base->config->problems[at].check;
+  struct value own = base->problem.values[at], check = base->opened.config->problems[at].check;
   if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
   if (which == PROBE_ONE) return value_int(1);
   if (which == PROBE_BASE || own.integer < 1) return own;
@@ -433,7 +425,7 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
   int status = problem.values ? add_default(x, device, from, true, err) : error_memory(err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
-      problem.values[i] = export_is_size(x->base->config, i) ? probe(x->base, i, which) : from->values[i];
+      problem.values[i] = export_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];
     status = add_default(x, device, &problem, which == PROBE_BASE, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together: nobody asked for them */
   }
@@ -480,7 +472,8 @@ static int add_problem(struct exporter *x, char *text, cugen_error *err) {
       status =
           error_set(err, CUGEN_ERROR_USAGE, "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
     if (!status)
-      status = problem_set(base->config, settings, base->setting_count + count, false, &all[x->problem_count], err);
+      status =
+          problem_set(base->opened.config, settings, base->setting_count + count, false, &all[x->problem_count], err);
     if (status) error_prefix(err, "--problems");
   }
   free(settings);
@@ -531,7 +524,7 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
 }
 
 int export_collect(struct exporter *x, cugen_error *err) {
-  int status = expander_open(&x->base->sources, &x->expander, err);
+  int status = lookup_expander(&x->base->lookup, err);
   if (!status && x->options->problems) status = read_problems(x, err);
   if (!status) status = export_devices(x, err);
   for (size_t i = 0; i < x->device_count && !status; i++)
@@ -544,9 +537,10 @@ int export_collect(struct exporter *x, cugen_error *err) {
   sort_defaults(x);
   status = collect_classes(x, err);
   if (!status && !x->code_count) { /* why, as any other command says it */
-    status = export_use(&x->devices[0].kernel, &x->base->problem, err);
-    if (!status) status = api_space(&x->devices[0].kernel, err);
-    if (!status) status = space_explain_empty(x->devices[0].kernel.space, err);
+    struct lookup *l = &x->devices[0].lookup;
+    status = lookup_set_problem(l, &x->base->problem, err);
+    if (!status) status = lookup_space(l, err);
+    if (!status) status = space_explain_empty(l->space, err);
   }
   return status;
 }

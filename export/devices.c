@@ -10,11 +10,7 @@
 /* ---- A kernel on a device that need not be here ---------------------------------------------------------------------- */
 
 void export_device_free(struct export_device *device) {
-  space_close(device->kernel.space);
-  free(device->kernel.values);
-  text_free(&device->kernel.problem_text);
-  text_free(&device->kernel.problem_settings);
-  text_free(&device->kernel.key_options);
+  lookup_close(&device->lookup);
   free(device->text);
   *device = (struct export_device){0};
 }
@@ -24,15 +20,9 @@ void *export_grow(void *array, size_t count, size_t size) {
   return realloc(array, (count ? 2 * count : 1) * size);
 }
 
-int export_use(cugen_kernel *k, const struct problem *problem, cugen_error *err) {
-  space_close(k->space);
-  k->space = NULL;
-  k->problem = *problem;
-  return api_print_problem(k->config, problem, &k->problem_text, &k->problem_settings, err);
-}
-
 /* Of an architecture nothing is known that differs between its GPUs: a described one represents them all. */
-static bool stand_in(cugen_kernel *base, const char *arch, struct text *notes, struct device_description *out) {
+static bool stand_in(const struct lookup *base, const char *arch, struct text *notes,
+                     struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;
   text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name, model.id);
@@ -42,39 +32,39 @@ static bool stand_in(cugen_kernel *base, const char *arch, struct text *notes, s
 }
 
 /* What the device is, from its text; CUGEN_ERROR_USAGE: the config wants to know more than anybody here does. */
-static int describe(cugen_kernel *base, const char *text, struct text *notes, cugen_kernel *k, cugen_error *err) {
-  if (!api_described(base->lib, text, &k->device))
+static int describe(const struct lookup *base, const char *text, struct text *notes, struct device_description *out,
+                    cugen_error *err) {
+  if (!api_described(base->lib, text, out))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is known of the device '%s': it is of a compute capability that "
                      "this cugen does not know",
                      text);
-  if (k->device.fingerprint[0]) api_prefer_present(base->lib, &k->device);
-  int status = api_check_facts(k, &base->problem, text, err);
-  bool stood_for = status && !k->device.fingerprint[0] && notes && stand_in(base, text, notes, &k->device);
+  if (out->fingerprint[0]) api_prefer_present(base->lib, out);
+  int status = api_check_facts(base->config, base->problem, out, text, err);
+  bool stood_for = status && !out->fingerprint[0] && notes && stand_in(base, text, notes, out);
   return stood_for ? CUGEN_OK : status;
 }
 
-int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
+int export_open_device(const struct lookup *base, const char *text, const char *options,
                        const struct device_description *known, struct text *notes, struct export_device *out,
                        cugen_error *err) {
-  cugen_kernel *k = &out->kernel;
-  *out = (struct export_device){.kernel = {.lib = base->lib,
-                                           .sources = base->sources,
+  struct lookup *l = &out->lookup;
+  *out = (struct export_device){.lookup = {.lib = base->lib,
+                                           .opened = base->opened,
                                            .config = base->config,
                                            .ops = &cuda_device_ops,
-                                           .expander = expander,
                                            .nvrtc_version = api_nvrtc_version(base->lib)}};
-  if (known) k->device = *known;
-  int status = known ? api_check_facts(k, &base->problem, text, err) : describe(base, text, notes, k, err);
+  if (known) l->device = *known;
+  int status = known ? api_check_facts(l->config, base->problem, &l->device, text, err)
+                     : describe(base, text, notes, &l->device, err);
   if (status) return status;
-  out->anonymous = !k->device.fingerprint[0];
-  const char *arch = options && strncmp(options, "arch ", 5) == 0 ? options + 5 : k->device.arch;
-  text_addf(&k->key_options, "arch %s", arch);
-  memcpy(k->arch, arch, strnlen(arch, sizeof k->arch - 1));
+  out->anonymous = !l->device.fingerprint[0];
+  const char *arch = options ? lookup_options_arch(options) : NULL;
+  status = lookup_set_arch(l, arch ? arch : l->device.arch, err);
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
-  status = out->text && !k->key_options.failed ? CUGEN_OK : error_memory(err);
+  if (!status && !out->text) status = error_memory(err);
   if (status) export_device_free(out);
   return status;
 }
@@ -83,15 +73,14 @@ int export_open_device(cugen_kernel *base, struct expander *expander, const char
 static int add_device(struct exporter *x, const char *text, const char *options,
                       const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
-    const cugen_kernel *k = &x->devices[i].kernel;
-    const char *named = x->devices[i].anonymous ? k->arch : k->device.fingerprint;
-    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&k->key_options), options) == 0)) return CUGEN_OK;
+    const struct lookup *l = &x->devices[i].lookup;
+    const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
+    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&l->options), options) == 0)) return CUGEN_OK;
   }
   struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
-  int status =
-      export_open_device(x->base, x->expander, text, options, known, x->notes, &devices[x->device_count], err);
+  int status = export_open_device(&x->base->lookup, text, options, known, x->notes, &devices[x->device_count], err);
   if (!status) x->device_count++;
   return status;
 }
@@ -115,9 +104,10 @@ static bool contains(const char *text, const char *part, size_t length) {
 
 static bool is_ours(const struct exporter *x, const struct cache_space *space) {
   struct device_description description;
-  const char *arch = x->base->lib->arch;
-  if (strcmp(space->config, x->base->config->name) != 0 || strncmp(space->options, "arch ", 5) != 0) return false;
-  if (arch && strcmp(space->options + 5, arch) != 0) return false;
+  const char *arch = x->base->lookup.lib->arch;
+  const char *compiled_for = lookup_options_arch(space->options);
+  if (strcmp(space->config, x->base->lookup.config->name) != 0 || !compiled_for) return false;
+  if (arch && strcmp(compiled_for, arch) != 0) return false;
   return described_device(space->device, &description) && description.fingerprint[0];
 }
 
@@ -125,9 +115,10 @@ static bool is_ours(const struct exporter *x, const struct cache_space *space) {
 static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
   struct device_description description;
   if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
-  if (!x->base->lib->arch && strcmp(space->options + 5, description.arch) != 0) return false;
+  const char *arch = lookup_options_arch(space->options);
+  if (!x->base->lookup.lib->arch && strcmp(arch, description.arch) != 0) return false;
   if (!part || contains(space->device, part, length)) return true;
-  return strlen(space->options + 5) == length && strncmp(space->options + 5, part, length) == 0;
+  return strlen(arch) == length && strncmp(arch, part, length) == 0;
 }
 
 static int add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
@@ -144,7 +135,7 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
 
 static bool has_predictions(const struct exporter *x, const struct remembered *all) {
   for (size_t i = 0; i < all->count; i++)
-    if (strcmp(all->spaces[i].config, x->base->config->name) == 0 &&
+    if (strcmp(all->spaces[i].config, x->base->lookup.config->name) == 0 &&
         cugen_device_parse(all->spaces[i].device).predicted)
       return true;
   return false;
@@ -169,7 +160,7 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);
   error_set(err, CUGEN_ERROR_USAGE, "--devices: nothing of %s is remembered for a device called '%s'",
-            x->base->config->name, item);
+            x->base->lookup.config->name, item);
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
     error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
@@ -193,9 +184,9 @@ static int add_model(struct exporter *x, const struct remembered *all, const cha
   const cugen_device_name named = cugen_device_parse(item);
   const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
   cugen_error ignored;
-  *found = prefixed || api_model(x->base->lib, item, &description, &ignored) == CUGEN_OK;
+  *found = prefixed || api_model(x->base->lookup.lib, item, &description, &ignored) == CUGEN_OK;
   if (!*found) return CUGEN_OK;
-  int status = api_model(x->base->lib, named.name, &description, err);
+  int status = api_model(x->base->lookup.lib, named.name, &description, err);
   if (!status && description.facts.compute_capability < GPU_OLDEST_TARGET)
     status = error_set(err, CUGEN_ERROR_USAGE,
                        "--devices: %s is described for occupancy and roofline only: NVRTC 13 has no "
@@ -239,7 +230,7 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
 
 /* Nothing is remembered and nothing asked for: the device that is here. */
 static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
-  const cugen_kernel *base = x->base;
+  const struct lookup *base = &x->base->lookup;
   const char *text = base->lib->arch                 ? base->lib->arch
                      : base->ops == &cuda_device_ops ? base->device.fingerprint
                                                      : NULL;
@@ -254,10 +245,10 @@ static int add_own(struct exporter *x, const struct remembered *all, cugen_error
 /* ---- PTX -------------------------------------------------------------------------------------------------------------- */
 
 /* Whether the default problem has a variant on such a device. */
-static int has_variants(struct exporter *x, struct export_device *device, bool *out, cugen_error *err) {
-  int status = export_use(&device->kernel, &x->base->problem, err);
-  if (!status) status = api_space(&device->kernel, err);
-  *out = !status && space_valid(device->kernel.space) > 0;
+static int has_variants(const struct exporter *x, struct lookup *l, bool *out, cugen_error *err) {
+  int status = lookup_set_problem(l, &x->base->problem, err);
+  if (!status) status = lookup_space(l, err);
+  *out = !status && space_valid(l->space) > 0;
   return status;
 }
 
@@ -272,11 +263,11 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     struct text arch = {0};
     bool some = false;
     text_addf(&arch, "sm_%s", archs[i]);
-    int status = export_open_device(x->base, x->expander, text_get(&arch), NULL, NULL, NULL, device, err);
-    if (!status) status = has_variants(x, device, &some, err);
+    int status = export_open_device(&x->base->lookup, text_get(&arch), NULL, NULL, NULL, device, err);
+    if (!status) status = has_variants(x, &device->lookup, &some, err);
     text_clear(&arch);
     text_addf(&arch, "compute_%s", archs[i]);
-    memcpy(device->kernel.arch, text_get(&arch), arch.length + 1);
+    memcpy(device->lookup.arch, text_get(&arch), arch.length + 1);
     free(device->text);
     device->text = text_take(&arch);
     device->ptx = true;
@@ -284,7 +275,8 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     if (status || !some) export_device_free(device);
     if (status || some) return status;
   }
-  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant", x->base->config->name);
+  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant",
+                   x->base->lookup.config->name);
 }
 
 int export_devices(struct exporter *x, cugen_error *err) {

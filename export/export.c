@@ -274,11 +274,11 @@ int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, co
   struct exporter x = {.base = k, .options = options, .result = result, .notes = &k->export_notes};
   text_clear(&k->export_name);
   text_clear(&k->export_notes);
-  export_name(k->config, &k->export_name);
+  export_name(k->lookup.config, &k->export_name);
   int status = check_options(options, folder, error);
-  if (!status) status = refuse_structs(k->config, error);
+  if (!status) status = refuse_structs(k->lookup.config, error);
   if (!status) status = check_folder(folder, &real, error);
-  if (!status) status = api_cache(k->lib, &x.cache, error);
+  if (!status) status = api_cache(k->lookup.lib, &x.cache, error);
   if (!status) status = export_collect(&x, error);
   if (!status) status = make_files(&x, files, error);
   if (!status) status = place_files(&x, text_get(&real), files, error);

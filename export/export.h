@@ -5,9 +5,9 @@
 
 #include "api/api.h"
 
-/* A device to be exported for. kernel is the config's on it, for one problem after the other (export_use). */
+/* A device to be exported for. The look-up is of the config on it, for one problem after the other. */
 struct export_device {
-  cugen_kernel kernel;
+  struct lookup lookup;
   char *text;     /* for messages: the fingerprint, "any sm_90a", "PTX compute_75" */
   bool anonymous; /* any of that compute capability */
   bool ptx;
@@ -62,7 +62,6 @@ struct exporter {
   cugen_kernel *base;
   const cugen_export_options *options;
   cugen_export_result *result;
-  struct expander *expander;
   struct cache *cache;
   struct text *notes;       /* lines for a person */
   struct problem *problems; /* --problems */
@@ -90,25 +89,23 @@ void *export_grow(void *array, size_t count, size_t size);
 /* Fills devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
-/* Sets the kernel of a device to that problem, which is borrowed. */
-int export_use(cugen_kernel *kernel, const struct problem *problem, cugen_error *err);
 
 /* ---- export_devices.c ---- */
 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
-/* The config's kernel on a described device (runtime/model/described.h) or, if it is here, on the device itself. known: its
+/* The config on a described device (runtime/model/described.h) or, if it is here, on the device itself. known: its
    description, NULL: what the text says. notes: where it is said which GPU represents an architecture of which too little is
    known; NULL: none does. */
-int export_open_device(cugen_kernel *base, struct expander *expander, const char *text, const char *options,
+int export_open_device(const struct lookup *base, const char *text, const char *options,
                        const struct device_description *known, struct text *notes, struct export_device *out,
                        cugen_error *err);
 
 /* ---- export_code.c ---- */
 
-/* The variant of the device's kernel at its problem; spec is its expansion, the last one made. Image and kernels stay
+/* The variant of the device at its look-up's problem; spec is its expansion, the last one made. Image and kernels stay
    empty. */
-int export_code(const cugen_kernel *kernel, const struct variant *variant, const struct kernel_spec *spec,
+int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
 /* Whether a problem value is a size: a whole number that may be another at run time. */

@@ -34,14 +34,14 @@ static void add_default_rows(const struct exporter *x, struct text *out) {
   for (size_t i = 0; i < x->default_count; i++) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
     text_addf(out, "| %s | %s | `%s` | `", x->devices[x->defaults[i].device].text,
-              x->devices[x->defaults[i].device].kernel.arch, code->variant);
+              x->devices[x->defaults[i].device].lookup.arch, code->variant);
     text_add(out, text_get(&code->label));
     text_add(out, "` |\n");
   }
 }
 
 static void add_use(const char *name, const struct text *upper, const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   text_addf(out,
             "```c\n#include \"%s.h\"\n\n%s_problem problem = %s_PROBLEM_INIT; /* then its values */\n"
             "%s_library *library;\n%s_plan *plan;\n%s_call *call;\n%s_error error;\n"
@@ -71,7 +71,7 @@ void export_readme(const struct exporter *x, struct text *out) {
       "## Building\n\n```\ncc -std=c11 -O2 -c %s.c\n```\n\nand link with `-ldl`, or with CMake: "
       "`add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers are needed.\n`%s.h` is C11 and "
       "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
-      x->base->config->name, CUGEN_VERSION, name, name, name, name);
+      x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
   text_addf(
       out,
@@ -80,7 +80,7 @@ void export_readme(const struct exporter *x, struct text *out) {
       "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n",
       name, name, name, name);
   const size_t before = out->length;
-  export_overwritten(x->base->config, "\n", out);
+  export_overwritten(x->base->lookup.config, "\n", out);
   text_add(out, out->length > before ? "\n\n" : "\n");
   text_add(out, "## What is in it\n\n");
   if (x->tuned_count) {

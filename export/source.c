@@ -23,14 +23,14 @@ static void add_upper(const struct config *config, struct text *out) {
 
 /* "A, B, C, M, N, K" */
 static void add_arguments(const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   for (size_t i = 0; i < config->argument_count; i++)
     text_addf(out, "%s%s", i ? ", " : "", config->arguments[i].name);
 }
 
 static void add_title(const struct exporter *x, struct text *out) {
   text_addf(out, "%s: tuned variants of one CUDA kernel, made by 'cugen export' %s; do not edit.",
-            x->base->config->name, CUGEN_VERSION);
+            x->base->lookup.config->name, CUGEN_VERSION);
 }
 
 /* ---- The header's own parts ---------------------------------------------------------------------------------------------- */
@@ -79,14 +79,14 @@ static void add_problem(const struct problem *problem, struct text *out) {
 }
 
 static void add_fields(const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], out);
   if (!config->problem_count) text_add(out, "  int none; /* the kernel has only one problem */\n");
 }
 
 static void add_init(const struct exporter *x, struct text *out) {
   text_add(out, "#define ");
-  add_upper(x->base->config, out);
+  add_upper(x->base->lookup.config, out);
   text_add(out, "_PROBLEM_INIT \\\n  ");
   add_problem(&x->base->problem, out);
   text_add_char(out, '\n');
@@ -224,17 +224,17 @@ static void add_devices(const struct exporter *x, struct text *out) {
   text_add(out, "static const struct device devices[] = {\n");
   for (size_t i = 0; i < x->device_count; i++) {
     const struct export_device *device = &x->devices[i];
-    const struct device_facts *facts = &device->kernel.device.facts;
+    const struct device_facts *facts = &device->lookup.device.facts;
     text_add(out, "    {");
     if (device->anonymous)
       text_add(out, "NULL");
     else
-      export_quote(device->kernel.device.name, out);
+      export_quote(device->lookup.device.name, out);
     text_addf(out, ", %d, %d, %d, %d, ", (int)facts->compute_capability, (int)facts->sm_count, device->ptx,
               (int)facts->max_threads_per_block);
     export_quote(device->text, out);
     text_add(out, ", ");
-    export_quote(device->kernel.arch, out);
+    export_quote(device->lookup.arch, out);
     text_add(out, "},\n");
   }
   text_add(out, "};\n\n");
@@ -364,7 +364,7 @@ static void add_buckets(const struct config *config, struct text *out) {
 }
 
 static void add_policy(const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   double distance = x->options->distance;
   enum policy_kind kind = distance > 0 ? POLICY_NEAREST : distance < 0 ? POLICY_EXACT : config->policy.kind;
   static const char *const functions[] = {[POLICY_EXACT] = "0",
@@ -392,7 +392,7 @@ static void add_kinds(const struct config *config, struct text *out) {
 }
 
 static bool add_tables(const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   add_kinds(config, out);
   add_sizes_of(config, out);
   add_print_problem(config, out);
@@ -453,7 +453,7 @@ void export_overwritten(const struct config *config, const char *before, struct 
 
 /* The bundle's own words: bundle_ and BUNDLE_ become the kernel's, @name and @arguments what they say. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
-  const struct config *config = x->base->config;
+  const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
   if (strncmp(at, "BUNDLE_", 7) == 0) return add_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;

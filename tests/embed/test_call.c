@@ -111,15 +111,16 @@ static cugen_kernel *open_kernel(const char *size) {
 /* Remembers the variant as the device would after measuring it, or as the model predicts it; stale: of another source. */
 static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
   cugen_kernel *k = open_kernel(size);
-  cugen_kernel model = {.lib = k->lib, .device = k->device};
-  struct variant variant;
+  struct lookup *l = &k->lookup;
+  struct device_description model = l->device;
+  struct prediction_key predictions;
   struct kernel_spec spec;
   struct cache *cache;
   uint64_t index;
   assert_int_equal(api_find_variant(k, text, &index, NULL), CUGEN_OK);
-  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
-  space_variant(k->space, index, &variant, k->values);
-  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
+  assert_int_equal(lookup_expander(l, NULL), CUGEN_OK);
+  const struct variant variant = lookup_variant(l, index);
+  assert_int_equal(lookup_expand(l, &variant, &spec, NULL), 0);
   struct cache_record record = {.variant = spec.variant,
                                 .hash = stale ? hash_bytes("other", 5) : spec.hash,
                                 .reason = (char *)(uintptr_t) "",
@@ -128,18 +129,12 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
                                 .measured_at = 1700000000};
-  strcpy(model.device.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
-  assert_int_equal(api_key_predictions(&model, k->arch, NULL), CUGEN_OK);
-  const struct cache_key key = {predicted ? text_get(&model.predicted_device) : k->device.fingerprint,
-                                k->config->name,
-                                text_get(&k->problem_text),
-                                text_get(predicted ? &model.predicted_options : &k->key_options),
-                                NULL,
-                                OBJECTIVE_TIME,
-                                NULL};
+  strcpy(model.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
+  assert_int_equal(api_key_predictions(lib, &model, l->arch, &predictions, NULL), CUGEN_OK);
+  const struct cache_key key = predicted ? lookup_predicted_key(l, &predictions) : lookup_measured_key(l);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
-  text_free(&model.predicted_device), text_free(&model.predicted_options);
+  api_prediction_key_free(&predictions);
   kernel_spec_free(&spec);
   cugen_kernel_close(k);
 }
@@ -271,17 +266,17 @@ static void test_predicted(void **state) {
 /* The driver's figures are not quite the description's: on the GPU itself the same predictions are meant. */
 static void test_predicted_here(void **state) {
   (void)state;
-  cugen_kernel described = {.lib = lib}, here = {.lib = lib};
-  assert_int_equal(api_model(lib, "H200", &described.device, NULL), CUGEN_OK);
-  here.device = described.device;
-  strcpy(here.device.id, "cuda:0");
-  here.device.facts.clock_khz++;
-  here.device.rates = (struct gpu_rates){0};
-  assert_int_equal(api_key_predictions(&described, "sm_90a", NULL), CUGEN_OK);
-  assert_int_equal(api_key_predictions(&here, "sm_90a", NULL), CUGEN_OK);
-  assert_string_equal(text_get(&here.predicted_options), text_get(&described.predicted_options));
-  text_free(&described.predicted_device), text_free(&described.predicted_options);
-  text_free(&here.predicted_device), text_free(&here.predicted_options);
+  struct device_description described, here;
+  struct prediction_key of_described, of_here;
+  assert_int_equal(api_model(lib, "H200", &described, NULL), CUGEN_OK);
+  here = described;
+  strcpy(here.id, "cuda:0");
+  here.facts.clock_khz++;
+  here.rates = (struct gpu_rates){0};
+  assert_int_equal(api_key_predictions(lib, &described, "sm_90a", &of_described, NULL), CUGEN_OK);
+  assert_int_equal(api_key_predictions(lib, &here, "sm_90a", &of_here, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&of_here.options), text_get(&of_described.options));
+  api_prediction_key_free(&of_described), api_prediction_key_free(&of_here);
 }
 
 /* The order in which tuning begins: the model's, where nothing near was measured. */
@@ -296,7 +291,7 @@ static void test_predicted_leaders(void **state) {
   assert_int_equal(api_find_variant(k, best, &wanted[0], NULL), CUGEN_OK);
   assert_int_equal(api_find_variant(k, first, &wanted[1], NULL), CUGEN_OK);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
-  assert_int_equal(api_near_leaders(k, cache, leaders, 4, &count, NULL), CUGEN_OK);
+  assert_int_equal(api_near_leaders(&k->lookup, cache, leaders, 4, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
   assert_memory_equal(leaders, wanted, sizeof wanted);
   cugen_kernel_close(k);

@@ -20,7 +20,6 @@
 static const char config[] = "tests/configs/export.lua", device[] = "NVIDIA Pretended sm_90 132 SMs";
 static cugen *lib;
 static cugen_kernel *base;
-static struct expander *expander;
 static struct export_device target;
 static struct text folder; /* of this test */
 
@@ -28,24 +27,21 @@ static struct text folder; /* of this test */
 
 static void set_problem(const char *const *settings, size_t count, struct problem *out) {
   cugen_error err;
-  if (problem_set(base->config, settings, count, false, out, &err)) fail_msg("%s", err.message);
-  assert_int_equal(export_use(&target.kernel, out, &err), CUGEN_OK);
-  assert_int_equal(api_space(&target.kernel, &err), CUGEN_OK);
+  if (problem_set(base->opened.config, settings, count, false, out, &err)) fail_msg("%s", err.message);
+  assert_int_equal(lookup_set_problem(&target.lookup, out, &err), CUGEN_OK);
+  assert_int_equal(lookup_space(&target.lookup, &err), CUGEN_OK);
 }
 
 static void expand(uint64_t index, struct kernel_spec *spec) {
-  struct variant variant;
-  cugen_kernel *k = &target.kernel;
+  const struct variant variant = lookup_variant(&target.lookup, index);
   cugen_error err;
-  space_variant(k->space, index, &variant, k->values);
-  if (expand_variant(expander, k->config, &k->problem, &k->device.facts, &variant, spec, &err))
-    fail_msg("%s", err.message);
+  if (lookup_expand(&target.lookup, &variant, spec, &err)) fail_msg("%s", err.message);
 }
 
 /* Of a variant of the problem that is set; different sources have different images. */
 static void keep_image(uint64_t index) {
   struct cache *cache;
-  cugen_kernel *k = &target.kernel;
+  const struct lookup *l = &target.lookup;
   char name[] = "rows", empty[] = "";
   struct kernel_spec spec;
   struct text key = {0};
@@ -53,7 +49,7 @@ static void keep_image(uint64_t index) {
   expand(index, &spec);
   struct compiled image = {
       .image = spec.source_hash.hex, .image_length = 33, .entry_count = 1, .entries = {name}, .log = empty};
-  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
   text_free(&key);
   kernel_spec_free(&spec);
@@ -64,14 +60,14 @@ static void keep_record(const char *variant, double seconds, bool stale) {
   struct kernel_spec spec;
   uint64_t index;
   cugen_error err;
-  if (space_find(target.kernel.space, variant, &index, &err)) fail_msg("%s", err.message);
+  if (space_find(target.lookup.space, variant, &index, &err)) fail_msg("%s", err.message);
   expand(index, &spec);
   struct cache_record record = {.variant = spec.variant,
                                 .hash = stale ? hash_bytes("other", 5) : spec.hash,
                                 .reason = (char *)(uintptr_t) "",
                                 .seconds = seconds,
                                 .samples = 3};
-  const struct cache_key key = api_key(&target.kernel);
+  const struct cache_key key = lookup_key(&target.lookup);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   kernel_spec_free(&spec);
@@ -81,7 +77,7 @@ static void keep_record(const char *variant, double seconds, bool stale) {
 static void remember(const char *const *settings, size_t count, const char *variant, double seconds, bool stale) {
   struct problem problem;
   set_problem(settings, count, &problem);
-  for (uint64_t i = 0; i < space_valid(target.kernel.space); i++) keep_image(i);
+  for (uint64_t i = 0; i < space_valid(target.lookup.space); i++) keep_image(i);
   if (variant) keep_record(variant, seconds, stale);
   problem_free(&problem);
 }
@@ -143,8 +139,8 @@ static int open_config(const char *path, const char *templates, const struct cha
   int status = cugen_open(&options, &lib, &err);
   if (!status && changes) status = add_config(changes, &err);
   if (!status) status = cugen_kernel_open(lib, path, NULL, 0, &base, &err);
-  if (!status) status = expander_open(&base->sources, &expander, &err);
-  if (!status) status = export_open_device(base, expander, device, NULL, NULL, NULL, &target, &err);
+  if (!status) status = lookup_expander(&base->lookup, &err);
+  if (!status) status = export_open_device(&base->lookup, device, NULL, NULL, NULL, &target, &err);
   if (!status) status = folder_temporary(&folder, &err);
   if (status) fprintf(stderr, "%s\n", err.message);
   return status;
@@ -234,7 +230,6 @@ static int tear_down(void **state) {
   folder_remove(text_get(&folder));
   text_free(&folder);
   export_device_free(&target);
-  expander_close(expander);
   cugen_kernel_close(base);
   cugen_close(lib);
   return 0;
@@ -298,11 +293,10 @@ static void expect_choice(const char *const settings[4], struct text *out) {
   struct problem problem;
   struct selection selection;
   struct text variant_text = {0};
-  struct variant variant;
   cugen_error err;
   set_problem(settings, 4, &problem);
-  if (api_select(&target.kernel, 0, &selection, &err)) fail_msg("%s", err.message);
-  space_variant(target.kernel.space, selection.index, &variant, target.kernel.values);
+  if (api_select(&target.lookup, 0, &selection, &err)) fail_msg("%s", err.message);
+  const struct variant variant = lookup_variant(&target.lookup, selection.index);
   variant_print(&variant, &variant_text);
   text_addf(out, "%s|%s|%s|%.9f\n", names[selection.how], text_get(&variant_text),
             selection.how == CUGEN_PLAN_DEFAULT ? "" : text_get(&selection.problem), selection.distance);
@@ -482,9 +476,9 @@ static void test_matmul(void **state) {
   if (!has("cc")) skip();
   options.problems = "M=4096 N=4096 K=4096 dtype=bf16 layout_b=col";
   set_problem(settings, 5, &problem);
-  if (space_find(target.kernel.space, "wgmma", &index, &err)) fail_msg("%s", err.message);
+  if (space_find(target.lookup.space, "wgmma", &index, &err)) fail_msg("%s", err.message);
   keep_image(index);
-  keep_image(space_default(target.kernel.space, NULL));
+  keep_image(space_default(target.lookup.space, NULL));
   keep_record("wgmma", 1e-4, false);
   problem_free(&problem);
   if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
@@ -523,13 +517,13 @@ static void test_parameter(void **state) {
   export_to("a", NULL, &before);
   for (int i = 0; i < 2; i++) {
     set_problem((const char *const[]){"M=300", i ? "N=1000" : "N=1200"}, 2, &problem);
-    for (uint64_t v = 0; v < space_valid(target.kernel.space); v++) keep_image(v);
+    for (uint64_t v = 0; v < space_valid(target.lookup.space); v++) keep_image(v);
     expand(0, &spec);
     struct cache_record record = {
         .variant = spec.variant, .reason = (char *)(uintptr_t) "", .seconds = 1, .samples = 3};
     cache_record_take_hashes(&record, &spec);
     record.proof_hash = kernel_spec_proof_without(&spec, specialize), record.hash = record.proof_hash;
-    struct cache_key key = api_key(&target.kernel);
+    struct cache_key key = lookup_key(&target.lookup);
     assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
     key.problem = i ? "M=300 N=1000 dtype=f32" : "M=300 N=1200 dtype=f32";
     assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);

@@ -71,7 +71,7 @@ static void a_compiler_is_asked_once(void **state) {
   for (int i = 0; i < 2; i++) {
     cugen_kernel *kernel;
     assert_int_equal(cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, NULL), CUGEN_OK);
-    assert_non_null(strstr(kernel->device.fingerprint, "a compiler"));
+    assert_non_null(strstr(kernel->lookup.device.fingerprint, "a compiler"));
     cugen_kernel_close(kernel);
   }
   cugen_close(lib);

@@ -19,11 +19,12 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
   struct kernel_spec spec;
   struct cache *cache;
   struct text key = {0};
-  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
-  assert_int_equal(api_cache(k->lib, &cache, NULL), CUGEN_OK);
-  space_variant(k->space, index, &variant, k->values);
-  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
-  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  assert_int_equal(lookup_expander(&k->lookup, NULL), CUGEN_OK);
+  assert_int_equal(api_cache(k->lookup.lib, &cache, NULL), CUGEN_OK);
+  variant = lookup_variant(&k->lookup, index);
+  assert_int_equal(lookup_expand(&k->lookup, &variant, &spec, NULL), 0);
+  assert_int_equal(
+      cache_image_key(&spec, k->lookup.arch, text_get(&k->lookup.options), k->lookup.nvrtc_version, &key, NULL), 0);
   struct compiled kept;
   bool found;
   assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);
@@ -34,7 +35,7 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
 }
 
 void fake_keep_images(cugen_kernel *k) {
-  assert_int_equal(api_space(k, NULL), CUGEN_OK);
-  for (uint64_t i = 0; i < 4 && i < space_valid(k->space); i++) keep_image(k, i);
-  if (space_valid(k->space)) keep_image(k, space_default(k->space, NULL));
+  assert_int_equal(lookup_space(&k->lookup, NULL), CUGEN_OK);
+  for (uint64_t i = 0; i < 4 && i < space_valid(k->lookup.space); i++) keep_image(k, i);
+  if (space_valid(k->lookup.space)) keep_image(k, space_default(k->lookup.space, NULL));
 }

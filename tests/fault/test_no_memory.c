@@ -159,26 +159,19 @@ static void fail_each(struct path *p, size_t step, bool for_good) {
 static void remember_first(struct path *p) {
   char name[] = "kernel", empty[] = "";
   struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
-  struct variant variant;
   struct kernel_spec spec;
   struct cache *cache;
   struct text key = {0};
-  cugen_kernel *k = p->kernel;
-  assert_int_equal(api_space(k, NULL), CUGEN_OK);
-  assert_int_equal(api_expander(k, NULL), CUGEN_OK);
+  struct lookup *l = &p->kernel->lookup;
+  assert_int_equal(lookup_space(l, NULL), CUGEN_OK);
+  assert_int_equal(lookup_expander(l, NULL), CUGEN_OK);
   assert_int_equal(api_cache(p->lib, &cache, NULL), CUGEN_OK);
-  space_variant(k->space, 0, &variant, k->values);
-  assert_int_equal(expand_variant(k->expander, k->config, &k->problem, &k->device.facts, &variant, &spec, NULL), 0);
-  assert_int_equal(cache_image_key(&spec, k->arch, text_get(&k->key_options), k->nvrtc_version, &key, NULL), 0);
+  const struct variant variant = lookup_variant(l, 0);
+  assert_int_equal(lookup_expand(l, &variant, &spec, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
   struct cache_record record = {.variant = spec.variant, .reason = empty, .seconds = 1e-3, .samples = 3};
-  const struct cache_key place = {k->device.fingerprint,
-                                  k->config->name,
-                                  text_get(&k->problem_text),
-                                  text_get(&k->key_options),
-                                  NULL,
-                                  OBJECTIVE_TIME,
-                                  NULL};
+  const struct cache_key place = lookup_measured_key(l);
   cache_record_take_hashes(&record, &spec);
   assert_int_equal(cache_store(cache, &place, &record, NULL), CUGEN_OK);
   text_free(&key);

@@ -1,0 +1,84 @@
+/* The device that a text names: one that is here, or one that is only described. */
+#include <string.h>
+
+#include "lookup.h"
+#include "runtime/devices.h"
+
+bool api_prefer_present(const cugen *lib, struct device_description *description) {
+  struct device_description present;
+  cugen_error ignored;
+  int count = cuda_device_ops.count(lib->toolkit, &ignored);
+  for (int i = 0; i < count; i++)
+    if (cuda_device_ops.describe(lib->toolkit, i, &present, &ignored) == CUGEN_OK &&
+        strcmp(present.fingerprint, description->fingerprint) == 0) {
+      *description = present;
+      return true;
+    }
+  return false;
+}
+
+/* A processor elsewhere has its records under its own text; the limits that a config sees are the same for all. */
+static int describe_cpu(const cugen *lib, const char *text, struct found_device *out, cugen_error *err) {
+  struct device_description *device = &out->description;
+  size_t length = strlen(text);
+  if (length >= sizeof device->fingerprint)
+    return error_set(err, CUGEN_ERROR_USAGE, "no device has so long a name: %.40s...", text);
+  out->ops = &cpu_device_ops;
+  int status = cpu_device_ops.describe(lib->toolkit, 0, device, err);
+  if (status || strcmp(device->fingerprint, text) == 0) return status;
+  out->described = true;
+  memcpy(device->fingerprint, text, length + 1);
+  const char *called = cugen_device_parse(text).name;
+  size_t name = strcspn(called, ",");
+  if (name >= sizeof device->name) name = sizeof device->name - 1;
+  memcpy(device->name, called, name);
+  device->name[name] = '\0';
+  return CUGEN_OK;
+}
+
+static int describe_predicted(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
+  *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
+  out->ops = &cuda_device_ops;
+  out->described = out->predicted = true;
+  return *known ? api_check_predictable(&out->description, err) : CUGEN_OK;
+}
+
+/* *known: the text describes a device. */
+static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
+  const cugen_device_name named = cugen_device_parse(text);
+  const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
+  if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
+  *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* a processor's text, not the id */
+  if (*known) return describe_cpu(lib, text, out, err);
+  *known = is_model;
+  int status = is_model ? api_model(lib, named.name, &out->description, err) : CUGEN_OK;
+  if (!*known) *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
+  if (status || !*known) return status;
+  out->ops = &cuda_device_ops;
+  out->described = is_model || !api_prefer_present(lib, &out->description);
+  return CUGEN_OK;
+}
+
+static int find_named(cugen *lib, const char *name, struct found_device *out, cugen_error *err) {
+  bool described;
+  int ordinal = 0, status = find_described(lib, name, out, &described, err);
+  if (described || status) return status;
+  *out = (struct found_device){0};
+  status = device_find(name, &out->ops, &ordinal, err);
+  return status ? status : out->ops->describe(lib->toolkit, ordinal, &out->description, err);
+}
+
+static int find_default(const cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
+  cugen_error why = {0};
+  out->ops = &cuda_device_ops;
+  if (cuda_device_ops.count(lib->toolkit, &why) < 1) {
+    out->ops = &cpu_device_ops;
+    text_add(fallback, why.message);
+  }
+  return out->ops->describe(lib->toolkit, 0, &out->description, err);
+}
+
+int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err) {
+  *out = (struct found_device){0};
+  return name ? find_named(lib, name, out, err) : find_default(lib, out, fallback, err);
+}

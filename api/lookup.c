@@ -1,0 +1,191 @@
+/* Look-ups: a config for one problem on one device; its space, its sources, and what its records are found by. */
+#include "lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/devices.h"
+
+/* ---- The config -------------------------------------------------------------------------------------------------- */
+
+/* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
+int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err) {
+  bool memory = sources_holds(sources->files, path);
+  char *real = memory ? NULL : realpath(path, NULL);
+  if (!real) text_add(out, memory ? "memory:" : "shipped:");
+  text_add(out, real ? real : path);
+  free(real);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+int opened_config_open(const struct sources *sources, const char *name, struct opened_config *out, cugen_error *err) {
+  *out = (struct opened_config){.sources = *sources};
+  int status = config_open(&out->sources, name, &out->config, err);
+  return status ? status : api_origin(&out->sources, out->config->path, &out->origin, err);
+}
+
+void opened_config_close(struct opened_config *opened) {
+  expander_close(opened->expander);
+  config_close(opened->config);
+  text_free(&opened->origin);
+}
+
+/* ---- The problem ------------------------------------------------------------------------------------------------- */
+
+int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
+                      struct text *settings, cugen_error *err) {
+  text_restart(out);
+  text_restart(settings);
+  problem_print(config, problem, out);
+  problem_print_settings(config, problem, settings);
+  return out->failed || settings->failed ? error_memory(err) : CUGEN_OK;
+}
+
+void lookup_drop_space(struct lookup *l) {
+  space_close(l->space);
+  l->space = NULL;
+}
+
+int lookup_set_problem(struct lookup *l, const struct problem *problem, cugen_error *err) {
+  lookup_drop_space(l);
+  l->problem = problem;
+  return api_print_problem(l->config, problem, &l->problem_text, &l->problem_settings, err);
+}
+
+int lookup_for_problem(const struct lookup *from, const struct problem *problem, struct lookup *out,
+                       cugen_error *err) {
+  *out = (struct lookup){.lib = from->lib,
+                         .opened = from->opened,
+                         .config = from->config,
+                         .ops = from->ops,
+                         .device = from->device,
+                         .described = from->described,
+                         .nvrtc_version = from->nvrtc_version};
+  int status = lookup_set_arch(out, from->arch, err);
+  return status ? status : lookup_set_problem(out, problem, err);
+}
+
+void lookup_close(struct lookup *l) {
+  space_close(l->space);
+  free(l->values);
+  text_free(&l->options);
+  text_free(&l->problem_text);
+  text_free(&l->problem_settings);
+  api_prediction_key_free(&l->predictions);
+  *l = (struct lookup){0};
+}
+
+/* ---- The device -------------------------------------------------------------------------------------------------- */
+
+static const char options_arch[] = "arch ";
+
+const char *lookup_options_arch(const char *options) {
+  const size_t length = sizeof options_arch - 1;
+  return strncmp(options, options_arch, length) == 0 ? options + length : NULL;
+}
+
+int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
+  size_t length = strnlen(arch, sizeof l->arch - 1);
+  memcpy(l->arch, arch, length);
+  l->arch[length] = '\0';
+  text_restart(&l->options);
+  text_addf(&l->options, "%s%s", options_arch, arch);
+  return l->options.failed ? error_memory(err) : CUGEN_OK;
+}
+
+int lookup_use_predictions(struct lookup *l, cugen_error *err) {
+  struct device_description known;
+  if (l->predicted) return CUGEN_OK;
+  /* A driver says nothing of rates and latencies. */
+  if (l->device.rates.l2_bytes_per_clock <= 0 && api_described(l->lib, l->device.fingerprint, &known))
+    l->device.rates = known.rates;
+  int status = api_check_predictable(&l->device, err);
+  if (status) return status;
+  api_prediction_key_free(&l->predictions); /* of an attempt that had no memory */
+  status =
+      api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch, &l->predictions, err);
+  l->predicted = !status;
+  return status;
+}
+
+bool lookup_predicts(const struct lookup *l) {
+  cugen_error ignored;
+  return l->described && !api_check_predictable(&l->device, &ignored);
+}
+
+int lookup_check_present(const struct lookup *l, cugen_error *err) {
+  if (!l->described) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "%s is described and not here: nothing can run on it; %s--device cpu runs the variants here",
+                   l->device.name, lookup_predicts(l) ? "'cugen tune' predicts for it, " : "");
+}
+
+int lookup_context(const struct lookup *l, void *given, void **out, cugen_error *err) {
+  *out = given;
+  if (!l->ops->current_context && given)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "a context was given, and this kernel is for the %s device, which has none", l->ops->kind);
+  return given || !l->ops->current_context ? CUGEN_OK : l->ops->current_context(l->lib->toolkit, out, err);
+}
+
+/* ---- Its space and sources ---------------------------------------------------------------------------------------- */
+
+int lookup_space(struct lookup *l, cugen_error *err) {
+  if (l->space) return CUGEN_OK;
+  int status = config_check_sizes(l->config, l->problem, &l->device.facts, err);
+  if (!status)
+    status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib), &l->space, err);
+  if (status) return status;
+  struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
+  if (!values) {
+    lookup_drop_space(l); /* both or none: the next call starts anew */
+    return error_memory(err);
+  }
+  free(l->values);
+  l->values = values;
+  return CUGEN_OK;
+}
+
+int lookup_expander(struct lookup *l, cugen_error *err) {
+  struct opened_config *opened = l->opened;
+  return opened->expander ? CUGEN_OK : expander_open(&opened->sources, &opened->expander, err);
+}
+
+struct variant lookup_variant(const struct lookup *l, uint64_t index) {
+  struct variant variant;
+  space_variant(l->space, index, &variant, l->values);
+  return variant;
+}
+
+int lookup_expand(const struct lookup *l, const struct variant *variant, struct kernel_spec *out, cugen_error *err) {
+  return expand_variant(l->opened->expander, l->config, l->problem, &l->device.facts, variant, out, err);
+}
+
+int lookup_expand_known(const struct lookup *l, const struct variant *variant, struct kernel_spec *out,
+                        cugen_error *err) {
+  const char *text = l->device.fingerprint[0] ? l->device.fingerprint : l->arch;
+  int status = lookup_expand(l, variant, out, err);
+  if (status) return status;
+  status = api_check_read_facts(l->config, l->opened->expander, &l->device, text, err);
+  if (status) kernel_spec_free(out);
+  return status;
+}
+
+/* ---- What its records are found by -------------------------------------------------------------------------------- */
+
+static struct cache_key key_under(const struct lookup *l, const char *device, const char *options) {
+  return (struct cache_key){device,    l->config->name,      text_get(&l->problem_text),    options,
+                            l->origin, l->config->objective, text_get(&l->problem_settings)};
+}
+
+struct cache_key lookup_measured_key(const struct lookup *l) {
+  return key_under(l, l->device.fingerprint, text_get(&l->options));
+}
+
+struct cache_key lookup_predicted_key(const struct lookup *l, const struct prediction_key *key) {
+  return key_under(l, text_get(&key->device), text_get(&key->options));
+}
+
+struct cache_key lookup_key(const struct lookup *l) {
+  return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
+}

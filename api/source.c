@@ -1,0 +1,53 @@
+/* The variant that a text names, and its source. */
+#include <string.h>
+
+#include "api.h"
+
+static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
+  struct selection selection;
+  const struct lookup *l = &k->lookup;
+  int status = api_select(&k->lookup, best ? -1 : 0, &selection, err);
+  bool missing = best && selection.how == CUGEN_PLAN_DEFAULT;
+  *index = selection.index;
+  api_selection_free(&selection);
+  if (status || !missing) return status;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "
+                   "why' explains)",
+                   l->config->name, text_get(&k->problem_short), l->device.name);
+}
+
+int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  int status = lookup_space(l, err);
+  if (status) return status;
+  if (space_valid(l->space) == 0) return space_explain_empty(l->space, err);
+  bool best = variant && strcmp(variant, "best") == 0;
+  return !variant || best ? chosen_variant(k, best, index, err) : space_find(l->space, variant, index, err);
+}
+
+int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out, cugen_error *err) {
+  uint64_t index = 0;
+  struct variant chosen;
+  int status = api_find_variant(k, variant, &index, err);
+  if (!status) status = api_print_variant(k, index, &chosen, err);
+  if (!status) status = lookup_expander(&k->lookup, err);
+  return status ? status : lookup_expand_known(&k->lookup, &chosen, out, err);
+}
+
+int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,
+                        cugen_error *error) {
+  struct kernel_spec spec = {0};
+  if (name) *name = NULL;
+  if (API_NEEDS(error, "kernel, source", k, source)) return CUGEN_ERROR_USAGE;
+  *source = NULL;
+  int status = api_expand_text(k, variant, &spec, error);
+  if (status) return status;
+  text_restart(&k->source);
+  text_add(&k->source, spec.source);
+  kernel_spec_free(&spec);
+  if (k->source.failed) return error_memory(error);
+  *source = text_get(&k->source);
+  if (name) *name = text_get(&k->variant_text);
+  return CUGEN_OK;
+}
