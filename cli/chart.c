@@ -1,7 +1,21 @@
-/* Drawing the roofline; see chart.h. Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009. Both axes are logarithmic.
-   Variants of one problem have one arithmetic intensity: they stand above each other, told apart by colours and, between
-   characters, by numbers beside. Where there is no roof there is no axis to be true to: only rates are drawn, a lane for each
-   implementation. */
+/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) as SVG and with characters.
+
+   The x axis is arithmetic intensity, FLOP per byte of device memory; the y axis is the rate, FLOP/s. Both are logarithmic. A
+   kernel of intensity x attains at most
+
+       min(peak, x * bandwidth)
+
+   which is a slope up to the ridge, x = peak / bandwidth, and flat after it. Coordinates are kept as log10 (names log_x, log_y,
+   struct ranges), so the slope is a straight line: log_y = log_x + log10(bandwidth).
+
+   1. find_ranges chooses the edges: all rates, the ceilings, the ridge, and other problems' best, with a margin.
+   2. Roofs first: the data sheet's, the measured one over it, the tensor cores' above both. Then dots, the best of each
+      implementation, names, legend.
+   3. svg_x, svg_y and column_of, row_of are the only places where logarithms become pixels or characters.
+
+   All variants of one problem have one intensity, so they are in one column. Colours tell implementations apart in SVG, numbers
+   beside the column between characters. Without FLOP, bytes or a ceiling there is no roof (chart_has_roof): then only rates
+   are drawn, a lane for each implementation, and the x axis has no meaning. */
 #include "chart.h"
 
 #include <ctype.h>

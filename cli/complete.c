@@ -104,7 +104,7 @@ static void offer_strategies(const struct completion *c) {
   for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) offer(c, name, what);
 }
 
-/* By the word that stands for it in help: "FILE", "[CONFIG]". */
+/* By its word in help: "FILE", "[CONFIG]". */
 static void offer_by_name(const struct completion *c, const char *name) {
   if (strstr(name, "CONFIG"))
     offer_configs(c);

@@ -1,5 +1,18 @@
-/* cugen report: what is remembered of a kernel as one page that needs nothing else. The page is cli/pages/report.html; each
-   {{mark}} in it is written by a function here. */
+/* cugen report: what is remembered of a kernel as one page of HTML.
+
+   cli/pages/report.html is the page, with {{marks}}. write_page copies it and calls, for each mark, the function in the table
+   `marks` at the end of this file. Every function reads struct findings (findings.h), which is complete before the page
+   begins; none measures anything or fails. Sections come in the order of a reader's questions: how fast, what bounds
+   it, which implementation, which parameter matters, the best variants, what failed, other problems, the machine.
+
+   Invariants:
+   - The file needs nothing else: styles and the picture are inside, there are no scripts and no addresses.
+   - Text from configs, records and devices goes through put (chart_escape). What is printed with a format is a number, or
+     made of cugen's own words.
+   - Bars and effects are fractions of the best cost (cugen_record.cost, which the config's objective defines), so a page
+     ranks as 'cugen tune' does.
+   - Predicted times are called so in the title, the figures and the headings, since nothing ran.
+   - Equal records give an equal page: its dates are those of the records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
