@@ -19,7 +19,7 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
         cugen_kernel_argument(k, i, &info, NULL) == CUGEN_OK)
       return dtype_find(info.dtype);
   }
-  return dtype_find("f32");
+  return &dtype_table[DTYPE_f32];
 }
 
 /* What was measured on the kernel's device, of multiply-adds of that type. */

@@ -6,6 +6,7 @@
 
    Invariants: integers have 64 bits, and what does not fit is an error, never another number; only the slots of expr_slots are
    read; evaluating a bound program (expr_bind) gives what the whole one gives, errors included. */
+#include "dtype.h"
 #include "expr_program.h"
 
 #include <math.h>
@@ -199,15 +200,7 @@ static enum trouble apply_mixed(enum expr_op op, const struct value *a, const st
 static enum trouble apply_dtype(enum expr_op op, const struct value *a, struct value *out) {
   const struct dtype *dtype = a->type == VALUE_STRING ? dtype_find(a->string) : NULL;
   if (!dtype) return TROUBLE_DTYPE;
-  /* the distance from 1 to the next number: IEEE 754; bfloat16 has 7 bits of fraction */
-  static const struct {
-    const char *name;
-    double eps;
-  } table[] = {{"f64", 0x1p-52}, {"f32", 0x1p-23}, {"f16", 0x1p-10},
-               {"bf16", 0x1p-7}, {"e4m3", 0x1p-3}, {"e5m2", 0x1p-2}};
-  *out = op == OP_SIZEOF ? value_int(dtype->bytes) : value_float(0.0);
-  for (size_t i = 0; op == OP_EPS && i < sizeof table / sizeof *table; i++)
-    if (strcmp(table[i].name, dtype->name) == 0) out->real = table[i].eps;
+  *out = op == OP_SIZEOF ? value_int(dtype->bytes) : value_float(dtype_epsilon(dtype));
   return TROUBLE_NONE;
 }
 

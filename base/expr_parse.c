@@ -1,4 +1,5 @@
 /* Parsing expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8), straight into a program. */
+#include "dtype.h"
 #include "expr_program.h"
 
 #include <errno.h>

@@ -66,7 +66,12 @@ int64_t kernel_argument_bytes(const struct kernel_argument *argument) {
   return argument->rank ? argument->elements * argument->dtype->bytes : argument->dtype->bytes;
 }
 
-const struct dtype kernel_struct_dtype = {"struct", 1, "struct", NULL, "u8", false};
+const struct dtype kernel_struct_dtype = {.id = DTYPE_u8,
+                                          .name = "struct",
+                                          .bytes = 1,
+                                          .cuda_name = "struct",
+                                          .c_name = "struct",
+                                          .wide = &dtype_table[DTYPE_u8]};
 
 /* ---- Identity ---- */
 

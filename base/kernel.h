@@ -3,6 +3,7 @@
 #ifndef BASE_KERNEL_H
 #define BASE_KERNEL_H
 
+#include "dtype.h"
 #include "hash.h"
 #include "text.h"
 #include "value.h"
@@ -151,7 +152,7 @@ struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argume
 /* Of a buffer, or of a scalar as it is passed. */
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
 
-/* The dtype that stands for any struct: "struct", which no config can name. */
+/* The dtype of every struct: "struct", which no config can name. As elements, its bytes. */
 extern const struct dtype kernel_struct_dtype;
 
 /* What of an argument tells it from another one of its name. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/element_conversion.h"
 #include "export.h"
 #include "runtime/plan.h"
 
@@ -328,7 +329,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
     for (size_t i = 0; !declared->value && i < c->config->problem_count; i++)
       if (strcmp(c->config->problems[i].name, declared->name) == 0)
         c->known[c->config->first_problem + (int)i] = true;
-    value_pack(argument->dtype, argument->value, bytes);
+    element_pack(argument->dtype, argument->value, bytes);
     put_bits(argument, bytes, out);
   }
   text_free(&value);

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/element_conversion.h"
+
 struct plan {
   struct device *device;
   const struct kernel_spec *spec;
@@ -213,7 +215,7 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
     return CUGEN_OK;
   }
   bool known = (kernel_argument_passed(argument) && !given) || argument->compiled_in;
-  if (known && !value_pack(argument->dtype, argument->value, out))
+  if (known && !element_pack(argument->dtype, argument->value, out))
     return kernel_argument_passed(argument) ? refuse_scalar(argument, argument->value, err) : CUGEN_OK;
   if (!given) return CUGEN_OK;
   if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
@@ -264,7 +266,7 @@ static int list_launch(struct call *call, const struct plan *plan, size_t launch
     const struct kernel_argument *argument = &plan->spec->arguments[passed[i].argument];
     out[i] = parameter_place(argument, call, passed[i].argument);
     if (passed[i].value.type == VALUE_NIL) continue;
-    if (!value_pack(argument->dtype, passed[i].value, (*own)->bytes))
+    if (!element_pack(argument->dtype, passed[i].value, (*own)->bytes))
       return refuse_scalar(argument, passed[i].value, err);
     out[i] = (*own)++->bytes;
   }
@@ -352,7 +354,7 @@ static int check_values(const struct passing *p, cugen_error *err) {
     union scalar packed;
     const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
     const struct value value = p->parameters[i].value;
-    if (value.type == VALUE_NIL || value_pack(argument->dtype, value, packed.bytes)) continue;
+    if (value.type == VALUE_NIL || element_pack(argument->dtype, value, packed.bytes)) continue;
     refuse_scalar(argument, value, err);
     return error_prefix(err, "%s", p->kernel);
   }

@@ -10,7 +10,7 @@
 #include "base/npy.h"
 #include "base/system.h"
 #include "dataset.h"
-#include "element.h"
+#include "elements.h"
 #include "gen/sources/data_files.h"
 #include "parallel_for.h"
 
@@ -89,10 +89,10 @@ static int refuse_element(struct part *part, const struct walk *w, int status) {
 }
 
 /* What a type cannot hold is no data: it would be another number, or infinity. */
-static int store_value(struct part *part, struct walk *w, element_putter *put, const struct value *value) {
+static int store_value(struct part *part, struct walk *w, const struct value *value) {
   struct text text = {0};
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  if (number && put(part->making->to, w->offset, value)) return CUGEN_OK;
+  if (number && element_put(w->argument->dtype, part->making->to, w->offset, value)) return CUGEN_OK;
   value_print(*value, &text);
   error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text),
             w->argument->dtype->name);
@@ -120,7 +120,6 @@ static int check_stop(struct part *part) {
 static int evaluate_range(struct part *part, struct value *slots) {
   struct making *m = part->making;
   struct value *own = slots + config_data_slot(m->request->config);
-  element_putter *put = element_put_of(m->argument->dtype);
   struct walk w;
   walk_begin(&w, m->argument, part->first);
   for (; w.flat < part->last; walk_next(&w)) {
@@ -130,7 +129,7 @@ static int evaluate_range(struct part *part, struct value *slots) {
     for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
     int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
     if (status) return refuse_element(part, &w, status);
-    status = store_value(part, &w, put, &value);
+    status = store_value(part, &w, &value);
     if (status) return status;
   }
   return CUGEN_OK;
@@ -223,25 +222,18 @@ static int make_list(struct making *m) {
     text_free(&shape);
     return CUGEN_ERROR_CONFIG;
   }
-  element_putter *put = element_put_of(a->dtype);
   int status = CUGEN_OK;
   for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w))
-    status = store_value(&part, &w, put, &m->data->list[w.flat]);
+    status = store_value(&part, &w, &m->data->list[w.flat]);
   if (status) *m->err = part.error;
   return status;
 }
 
 /* ---- file = "points.npy" ---- */
 
-/* As NumPy names the type; types that it has not are saved as bytes without a meaning. */
+/* A boolean is a byte. */
 static bool same_type(const struct dtype *dtype, const struct npy *npy) {
-  char kind = npy->type[0];
-  const char *name = dtype->name;
-  if (npy->bytes != dtype->bytes) return false;
-  if (kind == 'b') return strcmp(name, "u8") == 0;
-  if (kind == 'V') return strcmp(name, "bf16") == 0 || name[0] == 'e';
-  if (!dtype->floating) return kind == name[0];
-  return kind == 'f' && name[0] == 'f';
+  return strcmp(npy->type, dtype->npy) == 0 || (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
 }
 
 static int refuse_file(struct making *m, const char *has, const struct npy *npy) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "elements.h"
 #include "generated.h"
 #include "inputs.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "elements.h"
 #include "verify.h"
 
 struct generation {
@@ -108,7 +108,6 @@ static int take(const struct generation *g, const char *host, char *to, cugen_er
   const struct kernel_argument *a = g->argument;
   const size_t size = (size_t)a->dtype->bytes;
   element_loader *load = element_load_of(g->wide);
-  element_putter *put = element_put_of(a->dtype);
   memset(to, 0xff, (size_t)kernel_argument_bytes(a));
   for (int64_t k = 0; k < g->count; k++) {
     const int64_t offset = element_offset(a, k);
@@ -117,17 +116,15 @@ static int take(const struct generation *g, const char *host, char *to, cugen_er
       continue;
     }
     const struct value value = value_float(load(host, k));
-    if (!put(to, offset, &value)) return refuse_number(g, host, k, err);
+    if (!element_put(a->dtype, to, offset, &value)) return refuse_number(g, host, k, err);
   }
   return CUGEN_OK;
 }
 
 int generated_make(struct device *device, const struct kernel_argument *argument,
                    const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err) {
-  struct generation g = {.device = device,
-                         .argument = argument,
-                         .wide = dtype_find(argument->dtype->wide),
-                         .count = element_count(argument)};
+  struct generation g = {
+      .device = device, .argument = argument, .wide = argument->dtype->wide, .count = element_count(argument)};
   g.bytes = (size_t)g.count * (size_t)g.wide->bytes;
   char *host = malloc(g.bytes);
   int status = host ? open_generation(&g, generator, memory, err) : error_memory(err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "elements.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -15,7 +15,7 @@ bool results_has_output(const struct kernel_argument *a) {
 /* ---- Layout ---- */
 
 static size_t wide_bytes(const struct kernel_argument *a) {
-  return (size_t)dtype_find(a->dtype->wide)->bytes;
+  return (size_t)a->dtype->wide->bytes;
 }
 
 /* Entries of an output's array: of a sampled one as many as there are samples, also where it has not got them all. */

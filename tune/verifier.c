@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "elements.h"
 #include "results.h"
 
 struct verifier {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
+#include "elements.h"
 #include "parallel_for.h"
 
 /* ---- Samples ---- */
@@ -127,14 +127,14 @@ static void count_difference(struct tally *tally, int64_t i, double difference, 
 
 /* Whole numbers of 64 bits, whose difference doubles may not show. */
 static bool is_wide_whole(const struct dtype *dtype) {
-  return dtype->bytes == 8 && element_get_of(dtype);
+  return dtype->bytes == 8 && !dtype->floating;
 }
 
 static double whole_difference(const struct dtype *dtype, const void *got, int64_t at, const void *want, int64_t i) {
   uint64_t a, b;
   memcpy(&a, (const char *)got + 8 * at, 8);
   memcpy(&b, (const char *)want + 8 * i, 8);
-  const bool above = dtype->name[0] == 'i' ? (int64_t)a > (int64_t)b : a > b;
+  const bool above = dtype->kind == DTYPE_SIGNED ? (int64_t)a > (int64_t)b : a > b;
   return above ? (double)(a - b) : -(double)(b - a);
 }
 
@@ -156,41 +156,18 @@ static void count_element(struct tally *tally, const struct kernel_argument *o, 
 /* ---- Rows that are contiguous: nearly every comparison of a tuning run, so these are written to be vectorised; only
    one that has something to look at falls back to the careful loop. ---- */
 
-static double float_of_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return (double)value;
-}
-
-static double bf16_value(uint16_t bits) {
-  return float_of_bits((uint32_t)bits << 16);
-}
-
-/* As a float its exponent is too small by 112, subnormal numbers included; infinity and NaN have the largest. */
-static double f16_value(uint16_t bits) {
-  uint32_t size = (uint32_t)(bits & 0x7fffu) << 13;
-  double value = size < 0x7c00u << 13 ? float_of_bits(size) * 0x1p112 : float_of_bits(size | 0x7f800000u);
-  return bits & 0x8000u ? -value : value;
-}
-
 /* Of squares, so that one need not wait for the other. */
 enum { SUMS = 8 };
 
-/* dtype, C type, value of got[i] */
-#define ROW_TYPES(X)                                                                                                 \
-  X(f32, float, (double)got[i])                                                                                      \
-  X(f64, double, got[i])                                                                                             \
-  X(f16, uint16_t, f16_value(got[i]))                                                                                \
-  X(bf16, uint16_t, bf16_value(got[i]))
-
-#define X(name, type, value)                                                                                         \
+#define FLOAT_ROWS(name, type)                                                                                       \
   static bool name##_is_close(const void *got_row, const double *want, int64_t count, double tolerance,              \
                               double *worst) {                                                                       \
     const type *got = got_row;                                                                                       \
     double most = 0.0;                                                                                               \
     int bad = 0;                                                                                                     \
     for (int64_t i = 0; i < count; i++) {                                                                            \
-      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0, error = fabs(value - want[i]) / size;                 \
+      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0,                                                       \
+             error = fabs(name##_to_double(got[i]) - want[i]) / size;                                                \
       bad |= !(error <= tolerance);                                                                                  \
       most = error > most ? error : most;                                                                            \
     }                                                                                                                \
@@ -205,38 +182,38 @@ enum { SUMS = 8 };
     for (int64_t first = 0; first < count; first += SUMS) {                                                          \
       int64_t last = count - first < SUMS ? count : first + SUMS;                                                    \
       for (int64_t i = first; i < last; i++) {                                                                       \
-        double difference = value - want[i];                                                                         \
+        double difference = name##_to_double(got[i]) - want[i];                                                      \
         error[i - first] += difference * difference;                                                                 \
         want_sum[i - first] += want[i] * want[i];                                                                    \
       }                                                                                                              \
     }                                                                                                                \
     for (int s = 0; s < SUMS; s++) *errors += error[s], *wanted += want_sum[s];                                      \
   }
-ROW_TYPES(X)
-#undef X
+#define ROWS_FLOAT FLOAT_ROWS
+#define ROWS_SMALL FLOAT_ROWS
+#define ROWS_SIGNED(...)
+#define ROWS_UNSIGNED(...)
+#define ROWS(name, kind, stored, ...) ROWS_##kind(name, stored)
+DTYPES(ROWS)
 
+/* Of integers there are none. */
 static const struct row_type {
-  const char *name;
   bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance, double *worst);
   void (*squares)(const void *got_row, const double *want, int64_t count, double *errors, double *wanted);
-} row_types[] = {
-#define X(name, type, value) {#name, name##_is_close, name##_squares},
-    ROW_TYPES(X)
-#undef X
-};
-
-static const struct row_type *find_row_type(const char *dtype) {
-  for (size_t i = 0; i < sizeof row_types / sizeof *row_types; i++)
-    if (strcmp(row_types[i].name, dtype) == 0) return &row_types[i];
-  return NULL;
-}
+} row_types[DTYPE_COUNT] = {
+#define ROW_FLOAT(name) [DTYPE_##name] = {name##_is_close, name##_squares},
+#define ROW_SMALL       ROW_FLOAT
+#define ROW_SIGNED(...)
+#define ROW_UNSIGNED(...)
+#define ROW(name, kind, ...) ROW_##kind(name)
+    DTYPES(ROW)};
 
 static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want, int64_t first,
                          int64_t count, struct tally *tally) {
-  const struct row_type *type = find_row_type(o->dtype->name);
+  const struct row_type *type = &row_types[o->dtype->id];
   const char *row = (const char *)got + element_offset(o, first) * o->dtype->bytes;
   const double *want_row = (const double *)want + first;
-  if (!type || !type->is_close(row, want_row, count, o->tolerance, &tally->worst)) return false;
+  if (!type->is_close || !type->is_close(row, want_row, count, o->tolerance, &tally->worst)) return false;
   if (o->norm > 0) type->squares(row, want_row, count, &tally->errors, &tally->wanted);
   return true;
 }
@@ -316,7 +293,7 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
 
 static int describe_wrong(const struct kernel_argument *o, const struct tally *tally, int64_t flat, const void *got,
                           const void *want, int64_t compared, cugen_error *err) {
-  const struct dtype *wide = dtype_find(o->dtype->wide);
+  const struct dtype *wide = o->dtype->wide;
   struct text text = {0};
   verify_place(o, flat, &text);
   text_add(&text, " is ");
@@ -347,7 +324,7 @@ static int check_norm(const struct kernel_argument *o, const struct tally *tally
 /* Of those that are sampled; gives how many. */
 static int64_t compare_samples(const struct kernel_argument *o, const void *got, const void *want,
                                const struct samples *samples, struct tally *tally) {
-  const struct dtype *wide = dtype_find(o->dtype->wide);
+  const struct dtype *wide = o->dtype->wide;
   int64_t compared = 0;
   for (int64_t i = 0; i < samples->count; i++) {
     if (!samples_due(samples, i, o)) continue;
@@ -359,7 +336,7 @@ static int64_t compare_samples(const struct kernel_argument *o, const void *got,
 
 int verify_output(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
                   double *error, cugen_error *err) {
-  const struct dtype *wide = dtype_find(o->dtype->wide);
+  const struct dtype *wide = o->dtype->wide;
   struct tally tally = {.first = -1};
   int64_t compared = element_count(o);
   if (samples->flat)

@@ -22,10 +22,12 @@ struct reading {
 };
 
 static int read_dtype(const struct reading *r) {
-  static const char *const scalar_names[] = {"index", "f64", "f32", "f16", "bf16", "i8",  "i16",
-                                             "i32",   "i64", "u8",  "u16", "u32",  "u64", NULL};
+  const char *passed[DTYPE_COUNT + 2] = {"index"};
   bool scalar = r->argument->kind == CUGEN_ARGUMENT_SCALAR;
-  return read_word(r->build, r->argument->line, r->what, scalar ? scalar_names : dtype_names(), &r->argument->dtype);
+  size_t count = 1;
+  for (size_t i = 0; i < DTYPE_COUNT; i++)
+    if (dtype_passed(&dtype_table[i])) passed[count++] = dtype_table[i].name;
+  return read_word(r->build, r->argument->line, r->what, scalar ? passed : dtype_names, &r->argument->dtype);
 }
 
 static int read_shape(const struct reading *r) {

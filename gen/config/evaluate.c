@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/element_conversion.h"
 #include "config.h"
 
 /* Elements and bytes of one buffer stay far from what a 64-bit offset can hold. */
@@ -61,12 +62,12 @@ static int find_word(const struct evaluation *e, const char *what, const struct 
 static int find_dtype(const struct evaluation *e, const struct dtype **out) {
   *out = &kernel_struct_dtype;
   if (e->argument->struct_name) return CUGEN_OK;
-  const char *names[32] = {""};
-  size_t count = 0, found;
-  for (const char *const *name = dtype_names(); *name; name++) names[count++] = *name;
+  const char *names[DTYPE_COUNT + 1];
+  size_t count = DTYPE_COUNT, found;
+  memcpy(names, dtype_names, sizeof names);
   if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word) names[count++] = "index";
   int status = find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
-  if (!status) *out = dtype_find(names[found]);
+  if (!status) *out = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
   return status;
 }
 
@@ -128,16 +129,11 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   return next > most_bytes / out->dtype->bytes ? refuse_size(e, out) : CUGEN_OK;
 }
 
-/* What texture units read (CUDA Driver API, CUarray_format). */
-static bool is_texel(const struct dtype *dtype) {
-  return dtype->bytes <= 4 && strcmp(dtype->name, "bf16") != 0 && !(dtype->floating && dtype->bytes == 1);
-}
-
 /* A texture over a buffer has two dimensions, an array one to three. */
 static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
   bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3;
   struct text text = {0};
-  if (!kernel_argument_textured(out) || (is_texel(out->dtype) && fits)) return CUGEN_OK;
+  if (!kernel_argument_textured(out) || (out->dtype->texel && fits)) return CUGEN_OK;
   if (!fits)
     text_addf(&text, "is %s, which has %s dimensions, but the shape has %d", access_kind_names[out->access],
               out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
@@ -218,25 +214,15 @@ static int slot_of(const struct config *config, const char *name) {
   return config->first_tunable + (int)i;
 }
 
-/* Whether an integer of the dtype can hold it; u64 holds what value can. */
-static bool fits(int64_t value, const struct dtype *dtype) {
-  bool is_signed = dtype->name[0] == 'i';
-  int bits = 8 * dtype->bytes;
-  if (!is_signed && value < 0) return false;
-  if (bits == 64) return true;
-  int64_t limit = (int64_t)1 << (is_signed ? bits - 1 : bits);
-  return value < limit && value >= -limit;
-}
-
 /* dtype NULL: "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
-  const struct dtype *dtype = out->dtype ? out->dtype : dtype_find("i64");
+  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
   struct value *value = &out->value;
   struct text text = {0};
   if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  bool right = number && (dtype->floating ? !value_overflows(dtype, *value)
-                                          : value->type == VALUE_INT && fits(value->integer, dtype));
+  bool right = number && (dtype->floating ? !element_overflows(dtype, *value)
+                                          : value->type == VALUE_INT && dtype_fits(dtype, value->integer));
   if (right) return CUGEN_OK;
   text_add(&text, "is ");
   value_print(*value, &text);
@@ -256,7 +242,7 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
     struct text text = {0};
     int status = prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
     if (status) return status;
-    if (value_pack(field->dtype, value, out->packed + field->offset) && !value_overflows(field->dtype, value))
+    if (element_pack(field->dtype, value, out->packed + field->offset) && !element_overflows(field->dtype, value))
       continue;
     text_addf(&text, "in its field '%s' is ", field->name);
     value_print(value, &text);
@@ -336,7 +322,8 @@ bool config_is_index(const struct config_argument *argument) {
 bool config_wide_index(const struct config *config, const struct kernel_argument *arguments) {
   for (size_t i = 0; i < config->argument_count; i++) {
     const struct kernel_argument *argument = &arguments[i];
-    if (config_is_index(&config->arguments[i]) && !fits(argument->value.integer, dtype_find("i32"))) return true;
+    if (config_is_index(&config->arguments[i]) && !dtype_fits(&dtype_table[DTYPE_i32], argument->value.integer))
+      return true;
     if (argument->rank && argument->elements > most_narrow) return true;
   }
   return false;
@@ -360,7 +347,7 @@ int config_arguments(const struct config *config, const struct value *slots, str
     int status = evaluate_argument(&(struct evaluation){config, &config->arguments[i], slots, err}, &out[i]);
     if (status) return status;
   }
-  const struct dtype *index = dtype_find(config_wide_index(config, out) ? "i64" : "i32");
+  const struct dtype *index = &dtype_table[config_wide_index(config, out) ? DTYPE_i64 : DTYPE_i32];
   for (size_t i = 0; i < config->argument_count; i++)
     if (!out[i].dtype) out[i].dtype = index;
   return CUGEN_OK;

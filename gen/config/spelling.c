@@ -41,7 +41,7 @@ int read_spelling(struct build *build, struct config_line line, const char *what
 static void spell_value(struct value value, struct text *out) {
   const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
   if (dtype)
-    text_add(out, dtype->c_name);
+    text_add(out, dtype->cuda_name);
   else if (value.type == VALUE_BOOL)
     text_add_char(out, value.boolean ? '1' : '0');
   else

@@ -39,8 +39,8 @@ static int read_field_type(struct build *build, struct config_line line, const c
   lua_pop(build->L, 1);
   if (status) return status;
   *out = dtype_find(name);
-  if (*out && name[0] != 'e') return CUGEN_OK;
-  return refuse_name(build, line, name, dtype_names(), 14, "%s: '%s' is no dtype of a field", what, name);
+  if (*out && dtype_passed(*out)) return CUGEN_OK;
+  return refuse_name(build, line, name, dtype_names, DTYPE_COUNT, "%s: '%s' is no dtype of a field", what, name);
 }
 
 /* Without a value, it is the problem or shared tunable of the field's name. */

@@ -366,8 +366,8 @@ struct prologue {
   struct definition {
     size_t at, length;
     bool done;
-  } * definitions;        /* one for each name */
-  const char *headers[4]; /* of dtypes, without brackets */
+  } * definitions;                  /* one for each name */
+  const char *headers[DTYPE_COUNT]; /* of dtypes, without brackets */
   size_t header_count;
 };
 

@@ -29,7 +29,7 @@ bool expansion_is_buffer(const struct kernel_argument *argument) {
 
 /* In its wide dtype, packed and row-major. */
 static void make_plain(struct kernel_argument *argument) {
-  argument->dtype = dtype_find(argument->dtype->wide);
+  argument->dtype = argument->dtype->wide;
   argument->column_major = false;
   int64_t stride = 1;
   for (int i = argument->rank - 1; i >= 0; i--) {
@@ -133,7 +133,7 @@ static void add_parameter(struct text *out, const struct kernel_argument *argume
     const char *qualifier = read && !argument->overwrite ? "const " : "";
     text_addf(out, "%s%s_t *__restrict__ %s", qualifier, argument->name, argument->name);
   } else {
-    const char *type = argument->struct_bytes ? argument->struct_name : argument->dtype->c_name;
+    const char *type = argument->struct_bytes ? argument->struct_name : argument->dtype->cuda_name;
     text_addf(out, "%s %s", index ? "index_t" : type, argument->name);
   }
 }

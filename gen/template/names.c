@@ -269,7 +269,7 @@ static void define_type(const struct name *name, const struct dtype *dtype, stru
   text_add(out, "using ");
   text_add_n(out, name->text, name->length);
   text_add(out, " = ");
-  text_add(out, dtype->c_name);
+  text_add(out, dtype->cuda_name);
   text_add(out, ";\n");
   *type = dtype;
 }
@@ -297,7 +297,7 @@ static void define_scalar(const struct names *names, const struct name *name, st
     return;
   }
   /* A literal such as 0.5 would be a double and take a float's arithmetic with it. */
-  text_addf(out, "#define %s ((%s)(", name->text, argument->dtype->c_name);
+  text_addf(out, "#define %s ((%s)(", name->text, argument->dtype->cuda_name);
   put_number(argument->value, out);
   text_add(out, "))\n");
   *type = argument->dtype;
@@ -462,7 +462,7 @@ int names_define(const struct names *names, const struct name *name, struct text
   *type = NULL;
   if (names_parameter(names, name)) return CUGEN_OK;
   switch (name->kind) {
-  case NAME_INDEX_T: define_type(name, dtype_find(in->wide_index ? "i64" : "i32"), out, type); break;
+  case NAME_INDEX_T: define_type(name, &dtype_table[in->wide_index ? DTYPE_i64 : DTYPE_i32], out, type); break;
   case NAME_TENSOR_MAP:
     /* The driver's CUtensorMap, whose header NVRTC cannot take. */
     text_add(out, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n");

@@ -352,9 +352,7 @@ static int lua_sizeof(lua_State *L) {
     lua_pushinteger(L, dtype->bytes);
     return 1;
   }
-  size_t count = 0;
-  while (dtype_names()[count]) count++;
-  const char *nearest = text_nearest(name, dtype_names(), count);
+  const char *nearest = text_nearest(name, dtype_names, DTYPE_COUNT);
   return luaL_error(L, "sizeof: '%s' is not a dtype%s%s%s", name, nearest ? ", nearest '" : "",
                     nearest ? nearest : "", nearest ? "'" : "");
 }

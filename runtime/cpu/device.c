@@ -273,7 +273,7 @@ static int cpu_texture_make(struct device *device, const struct kernel_argument 
                                   .row = extent.row,
                                   .slice = extent.slice,
                                   .address = addresses[argument->address],
-                                  .half_float = strcmp(argument->dtype->name, "f16") == 0};
+                                  .half_float = argument->dtype->texel == TEXEL_HALF};
   out->object = (unsigned long long)(uintptr_t)texture;
   return CUGEN_OK;
 }

@@ -1,11 +1,11 @@
 /* Products of a warpgroup, four warps (wgmma). They go on by themselves: accumulators stay here, and the registers hold none,
    until the thread has waited for them. Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix
    Multiply-Accumulate Instructions". */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
+#include "base/element_conversion.h"
 
 enum {
   THREADS = ASYNC_WARPGROUP,
@@ -93,30 +93,6 @@ static struct member *own_member(struct warpgroup *w) {
 
 /* ---- Numbers ---- */
 
-static float of_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static float of_f16(unsigned bits) {
-  const uint32_t sign = (bits & 0x8000u) << 16, size = bits & 0x7fffu;
-  if (size >= 0x7c00u) return of_bits(sign | 0x7f800000u | (size & 0x3ffu) << 13);
-  const float value = of_bits(size << 13) * 0x1p+112f; /* exact for subnormal numbers as well */
-  return sign ? -value : value;
-}
-
-/* OCP 8-bit floats: e4m3 has no infinity. */
-static float of_f8(unsigned bits, int fraction_bits) {
-  const int size = (int)(bits & 0x7f);
-  /* As a float's bits; the factor makes up for its exponents' other bias, exactly for subnormal numbers as well. */
-  const float factor = fraction_bits == 3 ? 0x1p+120f : 0x1p+112f;
-  float value = of_bits((uint32_t)size << (23 - fraction_bits)) * factor;
-  if (fraction_bits == 3 && size == 0x7f) value = NAN;
-  if (fraction_bits == 2 && size >= 0x7c) value = size == 0x7c ? INFINITY : NAN;
-  return bits & 0x80 ? -value : value;
-}
-
 static int element_bytes(int number) {
   return number == CPU_TF32 ? 4 : number == CPU_F16 || number == CPU_BF16 ? 2 : 1;
 }
@@ -124,12 +100,17 @@ static int element_bytes(int number) {
 static float real_at(const unsigned char *at, int number) {
   uint32_t word;
   uint16_t half;
+  float value;
   switch (number) {
-  case CPU_TF32: memcpy(&word, at, sizeof word); return of_bits(word & 0xffffe000u);
-  case CPU_F16: memcpy(&half, at, sizeof half); return of_f16(half);
-  case CPU_BF16: memcpy(&half, at, sizeof half); return of_bits((uint32_t)half << 16);
-  case CPU_E4M3: return of_f8(*at, 3);
-  default: return of_f8(*at, 2);
+  case CPU_TF32: /* what the tensor core takes of a float: 10 bits of its fraction */
+    memcpy(&word, at, sizeof word);
+    word &= 0xffffe000u;
+    memcpy(&value, &word, sizeof value);
+    return value;
+  case CPU_F16: memcpy(&half, at, sizeof half); return (float)f16_to_double(half);
+  case CPU_BF16: memcpy(&half, at, sizeof half); return (float)bf16_to_double(half);
+  case CPU_E4M3: return (float)e4m3_to_double(*at);
+  default: return (float)e5m2_to_double(*at);
   }
 }
 

@@ -1,28 +1,19 @@
 /* Tensor maps of the driver; see tensor.h. */
 #include "tensor.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "what the kernel is passed");
 
-/* Outside of its bounds a tensor reads as zero in every type, so that only the size of an element matters, but for
-   what a copy may add up. */
-static CUtensorMapDataType data_type(const struct dtype *dtype) {
-  static const struct {
-    const char *name;
-    CUtensorMapDataType type;
-  } types[] = {{"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64}, {"f32", CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
-               {"f16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16}, {"bf16", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16},
-               {"i32", CU_TENSOR_MAP_DATA_TYPE_INT32},   {"i64", CU_TENSOR_MAP_DATA_TYPE_INT64}};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(types[i].name, dtype->name) == 0) return types[i].type;
-  switch (dtype->bytes) {
-  case 1: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-  case 2: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
-  case 4: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
-  default: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-  }
-}
+_Static_assert((int)TENSOR_UINT8 == CU_TENSOR_MAP_DATA_TYPE_UINT8 &&
+                   (int)TENSOR_UINT16 == CU_TENSOR_MAP_DATA_TYPE_UINT16 &&
+                   (int)TENSOR_UINT32 == CU_TENSOR_MAP_DATA_TYPE_UINT32 &&
+                   (int)TENSOR_INT32 == CU_TENSOR_MAP_DATA_TYPE_INT32 &&
+                   (int)TENSOR_UINT64 == CU_TENSOR_MAP_DATA_TYPE_UINT64 &&
+                   (int)TENSOR_INT64 == CU_TENSOR_MAP_DATA_TYPE_INT64 &&
+                   (int)TENSOR_FLOAT16 == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 &&
+                   (int)TENSOR_FLOAT32 == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 &&
+                   (int)TENSOR_FLOAT64 == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 &&
+                   (int)TENSOR_BFLOAT16 == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+               "the driver's numbers");
 
 static CUtensorMapSwizzle swizzle_mode(int bytes) {
   switch (bytes) {
@@ -64,10 +55,10 @@ int tensor_encode(const struct driver *driver, const struct kernel_argument *arg
                      "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
                      argument->name);
   int status = DRIVER_CALL(driver, err, tensor_encode,
-                           ((CUtensorMap *)(void *)out, data_type(argument->dtype), (cuuint32_t)tensor.rank, buffer,
-                            extent.shape, extent.stride, extent.box, extent.step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                            swizzle_mode(argument->swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+                           ((CUtensorMap *)(void *)out, (CUtensorMapDataType)argument->dtype->tensor,
+                            (cuuint32_t)tensor.rank, buffer, extent.shape, extent.stride, extent.box, extent.step,
+                            CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   if (status) error_prefix(err, "tensor map of '%s'", argument->name);
   return status;
 }

@@ -1,25 +1,20 @@
 /* Texture objects of the driver; see texture.h. */
 #include "texture.h"
 
-#include <string.h>
-
 #define CHECK(driver, err, member, arguments) DRIVER_CALL(driver, err, member, arguments)
 
-static const struct {
-  const char *dtype;
-  CUarray_format format;
-} formats[] = {
-    {"f32", CU_AD_FORMAT_FLOAT},          {"f16", CU_AD_FORMAT_HALF},         {"i32", CU_AD_FORMAT_SIGNED_INT32},
-    {"u32", CU_AD_FORMAT_UNSIGNED_INT32}, {"i16", CU_AD_FORMAT_SIGNED_INT16}, {"u16", CU_AD_FORMAT_UNSIGNED_INT16},
-    {"i8", CU_AD_FORMAT_SIGNED_INT8},     {"u8", CU_AD_FORMAT_UNSIGNED_INT8},
-};
+_Static_assert((int)TEXEL_UNSIGNED_INT8 == CU_AD_FORMAT_UNSIGNED_INT8 &&
+                   (int)TEXEL_UNSIGNED_INT16 == CU_AD_FORMAT_UNSIGNED_INT16 &&
+                   (int)TEXEL_UNSIGNED_INT32 == CU_AD_FORMAT_UNSIGNED_INT32 &&
+                   (int)TEXEL_SIGNED_INT8 == CU_AD_FORMAT_SIGNED_INT8 &&
+                   (int)TEXEL_SIGNED_INT16 == CU_AD_FORMAT_SIGNED_INT16 &&
+                   (int)TEXEL_SIGNED_INT32 == CU_AD_FORMAT_SIGNED_INT32 && (int)TEXEL_HALF == CU_AD_FORMAT_HALF &&
+                   (int)TEXEL_FLOAT == CU_AD_FORMAT_FLOAT,
+               "the driver's numbers");
 
 static int find_format(const struct kernel_argument *argument, CUarray_format *out, cugen_error *err) {
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    if (strcmp(formats[i].dtype, argument->dtype->name) == 0) {
-      *out = formats[i].format;
-      return CUGEN_OK;
-    }
+  *out = (CUarray_format)argument->dtype->texel;
+  if (argument->dtype->texel) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_INTERNAL, "textures have no elements of dtype %s", argument->dtype->name);
 }
 

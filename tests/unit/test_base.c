@@ -178,10 +178,10 @@ static void values_compare_as_in_lua(void **state) {
 static void dtypes_are_complete(void **state) {
   (void)state;
   size_t count = 0;
-  for (const char *const *name = dtype_names(); *name; name++, count++) {
+  for (const char *const *name = dtype_names; *name; name++, count++) {
     const struct dtype *dtype = dtype_find(*name);
     assert_non_null(dtype);
-    const struct dtype *wide = dtype_find(dtype->wide);
+    const struct dtype *wide = dtype->wide;
     assert_non_null(wide);
     assert_int_equal(wide->bytes, 8);
     assert_int_equal(wide->floating, dtype->floating);

@@ -11,7 +11,7 @@
 #include "expanding.h"
 #include "tune/data.h"
 #include "tune/dataset.h"
-#include "tune/element.h"
+#include "tune/elements.h"
 
 #define REST                                                                                                         \
   "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                                  \

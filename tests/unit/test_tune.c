@@ -14,7 +14,7 @@
 
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
-#include "tune/element.h"
+#include "tune/elements.h"
 #include "tune/search/strategy.h"
 #include "tune/verify.h"
 
@@ -98,7 +98,7 @@ static void every_half_reads_back(void **state) {
 
 static void every_dtype_stores_and_loads(void **state) {
   (void)state;
-  for (const char *const *name = dtype_names(); *name; name++) {
+  for (const char *const *name = dtype_names; *name; name++) {
     unsigned char place[16];
     memset(place, 0xaa, sizeof place);
     element_store(dtype_find(*name), place, 0, 5.0);

@@ -1,0 +1,56 @@
+/* The element types; see dtype.h. */
+#include "dtype.h"
+
+#include <stddef.h>
+
+#define DTYPE_ROW(type, type_kind, stored, cuda, include, wider, exponent, fraction, infinite, textured, mapped,     \
+                  file)                                                                                              \
+  [DTYPE_##type] = {.id = DTYPE_##type,                                                                              \
+                    .name = #type,                                                                                   \
+                    .kind = DTYPE_##type_kind,                                                                       \
+                    .bytes = sizeof(stored),                                                                         \
+                    .cuda_name = cuda,                                                                               \
+                    .c_name = (exponent) ? cuda : #stored,                                                           \
+                    .header = include,                                                                               \
+                    .wide = &dtype_table[DTYPE_##wider],                                                             \
+                    .floating = (exponent) != 0,                                                                     \
+                    .format = {exponent, fraction, infinite},                                                        \
+                    .texel = TEXEL_##textured,                                                                       \
+                    .tensor = TENSOR_##mapped,                                                                       \
+                    .npy = file},
+
+const struct dtype dtype_table[DTYPE_COUNT] = {DTYPES(DTYPE_ROW)};
+
+#define DTYPE_NAME(name, ...) #name,
+const char *const dtype_names[DTYPE_COUNT + 1] = {DTYPES(DTYPE_NAME)};
+
+const struct dtype *dtype_find(const char *name) {
+  for (size_t i = 0; i < DTYPE_COUNT; i++)
+    if (strcmp(dtype_table[i].name, name) == 0) return &dtype_table[i];
+  return NULL;
+}
+
+bool dtype_passed(const struct dtype *dtype) {
+  return !dtype->floating || dtype->bytes > 1;
+}
+
+bool dtype_fits(const struct dtype *dtype, int64_t value) {
+  const bool is_signed = dtype->kind == DTYPE_SIGNED;
+  const int bits = 8 * dtype->bytes;
+  if (!is_signed && value < 0) return false;
+  if (bits == 64) return true;
+  const int64_t limit = INT64_C(1) << (is_signed ? bits - 1 : bits);
+  return value < limit && value >= -limit;
+}
+
+double dtype_epsilon(const struct dtype *dtype) {
+  return dtype->floating ? ldexp(1, -dtype->format.fraction_bits) : 0;
+}
+
+double dtype_largest(const struct dtype *dtype) {
+  const struct small_float *f = &dtype->format;
+  if (!dtype->floating) return (double)INFINITY;
+  /* 1.11...1, or 1.11...10 where the last is NaN, times two to the largest exponent */
+  const double significand = 2 - ldexp(f->infinities ? 1 : 2, -f->fraction_bits);
+  return ldexp(significand, small_float_bias(*f) + !f->infinities);
+}

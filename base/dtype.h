@@ -1,0 +1,104 @@
+/* The element types that a config can name. This table is the only list of them: a new type of a known kind is a row here. */
+#ifndef BASE_DTYPE_H
+#define BASE_DTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "small_float.h"
+
+/* name      as configs write it
+   kind      how an element is a number: enum dtype_kind
+   stored    the host's type of the same size; an integer for floats that C does not have
+   cuda      the type in kernels
+   header    that declares it
+   wide      the type that a reference's results have: it holds every value of this one
+   exponent, fraction, infinities
+             of floats: bits of the fields; without infinities there are numbers in their place and a single NaN
+   texel     enum texel_format: how texture units read it
+   tensor    enum tensor_type: of tensor maps. Outside of its bounds a tensor reads as zero in every type, so that for a type that
+             the driver does not know an unsigned integer of its size will do
+   npy       as NumPy's files name it; V: bytes without a meaning, as it saves types that it does not know */
+/* clang-format off */
+#define DTYPES(X) \
+  X(f64,  FLOAT,    double,   "double",             NULL,          f64, 11, 52, true,  NONE,           FLOAT64,  "f8") \
+  X(f32,  FLOAT,    float,    "float",              NULL,          f64, 8,  23, true,  FLOAT,          FLOAT32,  "f4") \
+  X(f16,  SMALL,    uint16_t, "__half",             "cuda_fp16.h", f64, 5,  10, true,  HALF,           FLOAT16,  "f2") \
+  X(bf16, SMALL,    uint16_t, "__nv_bfloat16",      "cuda_bf16.h", f64, 8,  7,  true,  NONE,           BFLOAT16, "V2") \
+  X(e4m3, SMALL,    uint8_t,  "__nv_fp8_e4m3",      "cuda_fp8.h",  f64, 4,  3,  false, NONE,           UINT8,    "V1") \
+  X(e5m2, SMALL,    uint8_t,  "__nv_fp8_e5m2",      "cuda_fp8.h",  f64, 5,  2,  true,  NONE,           UINT8,    "V1") \
+  X(i8,   SIGNED,   int8_t,   "signed char",        NULL,          i64, 0,  0,  false, SIGNED_INT8,    UINT8,    "i1") \
+  X(i16,  SIGNED,   int16_t,  "short",              NULL,          i64, 0,  0,  false, SIGNED_INT16,   UINT16,   "i2") \
+  X(i32,  SIGNED,   int32_t,  "int",                NULL,          i64, 0,  0,  false, SIGNED_INT32,   INT32,    "i4") \
+  X(i64,  SIGNED,   int64_t,  "long long",          NULL,          i64, 0,  0,  false, NONE,           INT64,    "i8") \
+  X(u8,   UNSIGNED, uint8_t,  "unsigned char",      NULL,          u64, 0,  0,  false, UNSIGNED_INT8,  UINT8,    "u1") \
+  X(u16,  UNSIGNED, uint16_t, "unsigned short",     NULL,          u64, 0,  0,  false, UNSIGNED_INT16, UINT16,   "u2") \
+  X(u32,  UNSIGNED, uint32_t, "unsigned int",       NULL,          u64, 0,  0,  false, UNSIGNED_INT32, UINT32,   "u4") \
+  X(u64,  UNSIGNED, uint64_t, "unsigned long long", NULL,          u64, 0,  0,  false, NONE,           UINT64,   "u8")
+/* clang-format on */
+
+#define DTYPE_ID(name, ...) DTYPE_##name,
+enum dtype_id { DTYPES(DTYPE_ID) DTYPE_COUNT };
+#undef DTYPE_ID
+
+/* A float of C; a float that C does not have, of at most 16 bits; integers. */
+enum dtype_kind { DTYPE_FLOAT, DTYPE_SMALL, DTYPE_SIGNED, DTYPE_UNSIGNED };
+
+/* The numbers are those of CUarray_format and CUtensorMapDataType (CUDA Driver API); runtime/cuda asserts it. */
+enum texel_format {
+  TEXEL_NONE = 0,
+  TEXEL_UNSIGNED_INT8 = 0x01,
+  TEXEL_UNSIGNED_INT16 = 0x02,
+  TEXEL_UNSIGNED_INT32 = 0x03,
+  TEXEL_SIGNED_INT8 = 0x08,
+  TEXEL_SIGNED_INT16 = 0x09,
+  TEXEL_SIGNED_INT32 = 0x0a,
+  TEXEL_HALF = 0x10,
+  TEXEL_FLOAT = 0x20
+};
+enum tensor_type {
+  TENSOR_UINT8,
+  TENSOR_UINT16,
+  TENSOR_UINT32,
+  TENSOR_INT32,
+  TENSOR_UINT64,
+  TENSOR_INT64,
+  TENSOR_FLOAT16,
+  TENSOR_FLOAT32,
+  TENSOR_FLOAT64,
+  TENSOR_BFLOAT16
+};
+
+struct dtype {
+  enum dtype_id id; /* its row */
+  const char *name; /* "f32" */
+  enum dtype_kind kind;
+  int bytes;
+  const char *cuda_name; /* "float", "signed char" */
+  const char *c_name;    /* what a caller of C or CUDA writes: "float", "int8_t" */
+  const char *header;    /* "cuda_fp16.h" or NULL */
+  const struct dtype *wide;
+  bool floating;
+  struct small_float format; /* of floats, those of C too */
+  enum texel_format texel;
+  enum tensor_type tensor;
+  const char *npy;
+};
+
+extern const struct dtype dtype_table[DTYPE_COUNT];
+/* "f64", "f32"... in the table's order, NULL-terminated. */
+extern const char *const dtype_names[DTYPE_COUNT + 1];
+
+/* NULL: it is the name of none. */
+const struct dtype *dtype_find(const char *name);
+
+/* Whether scalars and fields of structs may have it: floats of 8 bits are only stored and converted. */
+bool dtype_passed(const struct dtype *dtype);
+/* Whether an integer type can hold it; u64 holds what int64_t can. */
+bool dtype_fits(const struct dtype *dtype, int64_t value);
+/* The distance from 1 to the next number of a float type; 0: an integer type. */
+double dtype_epsilon(const struct dtype *dtype);
+/* The largest finite number of a float type; an infinity: an integer type. */
+double dtype_largest(const struct dtype *dtype);
+
+#endif

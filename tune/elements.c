@@ -1,0 +1,143 @@
+/* Elements of arguments and input data; see elements.h. */
+#include "elements.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "parallel_for.h"
+
+/* ---- Noise ---- */
+
+/* A counter-based generator: element i of a buffer does not depend on how the buffer is walked. */
+static uint64_t noise(uint64_t stream, int64_t i) {
+  uint64_t state = stream + (uint64_t)i * 0x9e3779b97f4a7c15u;
+  return random_next(&state);
+}
+
+/* Floats fill all 24 bits of an f32: fewer would switch fewer wires, and a GPU at its power limit would look faster
+   than it is. */
+static inline double uniform(enum dtype_kind kind, uint64_t bits) {
+  if (kind == DTYPE_UNSIGNED) return (double)(bits % 17);
+  return kind == DTYPE_SIGNED ? (double)(int64_t)(bits % 17) - 8.0 : (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
+}
+
+#define NOISE(name, kind, stored, ...)                                                                               \
+  static void noise_##name(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, int64_t step) {   \
+    for (int64_t i = 0; i < count; i++)                                                                              \
+      ((stored *)to)[i * stride] = double_to_##name(uniform(DTYPE_##kind, noise(stream, flat + i * step)));          \
+  }
+DTYPES(NOISE)
+
+/* Elements flat, flat + step and so on, `stride` apart from `to` on. */
+#define NOISE_ROW(name, ...) noise_##name,
+static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat,
+                                         int64_t step) = {DTYPES(NOISE_ROW)};
+
+/* ---- Where they lie ---- */
+
+int64_t element_count(const struct kernel_argument *argument) {
+  int64_t count = 1;
+  for (int i = 0; i < argument->rank; i++) count *= argument->shape[i];
+  return count;
+}
+
+int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
+  int64_t offset = 0;
+  for (int i = argument->rank - 1; i >= 0; i--) {
+    offset += flat % argument->shape[i] * argument->stride[i];
+    flat /= argument->shape[i];
+  }
+  return offset;
+}
+
+/* ---- Fills ---- */
+
+static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
+  int64_t first = -1;
+  for (int i = argument->rank - 1; i >= 0; i--) {
+    int64_t coordinate = flat % argument->shape[i];
+    if (first >= 0 && coordinate != first) return false;
+    first = coordinate;
+    flat /= argument->shape[i];
+  }
+  return true;
+}
+
+static double fill_value(const struct kernel_argument *argument, uint64_t stream, int64_t flat) {
+  switch (argument->fill) {
+  case FILL_UNIFORM: return uniform(argument->dtype->kind, noise(stream, flat));
+  case FILL_IDENTITY: return on_diagonal(argument, flat) ? 1.0 : 0.0;
+  case FILL_INDEX: return fmin((double)flat, dtype_largest(argument->dtype)); /* infinity times zero is no number */
+  case FILL_ONES: return 1.0;
+  case FILL_ZERO:
+  case FILL_KIND_COUNT: break;
+  }
+  return 0.0;
+}
+
+/* A thread's part of a buffer, counted in the order of memory: line after line of elements side by side. */
+struct fill {
+  const struct kernel_argument *argument;
+  uint64_t stream;
+  void *out;
+  int along;           /* the dimension that lines run along */
+  int64_t first, last; /* of the elements */
+};
+
+static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {
+  const struct kernel_argument *a = f->argument;
+  int64_t offset = 0, flat = 0, step = 1, all = 1;
+  for (int i = a->rank - 1; i >= 0; all *= a->shape[i--]) {
+    if (i == f->along) {
+      step = all;
+      continue;
+    }
+    int64_t at = line % a->shape[i];
+    line /= a->shape[i];
+    offset += at * a->stride[i];
+    flat += at * all;
+  }
+  int64_t stride = a->stride[f->along];
+  if (a->fill == FILL_UNIFORM) {
+    char *to = (char *)f->out + (offset + first * stride) * a->dtype->bytes;
+    noises[a->dtype->id](to, stride, last - first, f->stream, flat + first * step, step);
+    return;
+  }
+  element_storer *store = element_store_of(a->dtype);
+  for (int64_t i = first; i < last; i++)
+    store(f->out, offset + i * stride, fill_value(a, f->stream, flat + i * step));
+}
+
+static void fill_part(void *context) {
+  const struct fill *f = context;
+  int64_t length = f->argument->shape[f->along];
+  for (int64_t at = f->first; at < f->last;) {
+    int64_t begin = at % length, end = f->last - at < length - begin ? begin + f->last - at : length;
+    fill_line(f, at / length, begin, end);
+    at += end - begin;
+  }
+}
+
+static int contiguous_dimension(const struct kernel_argument *a) {
+  int along = a->rank - 1;
+  for (int i = 0; i < a->rank && a->stride[along] != 1; i++)
+    if (a->stride[i] == 1) along = i;
+  return along;
+}
+
+void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
+  uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
+  int64_t elements = element_count(argument);
+  struct fill parts[PARALLEL_MOST];
+  memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
+  if (argument->rank == 0) {
+    element_store(argument->dtype, out, 0, fill_value(argument, stream, 0));
+    return;
+  }
+  int count = parallel_count(elements), along = contiguous_dimension(argument);
+  for (int i = 0; i < count; i++)
+    parts[i] = (struct fill){
+        argument, stream, out, along, parallel_begin(elements, i, count), parallel_begin(elements, i + 1, count)};
+  parallel_for(fill_part, parts, sizeof *parts, count);
+}
