@@ -138,6 +138,7 @@ static void describe_set(const struct cache_space *space, cugen_cache_set *out) 
                            .problem = space->problem,
                            .device = space->device,
                            .options = space->options,
+                           .arch = lookup_options_arch(space->options),
                            .records = space->records,
                            .failed = space->failed,
                            .history = space->history,

@@ -31,7 +31,7 @@ static void clear_check(void *data) {
 /* ---- What is handed out ---- */
 
 static cugen_check_finding publish_finding(const struct check_finding *f) {
-  cugen_check_finding out = {.kind = check_kind_name(f->kind),
+  cugen_check_finding out = {.kind = f->kind,
                              .message = f->message,
                              .file = f->here.file,
                              .line = f->here.line,

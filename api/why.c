@@ -248,6 +248,7 @@ static int explain(struct why *why, const struct cache_space *space, const struc
   why->matches[why->match_count++] = (cugen_why_match){.variant = keepf(why, "%s", record->variant),
                                                        .verdict = verdict,
                                                        .outcome = record->outcome,
+                                                       .predicted = cugen_device_parse(space->device).predicted,
                                                        .seconds = record->seconds,
                                                        .measured_at = record->measured_at,
                                                        .rows = match->rows,
@@ -356,9 +357,9 @@ static void say_miss_here(struct why *why, size_t count, bool asked, bool failed
                          "right is the kernel as it is now",
                          count);
   if (!failed)
-    out->advice = "tune again, what has changed is measured anew";
+    out->advice = "tune again, what has changed is measured anew", out->tune = true;
   else if (count < space_valid(why->lookup->space))
-    out->advice = "tune again, other variants are tried";
+    out->advice = "tune again, other variants are tried", out->tune = true;
   else
     out->advice = "correct the kernel; with --again 'cugen tune' tries what failed once more";
 }
@@ -377,9 +378,9 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
   bool has_no_arch =
       why->lookup->lib->arch && !why->lookup->device.facts.is_gpu; /* the cpu device: only of a model can it be */
   if (!why->lookup->described && !has_no_arch)
-    out->advice = "tune it here";
+    out->advice = "tune it here", out->tune = true;
   else if (has_no_arch || lookup_predicts(why->lookup))
-    out->advice = "tune it by prediction";
+    out->advice = "tune it by prediction", out->tune = true;
 }
 
 /* Full text of the variant meant; NULL: it is none, and out says why. */

@@ -1,4 +1,4 @@
-/* What statuses and outcomes are called, in messages and in JSON. */
+/* What statuses, outcomes and findings are called, in messages and in JSON. */
 #include "base/error.h"
 #include "cugen_tools.h"
 
@@ -31,7 +31,33 @@ static const struct {
     [CUGEN_OUTCOME_TIMEOUT] = {"timeout", "time limit"},
     [CUGEN_OUTCOME_UNPREDICTED] = {"unpredicted", "no prediction"},
 };
-enum { STATUSES = sizeof statuses / sizeof *statuses, OUTCOMES = sizeof outcomes / sizeof *outcomes };
+
+static const char *const findings[] = {
+    [CUGEN_FINDING_RACE] = "race",
+    [CUGEN_FINDING_BLOCK_RACE] = "race between blocks",
+    [CUGEN_FINDING_COPY_IN_FLIGHT] = "copy in flight",
+    [CUGEN_FINDING_UNINITIALISED] = "uninitialised read",
+    [CUGEN_FINDING_OUT_OF_BOUNDS] = "out of bounds",
+    [CUGEN_FINDING_MISALIGNED] = "misaligned access",
+    [CUGEN_FINDING_INDEX] = "index out of bounds",
+    [CUGEN_FINDING_INPUT_WRITE] = "write to an input",
+    [CUGEN_FINDING_DIVERGENCE] = "barrier divergence",
+    [CUGEN_FINDING_EXITED] = "barrier after exit",
+    [CUGEN_FINDING_ABSENT_LANES] = "absent lanes",
+    [CUGEN_FINDING_DEADLOCK] = "deadlock",
+    [CUGEN_FINDING_HANG] = "hang",
+    [CUGEN_FINDING_MISSING_FENCE] = "missing fence",
+    [CUGEN_FINDING_ACCUMULATORS] = "sums in flight",
+    [CUGEN_FINDING_ASYNC_MISUSE] = "asynchronous misuse",
+    [CUGEN_FINDING_TRAP] = "trap",
+    [CUGEN_FINDING_WRONG] = "wrong result",
+};
+
+enum {
+  STATUSES = sizeof statuses / sizeof *statuses,
+  OUTCOMES = sizeof outcomes / sizeof *outcomes,
+  FINDINGS = sizeof findings / sizeof *findings
+};
 
 const char *cugen_status_text(int status) {
   return status <= 0 && -(long)status < STATUSES ? statuses[-status] : "unknown status";
@@ -43,4 +69,8 @@ const char *cugen_outcome_text(int outcome) {
 
 const char *cugen_outcome_name(int outcome) {
   return outcome >= 0 && outcome < OUTCOMES ? outcomes[outcome].name : "unknown";
+}
+
+const char *cugen_finding_name(int kind) {
+  return kind >= 0 && kind < FINDINGS ? findings[kind] : "unknown";
 }

@@ -142,7 +142,7 @@ static void find_places(struct outcome *o) {
    (no text) are a divergence only on different lines, where its function is called. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
-  if (f->kind != WATCH_DIVERGED || *f->text) return false;
+  if (f->kind != CUGEN_FINDING_DIVERGENCE || *f->text) return false;
   return !here->line || !other->line || same_place(here, other);
 }
 
@@ -150,7 +150,7 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const struct watch_finding *raw = &o->result->report->findings[i];
   const struct source_place *here = &o->places[2 * i], *other = &o->places[2 * i + 1];
   if (is_false_alarm(raw, here, other)) return CUGEN_OK;
-  struct check_finding f = {.kind = (enum check_kind)raw->kind,
+  struct check_finding f = {.kind = raw->kind,
                             .here = *here,
                             .other = *other,
                             .raw = *raw,
@@ -164,19 +164,20 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
 static bool is_explained(const struct instrument_result *result) {
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
-    const enum watch_kind kind = result->report->findings[i].kind;
-    if (wrong && kind == WATCH_INPUT && result->cause == CUGEN_CAUSE_INPUT) return true;
+    const cugen_finding_kind kind = result->report->findings[i].kind;
+    if (wrong && kind == CUGEN_FINDING_INPUT_WRITE && result->cause == CUGEN_CAUSE_INPUT) return true;
     if (wrong) continue;
-    const bool last = kind == WATCH_DEADLOCK || kind == WATCH_HANG || kind == WATCH_TRAP || kind == WATCH_ALIGN;
-    const bool refused = kind == WATCH_MASK && result->cause == CUGEN_CAUSE_MASK;
-    if (last || refused || kind == WATCH_BOUNDS) return true;
+    const bool last = kind == CUGEN_FINDING_DEADLOCK || kind == CUGEN_FINDING_HANG || kind == CUGEN_FINDING_TRAP ||
+                      kind == CUGEN_FINDING_MISALIGNED;
+    const bool refused = kind == CUGEN_FINDING_ABSENT_LANES && result->cause == CUGEN_CAUSE_MASK;
+    if (last || refused || kind == CUGEN_FINDING_OUT_OF_BOUNDS) return true;
   }
   return false;
 }
 
 static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
-  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CHECK_WRONG : CHECK_TRAP,
+  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP,
                             .variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
                             .message = strdup(result->reason)};

@@ -6,19 +6,13 @@
 #include "instrument.h"
 #include "runtime/cpu/lines.h"
 
-enum check_kind {                                 /* those of watch_kind, and: */
-                  CHECK_WRONG = WATCH_KIND_COUNT, /* a wrong result */
-                  CHECK_TRAP,                     /* it ended otherwise, nobody knows where */
-                  CHECK_KIND_COUNT
-};
-
 struct check_variants { /* a set of variants, by number */
   uint64_t *bits;       /* NULL: none */
   size_t count;
 };
 
 struct check_finding {
-  enum check_kind kind;
+  cugen_finding_kind kind;
   struct source_place here, other; /* other.line 0: none */
   struct watch_finding raw;        /* block, thread, array; all zero for those that have none */
   char *message, *variant, *problem;
@@ -93,8 +87,5 @@ struct check_result {
 int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
               cugen_error *err);
 void check_result_free(struct check_result *result);
-
-/* "race", ... */
-const char *check_kind_name(enum check_kind kind);
 
 #endif

@@ -3,30 +3,6 @@
 
 #include <string.h>
 
-static const char *const names[CHECK_KIND_COUNT] = {[WATCH_RACE] = "race",
-                                                    [WATCH_RACE_BLOCKS] = "race between blocks",
-                                                    [WATCH_IN_FLIGHT] = "copy in flight",
-                                                    [WATCH_UNWRITTEN] = "uninitialised read",
-                                                    [WATCH_BOUNDS] = "out of bounds",
-                                                    [WATCH_ALIGN] = "misaligned access",
-                                                    [WATCH_INDEX] = "index out of bounds",
-                                                    [WATCH_INPUT] = "write to an input",
-                                                    [WATCH_DIVERGED] = "barrier divergence",
-                                                    [WATCH_EXITED] = "barrier after exit",
-                                                    [WATCH_MASK] = "absent lanes",
-                                                    [WATCH_DEADLOCK] = "deadlock",
-                                                    [WATCH_HANG] = "hang",
-                                                    [WATCH_FENCE] = "missing fence",
-                                                    [WATCH_SUMS] = "sums in flight",
-                                                    [WATCH_ASYNC] = "asynchronous misuse",
-                                                    [WATCH_TRAP] = "trap",
-                                                    [CHECK_WRONG] = "wrong result",
-                                                    [CHECK_TRAP] = "trap"};
-
-const char *check_kind_name(enum check_kind kind) {
-  return kind < CHECK_KIND_COUNT ? names[kind] : "";
-}
-
 static void add_dim(struct text *out, const char *what, const uint32_t at[3]) {
   text_addf(out, "%s (%u,%u,%u)", what, at[0], at[1], at[2]);
 }
@@ -68,8 +44,8 @@ static void add_access(struct text *out, const struct check_finding *f) {
 /* The other thread; its block too where that is another one. */
 static void add_other(struct text *out, const struct check_finding *f) {
   const struct watch_place *other = &f->raw.other;
-  if (f->kind == (enum check_kind)WATCH_RACE_BLOCKS) add_dim(out, "block", other->block);
-  add_dim(out, f->kind == (enum check_kind)WATCH_RACE_BLOCKS ? " thread" : "thread", other->thread);
+  if (f->kind == CUGEN_FINDING_BLOCK_RACE) add_dim(out, "block", other->block);
+  add_dim(out, f->kind == CUGEN_FINDING_BLOCK_RACE ? " thread" : "thread", other->thread);
   text_add(out, other->write ? " wrote" : " read");
   add_place(out, &f->other);
 }
@@ -78,7 +54,7 @@ static void add_race(struct text *out, const struct check_finding *f) {
   add_access(out, f);
   text_add(out, ", which ");
   add_other(out, f);
-  text_add(out, f->kind == (enum check_kind)WATCH_RACE ? ", with no barrier between" : " in the same launch");
+  text_add(out, f->kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
 }
 
 static void add_in_flight(struct text *out, const struct check_finding *f) {
@@ -144,23 +120,36 @@ static void add_fence(struct text *out, const struct check_finding *f) {
   text_add(out, ", with no fence.proxy.async between");
 }
 
-static void add_sums(struct text *out, const struct check_finding *f) {
+static void add_accumulators(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
   text_add(out, " uses sums here that the product");
   add_place(out, &f->other);
   text_add(out, " still adds to: no wgmma.wait_group for it");
 }
 
+static void (*const adders[])(struct text *, const struct check_finding *) = {
+    [CUGEN_FINDING_RACE] = add_race,
+    [CUGEN_FINDING_BLOCK_RACE] = add_race,
+    [CUGEN_FINDING_COPY_IN_FLIGHT] = add_in_flight,
+    [CUGEN_FINDING_UNINITIALISED] = add_unwritten,
+    [CUGEN_FINDING_OUT_OF_BOUNDS] = add_access,
+    [CUGEN_FINDING_MISALIGNED] = add_misaligned,
+    [CUGEN_FINDING_INDEX] = add_index,
+    [CUGEN_FINDING_INPUT_WRITE] = add_input,
+    [CUGEN_FINDING_DIVERGENCE] = add_diverged,
+    [CUGEN_FINDING_EXITED] = add_words,
+    [CUGEN_FINDING_ABSENT_LANES] = add_words,
+    [CUGEN_FINDING_DEADLOCK] = add_words,
+    [CUGEN_FINDING_HANG] = add_hang,
+    [CUGEN_FINDING_MISSING_FENCE] = add_fence,
+    [CUGEN_FINDING_ACCUMULATORS] = add_accumulators,
+    [CUGEN_FINDING_ASYNC_MISUSE] = add_words,
+    [CUGEN_FINDING_TRAP] = add_words,
+};
+
 char *check_message(const struct check_finding *f) {
-  static void (*const adders[WATCH_KIND_COUNT])(struct text *, const struct check_finding *) = {
-      [WATCH_RACE] = add_race,           [WATCH_RACE_BLOCKS] = add_race,  [WATCH_IN_FLIGHT] = add_in_flight,
-      [WATCH_UNWRITTEN] = add_unwritten, [WATCH_BOUNDS] = add_access,     [WATCH_INDEX] = add_index,
-      [WATCH_INPUT] = add_input,         [WATCH_DIVERGED] = add_diverged, [WATCH_EXITED] = add_words,
-      [WATCH_MASK] = add_words,          [WATCH_DEADLOCK] = add_words,    [WATCH_HANG] = add_hang,
-      [WATCH_FENCE] = add_fence,         [WATCH_SUMS] = add_sums,         [WATCH_ASYNC] = add_words,
-      [WATCH_TRAP] = add_words,          [WATCH_ALIGN] = add_misaligned};
   struct text out = {0};
-  adders[f->raw.kind](&out, f);
+  adders[f->kind](&out, f);
   return text_take(&out);
 }
 

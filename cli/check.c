@@ -40,7 +40,7 @@ static int on_progress(const cugen_check_progress *state, void *context) {
 
 static void print_finding(const cugen_check_finding *f) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
-  printf("%s: %s\n", f->kind, f->message);
+  printf("%s: %s\n", cugen_finding_name((int)f->kind), f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
   printf("    %s%s%s", f->variant, *f->problem ? "; " : "", f->problem);
   if (f->variants > 1) printf("; %s variants show it", print_count(f->variants).text);
@@ -180,7 +180,7 @@ static json_t *dim_json(const uint32_t at[3]) {
 
 static json_t *finding_json(const cugen_check_finding *f) {
   json_t *object = json_object();
-  json_object_set_new(object, "kind", json_string(f->kind));
+  json_object_set_new(object, "kind", json_string(cugen_finding_name((int)f->kind)));
   json_object_set_new(object, "message", json_text(f->message));
   json_object_set_new(object, "file", json_optional_string(f->file));
   json_object_set_new(object, "line", f->line ? json_integer(f->line) : json_null());

@@ -214,10 +214,10 @@ static size_t split_problem(char *problem, const char **settings) {
 }
 
 static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
-  const char *settings[MOST_SETTINGS], *arch = set->options;
+  const char *settings[MOST_SETTINGS];
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = set->device;
-  options.arch = strncmp(arch, "arch sm_", 8) == 0 ? arch + 5 : NULL;
+  options.arch = is_cpu_set(set) ? NULL : set->arch;
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.template_dir = cli->values[OPTION_TEMPLATE_DIR];

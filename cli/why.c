@@ -47,18 +47,11 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
   return status ? status : closed;
 }
 
-/* Of predictions the cache says so in the device's place. */
-static bool is_predicted(const cugen_why_match *match) {
-  for (size_t i = 0; i < match->row_count; i++)
-    if (strcmp(match->rows[i].field, "device") == 0) return cugen_device_parse(match->rows[i].found).predicted;
-  return false;
-}
-
 static int print_match(struct cli *cli, const cugen_why_match *match) {
   bool right = match->outcome == CUGEN_OUTCOME_OK;
   printf("\n%s: %s", match->variant,
          right ? print_seconds(match->seconds).text : cugen_outcome_text((int)match->outcome));
-  printf(", %s %s\n  %s", is_predicted(match) ? "predicted" : "measured", print_moment(match->measured_at).text,
+  printf(", %s %s\n  %s", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
          match->verdict);
   if (options_given(cli, OPTION_QUIET)) return putchar('\n'), CUGEN_OK;
   return print_rows(cli, match); /* whose empty headers end the line */
@@ -71,7 +64,7 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   for (size_t i = 0; !status && i < why->match_count; i++) status = print_match(cli, &why->matches[i]);
   if (status || !*why->advice) return status;
   printf("\nTo do: %s", why->advice);
-  if (strncmp(why->advice, "tune", 4) == 0) {
+  if (why->tune) {
     fputs(": ", stdout);
     const struct cli meant = cli_to_tune(cli);
     hint_print(&meant, "tune", stdout);

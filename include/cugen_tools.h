@@ -198,12 +198,34 @@ const char *cugen_kernel_printed(const cugen_kernel *kernel);
 
 /* ---- Checking: what is wrong with a variant, without a GPU ----------------------------------------------------- */
 
+/* The kinds of findings. */
+typedef enum cugen_finding_kind {
+  CUGEN_FINDING_RACE,           /* two threads of a block, at least one writes, and nothing orders them */
+  CUGEN_FINDING_BLOCK_RACE,     /* the same of threads of two blocks */
+  CUGEN_FINDING_COPY_IN_FLIGHT, /* an access to memory that an asynchronous copy still writes or reads */
+  CUGEN_FINDING_UNINITIALISED,  /* a read of memory that nobody has written */
+  CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
+  CUGEN_FINDING_MISALIGNED,     /* an address that is no multiple of the access's width */
+  CUGEN_FINDING_INDEX,          /* an index outside the type of its array */
+  CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
+  CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
+  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have ended */
+  CUGEN_FINDING_ABSENT_LANES,   /* a mask with lanes that have ended or never existed */
+  CUGEN_FINDING_DEADLOCK,       /* threads wait for each other */
+  CUGEN_FINDING_HANG,           /* the kernel does not end: where a thread was */
+  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and of asynchronous copies or products */
+  CUGEN_FINDING_ACCUMULATORS,   /* registers that a product still adds to */
+  CUGEN_FINDING_ASYNC_MISUSE,   /* a barrier or asynchronous copy that is used in a wrong way */
+  CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
+  CUGEN_FINDING_WRONG           /* a wrong result */
+} cugen_finding_kind;
+
+/* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */
+const char *cugen_finding_name(int kind);
+
 /* One defect, in however many variants and runs it shows. */
 typedef struct cugen_check_finding {
-  /* "race", "race between blocks", "copy in flight", "sums in flight", "missing fence", "asynchronous misuse",
-     "uninitialised read", "out of bounds", "index out of bounds", "misaligned access", "write to an input",
-     "barrier divergence", "barrier after exit", "absent lanes", "deadlock", "hang", "wrong result", "trap" */
-  const char *kind;
+  cugen_finding_kind kind;
   const char *message; /* a sentence: which thread did what, and where the other thread was */
   const char *file;    /* of the template, as in the source's #line; "": not known */
   int line;
@@ -438,6 +460,7 @@ typedef struct cugen_cache_filter {
 /* The records of one kernel for one problem on one device with one set of options. */
 typedef struct cugen_cache_set {
   const char *config, *problem, *device, *options;
+  const char *arch;    /* of options: "sm_90a", "cpu"; NULL: they are those of predictions */
   size_t records;      /* variants measured or failed */
   size_t failed;       /* of them */
   size_t history;      /* earlier records of the same variants */
@@ -523,6 +546,7 @@ typedef struct cugen_why_match {
   const char *variant;
   const char *verdict; /* why it is or is not taken, in a sentence */
   cugen_outcome outcome;
+  int predicted; /* nothing was measured */
   double seconds;
   int64_t measured_at; /* seconds since the epoch */
   const cugen_why_row *rows;
@@ -534,6 +558,7 @@ typedef struct cugen_why {
   int hit;                        /* the look-up takes the first match */
   const char *verdict;            /* a sentence or two */
   const char *advice;             /* what to do about a miss; "" */
+  int tune;                       /* the advice is to tune this kernel */
   const cugen_why_match *matches; /* the record that is taken; after a miss up to three that are nearest */
   size_t match_count;
 } cugen_why;

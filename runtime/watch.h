@@ -9,29 +9,9 @@
 #include <stdint.h>
 
 #include "base/kernel.h"
+#include "cugen_tools.h"
 
 /* ---- Findings ---- */
-
-enum watch_kind {
-  WATCH_RACE,        /* two threads of a block, at least one writes, and nothing orders them */
-  WATCH_RACE_BLOCKS, /* the same of two blocks */
-  WATCH_IN_FLIGHT,   /* an access to what a cp.async that nobody waited for is still writing */
-  WATCH_UNWRITTEN,   /* a read of what nobody has written */
-  WATCH_BOUNDS,      /* outside a buffer or an array */
-  WATCH_ALIGN,       /* a place that is no multiple of the access's width */
-  WATCH_INDEX,       /* an index outside its array's type */
-  WATCH_INPUT,       /* a write to an input */
-  WATCH_DIVERGED,    /* threads of a block at different barriers */
-  WATCH_EXITED,      /* a barrier that some threads will never reach, since they have ended */
-  WATCH_MASK,        /* a mask that names lanes that have ended or never were */
-  WATCH_DEADLOCK,    /* threads that wait for each other */
-  WATCH_HANG,        /* it does not end: where a thread stood */
-  WATCH_FENCE,       /* no fence between what threads and what copies or products do */
-  WATCH_SUMS,        /* registers that a product is still adding to */
-  WATCH_ASYNC,       /* a barrier or copy that is used wrongly */
-  WATCH_TRAP,        /* it ended itself, or the processor did */
-  WATCH_KIND_COUNT
-};
 
 enum {
   WATCH_NAME = 64,
@@ -48,7 +28,7 @@ struct watch_place {
 };
 
 struct watch_finding {
-  enum watch_kind kind;
+  cugen_finding_kind kind;
   struct watch_place here, other; /* other.site 0: there is none */
   bool shared;                    /* which memory */
   char array[WATCH_NAME];         /* or buffer; "": not known */

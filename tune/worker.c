@@ -513,7 +513,7 @@ static void make_plain(char *text, size_t size) {
 }
 
 static void make_plain_finding(struct watch_finding *f) {
-  if (f->kind < 0 || f->kind >= WATCH_KIND_COUNT) f->kind = WATCH_TRAP;
+  if ((unsigned)f->kind > CUGEN_FINDING_TRAP) f->kind = CUGEN_FINDING_TRAP;
   if (f->element < 0) f->element = 0;
   make_plain(f->array, sizeof f->array);
   make_plain(f->text, sizeof f->text);

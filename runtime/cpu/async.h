@@ -77,7 +77,7 @@ void async_remember_remote(unsigned rank, const void *site);
 /* All blocks have ended: whether each did so after the others' uses of its memory. */
 void async_check_remote(const struct async *async);
 /* A barrier or copy is used wrongly: a finding of a watched kernel; async_trap ends the launch. */
-void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what);
+void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 
 /* Hooks, as in abi.h; so in all that follow. */

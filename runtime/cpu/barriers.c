@@ -18,7 +18,7 @@ static void check_round(const struct named_barrier *barrier, unsigned slot, cons
   if (!observer || !barrier->completed || observer->ops->knows(observer, slot, barrier->last, barrier->completed))
     return;
   async_misuse(
-      WATCH_ASYNC, site, slot,
+      CUGEN_FINDING_ASYNC_MISUSE, site, slot,
       "comes to a named barrier that nothing orders behind its last round: it may be counted in that one, for "
       "another thread");
 }

@@ -14,14 +14,14 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
     const struct parked *other = &all->parked[thread], *here = &all->parked[first];
     const char *apart = other->barrier == here->barrier ? "" : "another barrier";
     if (other->site != here->site)
-      observe_finding(observer, WATCH_DIVERGED, here->site, first, other->site, thread, apart);
+      observe_finding(observer, CUGEN_FINDING_DIVERGENCE, here->site, first, other->site, thread, apart);
   }
   if (block->live < all->current.threads && first < FIBERS_SLOTS) {
     char text[WATCH_TEXT];
     struct fault_text line = {text, text + sizeof text - 1};
     fault_text_count(&line, all->current.threads - block->live, " of the block's ", all->current.threads);
     fault_text_add(&line, " threads have ended and never come to this barrier");
-    observe_misuse(observer, WATCH_EXITED, all->parked[first].site, first, text);
+    observe_misuse(observer, CUGEN_FINDING_EXITED, all->parked[first].site, first, text);
   }
   observer->ops->barrier(observer, rank);
 }
@@ -83,12 +83,12 @@ static void observe_mask(const struct fibers *all, unsigned thread) {
   fault_text_add(&line, " names lanes ");
   fault_text_lanes(&line, absent);
   fault_text_add(&line, ", which have ended or are not in the block");
-  observe_misuse(all->launch->observer, WATCH_MASK, operation->site, thread, text);
+  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, operation->site, thread, text);
 }
 
 static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   static const char what[] = "a warp operation whose mask does not name the calling lane";
-  observe_misuse(all->launch->observer, WATCH_MASK, all->parked[thread].site, thread, what);
+  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, all->parked[thread].site, thread, what);
   fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 

@@ -289,10 +289,10 @@ void copies_wait(unsigned newest) {
 void copies_end(struct copies *copies) {
   const struct list *loads = &copies->loads, *stores = &copies->stores;
   for (size_t i = loads->first; i < loads->count; i++)
-    async_misuse(WATCH_ASYNC, loads->copies[i].site, loads->copies[i].slot,
+    async_misuse(CUGEN_FINDING_ASYNC_MISUSE, loads->copies[i].site, loads->copies[i].slot,
                  "the block ends before what this copy brings has come");
   for (size_t i = stores->first; i < stores->count; i++) {
-    async_misuse(WATCH_ASYNC, stores->copies[i].site, stores->copies[i].slot,
+    async_misuse(CUGEN_FINDING_ASYNC_MISUSE, stores->copies[i].site, stores->copies[i].slot,
                  "the block ends while this copy may still read its shared memory: it is not waited for");
     finish_store(&stores->copies[i]);
   }

@@ -22,7 +22,7 @@ static struct mbarrier *need(struct async *async, unsigned rank, unsigned addres
 
 static void need_fence(const struct mbarrier *barrier, unsigned slot, const void *site) {
   if (!barrier->fenced)
-    async_misuse(WATCH_FENCE, site, slot,
+    async_misuse(CUGEN_FINDING_MISSING_FENCE, site, slot,
                  "an mbarrier that copies or other blocks use was initialised without fence.mbarrier_init behind it");
 }
 

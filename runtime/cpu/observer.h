@@ -97,7 +97,7 @@ struct observer_ops {
   void (*launch_used)(struct observer *observer, unsigned thread, const void *site);
 
   /* The rest is async-signal-safe. Something is wrong at a site, of a thread; other_site NULL: no other. */
-  void (*finding)(struct observer *observer, enum watch_kind kind, const void *site, unsigned thread,
+  void (*finding)(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                   const void *other_site, unsigned other_thread, const char *text);
   /* An access that is nowhere; one that the processor refuses for its address. */
   void (*stray)(struct observer *observer, const void *site, const void *address, bool write);
@@ -187,13 +187,13 @@ static inline void observe_launch_used(struct observer *o, unsigned thread, cons
   if (o) o->ops->launch_used(o, thread, site);
 }
 
-static inline void observe_finding(struct observer *o, enum watch_kind kind, const void *site, unsigned thread,
+static inline void observe_finding(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
                                    const void *other_site, unsigned other_thread, const char *text) {
   if (o) o->ops->finding(o, kind, site, thread, other_site, other_thread, text);
 }
 
 /* Of one thread at one site. */
-static inline void observe_misuse(struct observer *o, enum watch_kind kind, const void *site, unsigned thread,
+static inline void observe_misuse(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
                                   const char *text) {
   observe_finding(o, kind, site, thread, NULL, 0, text);
 }

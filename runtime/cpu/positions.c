@@ -15,14 +15,15 @@ static void report_waiting(const struct fibers *all, const void *site) {
   for (unsigned thread = 0; thread < all->unstarted; ++thread) {
     const struct warp *warp = &all->warps[thread / FIBERS_LANES];
     if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1)) continue;
-    observe_finding(all->launch->observer, WATCH_HANG, site, all->current.slot, all->parked[thread].site, thread, "");
+    observe_finding(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot, all->parked[thread].site,
+                    thread, "");
   }
 }
 
 static const char time_is_up[] = "the time is up";
 
 static void report_hang(const struct fibers *all, const void *site) {
-  observe_misuse(all->launch->observer, WATCH_HANG, site, all->current.slot, "");
+  observe_misuse(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot, "");
   report_waiting(all, site);
 }
 
@@ -66,7 +67,7 @@ void fibers_ended(const void *site, const char *what) {
   const struct fibers *all = fibers_running;
   struct observer *observer = all ? all->launch->observer : NULL;
   if (observer)
-    observe_misuse(observer, WATCH_TRAP, observer->ops->position(observer, site), all->current.slot, what);
+    observe_misuse(observer, CUGEN_FINDING_TRAP, observer->ops->position(observer, site), all->current.slot, what);
 }
 
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what) {
@@ -138,7 +139,7 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
   char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
   add_waiting(all, slot, &line);
-  observe_misuse(all->launch->observer, WATCH_DEADLOCK, all->parked[slot].site, slot, text);
+  observe_misuse(all->launch->observer, CUGEN_FINDING_DEADLOCK, all->parked[slot].site, slot, text);
 }
 
 /* Some thread waits for other than its block's barrier: a block whose live threads have all reached that passes it. */

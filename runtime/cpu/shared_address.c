@@ -38,12 +38,12 @@ void *async_raw(unsigned place, unsigned rank) {
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 
-void async_misuse(enum watch_kind kind, const void *site, unsigned slot, const char *what) {
+void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what) {
   observe_misuse(fibers_observer(), kind, site, slot, what);
 }
 
 _Noreturn void async_trap(const void *site, const char *what) {
-  async_misuse(WATCH_ASYNC, site, fibers_current()->slot, what);
+  async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, fibers_current()->slot, what);
   fibers_trap(what);
 }
 
@@ -91,7 +91,7 @@ void async_check_remote(const struct async *async) {
     const struct remote_use *use = &async->remote[i / blocks][i % blocks];
     if (use->epoch && !outlives(i / blocks, use))
       async_misuse(
-          WATCH_ASYNC, use->site, use->slot,
+          CUGEN_FINDING_ASYNC_MISUSE, use->site, use->slot,
           "uses shared memory of another block of the cluster, which may have ended by then: no barrier keeps it");
   }
 }

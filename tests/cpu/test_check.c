@@ -192,15 +192,16 @@ static const struct made_up made = {.name = "planted",
 
 static const cugen_check_finding *find(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(check->findings[i].kind, kind) == 0 && check->findings[i].line == line) return &check->findings[i];
+    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && check->findings[i].line == line)
+      return &check->findings[i];
   return NULL;
 }
 
 static void print_all(const char *body, const cugen_check *check) {
   print_error("%s\n", body);
   for (size_t i = 0; i < check->finding_count; i++)
-    print_error("  %s:%d: %s: %s\n", check->findings[i].file, check->findings[i].line, check->findings[i].kind,
-                check->findings[i].message);
+    print_error("  %s:%d: %s: %s\n", check->findings[i].file, check->findings[i].line,
+                cugen_finding_name((int)check->findings[i].kind), check->findings[i].message);
   for (size_t i = 0; i < check->skip_count; i++) print_error("  not checked: %s\n", check->skips[i].why);
 }
 

@@ -59,10 +59,10 @@ static const struct {
   uint32_t spread;
 } cases[] = {
     {"spread how=apart", -1, 1},
-    {"spread how=reads", WATCH_RACE_BLOCKS, 0},
-    {"spread how=writes", WATCH_RACE_BLOCKS, 0},
-    {"spread how=half", WATCH_RACE_BLOCKS, 0},
-    {"spread how=resets", WATCH_RACE_BLOCKS, 0},
+    {"spread how=reads", CUGEN_FINDING_BLOCK_RACE, 0},
+    {"spread how=writes", CUGEN_FINDING_BLOCK_RACE, 0},
+    {"spread how=half", CUGEN_FINDING_BLOCK_RACE, 0},
+    {"spread how=resets", CUGEN_FINDING_BLOCK_RACE, 0},
     {"spread how=adds", -1, 0},      /* what was begun is dropped, */
     {"spread how=each_adds", -1, 0}, /* and here nothing is begun */
 };
@@ -88,7 +88,7 @@ static void test_hang(void **state) {
   open_instrument(&f, "tests/configs/spread.lua", 6);
   run(&f, "spread how=ends_not", 0, 2, &r);
   assert_int_equal(r.report->finding_count, 1);
-  assert_int_equal(r.report->findings[0].kind, WATCH_HANG);
+  assert_int_equal(r.report->findings[0].kind, CUGEN_FINDING_HANG);
   close_instrument(&f);
 }
 

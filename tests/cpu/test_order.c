@@ -220,7 +220,8 @@ static const struct made_up made = {.name = "ordered",
 
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(check->findings[i].kind, kind) == 0 && check->findings[i].line == line) return true;
+    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && check->findings[i].line == line)
+      return true;
   return false;
 }
 
@@ -238,8 +239,8 @@ static bool check_one(cugen *lib, size_t at) {
   if (!right)
     print_error("%s: wanted %s at %d\n", cases[at].name, cases[at].kind ? cases[at].kind : "nothing", cases[at].line);
   for (size_t i = 0; i < check.finding_count && !right; i++)
-    print_error("  %s:%d: %s: %s\n", check.findings[i].file, check.findings[i].line, check.findings[i].kind,
-                check.findings[i].message);
+    print_error("  %s:%d: %s: %s\n", check.findings[i].file, check.findings[i].line,
+                cugen_finding_name((int)check.findings[i].kind), check.findings[i].message);
   for (size_t i = 0; i < check.skip_count && !right; i++) print_error("  not checked: %s\n", check.skips[i].why);
   cugen_kernel_close(kernel);
   return right;

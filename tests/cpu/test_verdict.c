@@ -227,7 +227,7 @@ static size_t found_wrong(struct bench *b, const char *variant) {
   int status = cugen_kernel_check(b->kernel, &options, &check, &error);
   if (status && status != CUGEN_ERROR_WRONG) fail_msg("%s", error.message);
   for (size_t i = 0; i < check.finding_count; i++) {
-    assert_string_equal(check.findings[i].kind, "wrong result");
+    assert_int_equal(check.findings[i].kind, CUGEN_FINDING_WRONG);
     wrong += check.findings[i].variants;
   }
   return wrong;

@@ -213,6 +213,8 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_plan_about(NULL));
   assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
   assert_string_equal(cugen_outcome_name(99), "unknown");
+  assert_string_equal(cugen_finding_name(-1), "unknown");
+  assert_string_equal(cugen_finding_name(CUGEN_FINDING_WRONG), "wrong result");
   assert_string_equal(cugen_strategy(0, NULL), "local");
   assert_null(cugen_strategy(99, NULL));
   assert_string_equal(cugen_device_parse(NULL).name, "");

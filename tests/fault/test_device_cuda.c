@@ -198,6 +198,7 @@ static void check_failure(int status, int expected, const cugen_error *err) {
   }
   assert_int_equal(status, expected);
   assert_int_equal(err->status, expected);
+  assert_int_equal(err->cause, expected == CUGEN_ERROR_DEVICE ? CUGEN_CAUSE_BOUNDS : CUGEN_CAUSE_NONE);
   if (!strstr(err->message, fake->failed_call))
     fail_msg("%s failed, but the message is: %s", fake->failed_call, err->message);
 }

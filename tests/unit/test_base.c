@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cause.h"
+#include "base/error.h"
 #include "base/facts.h"
 #include "base/includes.h"
 #include "base/kernel.h"
@@ -37,8 +39,24 @@ static void error_messages_compose(void **state) {
   assert_string_equal(err.message, "a.lua: line 3; see help");
 }
 
+static void error_causes_stay(void **state) {
+  (void)state;
+  cugen_error err = {0}, copy = {0};
+  assert_int_equal(error_set_cause(&err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_DEVICE_LOST, "gone"), CUGEN_ERROR_DEVICE);
+  error_prefix(&err, "cuda:0");
+  assert_int_equal(error_copy(&copy, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(copy.cause, CUGEN_CAUSE_DEVICE_LOST);
+  assert_string_equal(copy.message, "cuda:0: gone");
+  error_set(&err, CUGEN_ERROR_DEVICE, "another");
+  assert_int_equal(err.cause, CUGEN_CAUSE_NONE);
+  assert_int_equal(cause_outcome(CUGEN_CAUSE_RESOURCES), CUGEN_OUTCOME_LAUNCH);
+  assert_int_equal(cause_outcome((cugen_cause)99), CUGEN_OUTCOME_TRAP); /* what a worker wrote may be anything */
+  assert_string_equal(cause_prefix((cugen_cause)99), "");
+}
+
 static void error_accepts_null(void **state) {
   (void)state;
+  assert_int_equal(error_copy(NULL, &(cugen_error){.status = CUGEN_ERROR_IO}), CUGEN_ERROR_IO);
   assert_int_equal(error_set(NULL, CUGEN_ERROR_IO, "lost"), CUGEN_ERROR_IO);
   assert_int_equal(error_memory(NULL), CUGEN_ERROR_MEMORY);
   assert_true(error_prefix(NULL, "x") < 0);
@@ -745,6 +763,7 @@ int main(void) {
       cmocka_unit_test(test_text_clean),
       cmocka_unit_test(test_error_clean),
       cmocka_unit_test(error_messages_compose),
+      cmocka_unit_test(error_causes_stay),
       cmocka_unit_test(error_accepts_null),
       cmocka_unit_test(error_cuts_what_is_too_long),
       cmocka_unit_test(text_grows),

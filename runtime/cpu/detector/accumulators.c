@@ -12,7 +12,8 @@ void accumulators_touch(struct watch *w, uintptr_t at, const void *site) {
     if (at < all[i].start || at >= all[i].end) continue;
     all[i].touched = true;
     if (!all[i].in_flight) continue;
-    struct watch_finding *f = finding_new(w, WATCH_SUMS, finding_site(w, site), all[i].site, watch_thread(w));
+    struct watch_finding *f =
+        finding_new(w, CUGEN_FINDING_ACCUMULATORS, finding_site(w, site), all[i].site, watch_thread(w));
     if (f) finding_place(w, &f->other, all[i].site, w->block, watch_thread(w));
   }
 }
@@ -30,7 +31,7 @@ void accumulators_hold(struct watch *w, unsigned thread, const void *start, size
   if (!r) return;
   if (!r->start) *r = (struct accumulators){.start = (uintptr_t)start, .touched = !w->products_fenced[thread]};
   if (r->touched && !r->in_flight)
-    finding_report(w, WATCH_FENCE, site, thread, NULL, 0,
+    finding_report(w, CUGEN_FINDING_MISSING_FENCE, site, thread, NULL, 0,
                    "registers of a product's sums were used since the thread's last wgmma.fence");
   r->end = r->start + bytes;
   r->site = (uint32_t)finding_site(w, site);

@@ -16,7 +16,7 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
 /* False: the place is not watched. */
 static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
-  struct watch_finding *f = region ? finding_new(a->watch, WATCH_ALIGN, a->site, 0, a->thread) : NULL;
+  struct watch_finding *f = region ? finding_new(a->watch, CUGEN_FINDING_MISALIGNED, a->site, 0, a->thread) : NULL;
   if (!f) return region;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)multiple;
@@ -45,5 +45,5 @@ void alignment_fault(struct watch *w, const void *site) {
                               .thread = watch_thread(w),
                               .site = w->last_site};
   if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
-  finding_report(w, WATCH_TRAP, finding_position(w, site), last.thread, NULL, 0, "misaligned access");
+  finding_report(w, CUGEN_FINDING_TRAP, finding_position(w, site), last.thread, NULL, 0, "misaligned access");
 }

@@ -21,7 +21,7 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
 }
 
 /* NULL: it is known already, or there is no room. */
-struct watch_finding *finding_new(struct watch *w, enum watch_kind kind, uint64_t site, uint64_t other_site,
+struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
                                   unsigned thread) {
   struct watch_report *report = w->report;
   for (uint32_t i = 0; i < report->finding_count; i++) {
@@ -30,7 +30,7 @@ struct watch_finding *finding_new(struct watch *w, enum watch_kind kind, uint64_
     f->count++;
     return NULL;
   }
-  if (w->speculation && kind != WATCH_HANG) speculation_drop(w->speculation); /* one process finds it again */
+  if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation); /* one process finds it again */
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;
     return NULL;
@@ -63,7 +63,7 @@ void finding_where(struct watch *w, const struct region *region, uintptr_t at, s
   f->element = region->element;
 }
 
-void finding_add(const struct access *a, enum watch_kind kind, const struct last_access *other) {
+void finding_add(const struct access *a, cugen_finding_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
   struct watch_finding *f = finding_new(w, kind, a->site, other ? other->site : 0, a->thread);
   if (!f) return;
@@ -76,8 +76,8 @@ void finding_add(const struct access *a, enum watch_kind kind, const struct last
   f->other.write = other->kind & CPU_WRITE;
 }
 
-void finding_report(struct watch *w, enum watch_kind kind, const void *site, unsigned thread, const void *other_site,
-                    unsigned other_thread, const char *text) {
+void finding_report(struct watch *w, cugen_finding_kind kind, const void *site, unsigned thread,
+                    const void *other_site, unsigned other_thread, const char *text) {
   const uint64_t other = finding_site(w, other_site);
   struct watch_finding *f = finding_new(w, kind, finding_site(w, site), other, thread);
   if (!f) return;
@@ -87,7 +87,7 @@ void finding_report(struct watch *w, enum watch_kind kind, const void *site, uns
 
 void finding_stray(struct watch *w, const void *site, const void *address, bool write) {
   const uint64_t place = finding_site(w, finding_position(w, site));
-  struct watch_finding *f = finding_new(w, WATCH_BOUNDS, place, 0, w->launch.builtins->linear);
+  struct watch_finding *f = finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, place, 0, w->launch.builtins->linear);
   if (!f) return;
   f->here.write = write;
   f->offset = (int64_t)(uintptr_t)address;

@@ -49,7 +49,7 @@ static uint64_t take_hang(struct watch *w, const struct speculation *speculation
   const struct watch_report *report;
   for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++)
     for (uint32_t f = 0; f < report->finding_count; f++)
-      if (report->findings[f].kind == WATCH_HANG) *w->report = *report;
+      if (report->findings[f].kind == CUGEN_FINDING_HANG) *w->report = *report;
   return OBSERVER_HUNG;
 }
 

@@ -41,7 +41,7 @@ static const struct shared_array *nearest_array(const struct watch *w, uintptr_t
 static void leave_array(const struct access *a) {
   struct watch *w = a->watch;
   const struct shared_array *array = nearest_array(w, a->at);
-  struct watch_finding *f = array ? finding_new(w, WATCH_BOUNDS, a->site, 0, a->thread) : NULL;
+  struct watch_finding *f = array ? finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread) : NULL;
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;
@@ -75,7 +75,7 @@ static void access_dynamic(struct access *a) {
     count(a, dynamic->name);
     return;
   }
-  finding_add(a, WATCH_BOUNDS, NULL);
+  finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
 }
 
 static struct region *find_region(struct watch *w, uintptr_t at) {
@@ -103,7 +103,7 @@ static void entangle(struct watch *w) {
 static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
   if (!w->launch.overlap || w->launch_waited[thread]) return;
   if (w->last_waited.epoch && happens_before(&w->hb, &w->last_waited, thread)) return;
-  struct watch_finding *f = finding_new(w, WATCH_FENCE, site, 0, thread);
+  struct watch_finding *f = finding_new(w, CUGEN_FINDING_MISSING_FENCE, site, 0, thread);
   if (f)
     finding_text(
         f, "global memory is used before griddepcontrol.wait, in a launch that may begin before the one in front "
@@ -127,13 +127,13 @@ static void access_global(struct access *a) {
   a->region = region;
   if (!(a->kind & OBSERVED_PROXY)) need_launch(w, a->thread, a->site);
   if (a->at < region->start || a->at + a->bytes > region->end) {
-    finding_add(a, WATCH_BOUNDS, NULL);
+    finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
     return;
   }
   if (!region->read_only)
     shadow_visit(a);
   else if (a->kind & CPU_WRITE)
-    finding_add(a, WATCH_INPUT, NULL);
+    finding_add(a, CUGEN_FINDING_INPUT_WRITE, NULL);
   count(a, region->name);
 }
 

@@ -53,9 +53,9 @@ static void check_last(const struct access *a, const struct cell *cell, const st
   const bool here = then->epoch >= a->watch->hb.block_epoch;
   if (may_meet(a, cell, then, here)) return;
   if (here && flies)
-    finding_add(a, WATCH_IN_FLIGHT, then);
+    finding_add(a, CUGEN_FINDING_COPY_IN_FLIGHT, then);
   else if (!ordered(a, then, here))
-    finding_add(a, here ? WATCH_RACE : WATCH_RACE_BLOCKS, then);
+    finding_add(a, here ? CUGEN_FINDING_RACE : CUGEN_FINDING_BLOCK_RACE, then);
 }
 
 void shadow_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
@@ -115,7 +115,7 @@ static void check_written(const struct access *a, const struct cell *cell, unsig
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
   struct access reads = *a; /* an atomic operation too */
   reads.kind &= ~(unsigned)CPU_WRITE;
-  finding_add(&reads, WATCH_UNWRITTEN, NULL);
+  finding_add(&reads, CUGEN_FINDING_UNINITIALISED, NULL);
 }
 
 /* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
@@ -125,7 +125,7 @@ static void check_fence(const struct access *a, const struct last_access *then, 
   if (!(then->bytes & bytes) || then->epoch < w->hb.block_epoch) return;
   if (then->kind & (OBSERVED_PROXY | OBSERVED_ENGINE)) return;
   if (w->fence_epoch[then->thread] < then->epoch && w->fence_epoch[a->thread] < then->epoch)
-    finding_add(a, WATCH_FENCE, then);
+    finding_add(a, CUGEN_FINDING_MISSING_FENCE, then);
 }
 
 static void visit(const struct access *a, struct cell *cell, unsigned bytes) {

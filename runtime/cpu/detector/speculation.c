@@ -129,7 +129,7 @@ static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval 
 
 static bool has_hung(const struct watch_report *report) {
   for (uint32_t i = 0; i < report->finding_count; i++)
-    if (report->findings[i].kind == WATCH_HANG) return true;
+    if (report->findings[i].kind == CUGEN_FINDING_HANG) return true;
   return false;
 }
 

@@ -113,19 +113,19 @@ uint64_t finding_site(const struct watch *watch, const void *site);
 void finding_place(const struct watch *watch, struct watch_place *place, uint64_t site, uint64_t block,
                    unsigned thread);
 /* NULL: it is known already, or there is no room. */
-struct watch_finding *finding_new(struct watch *watch, enum watch_kind kind, uint64_t site, uint64_t other_site,
+struct watch_finding *finding_new(struct watch *watch, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
                                   unsigned thread);
 void finding_text(struct watch_finding *finding, const char *text);
 /* In the shared array that the address is in, or the buffer. */
 void finding_where(struct watch *watch, const struct region *region, uintptr_t at, struct watch_finding *finding);
 /* Of one thread, or two, at a site: other_site 0: no other. */
-void finding_report(struct watch *watch, enum watch_kind kind, const void *site, unsigned thread,
+void finding_report(struct watch *watch, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text);
 /* An access that is nowhere. Async-signal-safe. */
 void finding_stray(struct watch *watch, const void *site, const void *address, bool write);
 /* The return address, if it is in the kernel, else the place of the last access. Async-signal-safe. */
 const void *finding_position(const struct watch *watch, const void *site);
-void finding_add(const struct access *access, enum watch_kind kind, const struct last_access *other);
+void finding_add(const struct access *access, cugen_finding_kind kind, const struct last_access *other);
 
 /* ---- shadow_memory.c ---- */
 

@@ -87,7 +87,7 @@ static void on_arrived(const void *at, unsigned long bytes, const void *site) {
 
 static void on_index(const char *type, long long index, const void *site) {
   struct watch *w = watching;
-  struct watch_finding *f = finding_new(w, WATCH_INDEX, finding_site(w, site), 0, watch_thread(w));
+  struct watch_finding *f = finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
   if (!f) return;
   f->offset = index;
   finding_text(f, type);
@@ -104,7 +104,7 @@ static void on_lane(unsigned mask, unsigned lane) {
   struct watch *w = watching;
   snprintf(text, sizeof text, "reads lane %u, which mask 0x%08x does not name: what it gets is undefined", lane,
            mask);
-  finding_report(w, WATCH_MASK, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
+  finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
 }
 
 const struct cpu_watch *watch_hooks(void) {
@@ -291,7 +291,7 @@ static void launch_used(struct observer *observer, unsigned thread, const void *
 
 /* ---- What went wrong ---- */
 
-static void finding(struct observer *observer, enum watch_kind kind, const void *site, unsigned thread,
+static void finding(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text) {
   finding_report(watch_of(observer), kind, site, thread, other_site, other_thread, text);
 }
