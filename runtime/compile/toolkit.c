@@ -158,7 +158,7 @@ struct library_slot {
   bool tried;
   void *table; /* NULL after a failure */
   int status;
-  struct text message; /* of the failure */
+  cugen_error error; /* why there is none */
 };
 
 struct toolkit_libraries {
@@ -177,10 +177,7 @@ static struct toolkit_libraries *libraries_new(void) {
 
 static void libraries_free(struct toolkit_libraries *libraries) {
   if (!libraries) return;
-  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) {
-    free(libraries->slots[i].table);
-    text_free(&libraries->slots[i].message);
-  }
+  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(libraries->slots[i].table);
   pthread_mutex_destroy(&libraries->lock);
   free(libraries);
 }
@@ -304,28 +301,20 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
 
 /* What was learnt stays, except that memory ran out: there may be some the next time. */
 static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load, struct library_slot *slot) {
-  cugen_error why;
-  slot->status = load(toolkit, &slot->table, &why);
-  slot->tried = slot->status != CUGEN_ERROR_MEMORY;
-  if (!slot->status) return CUGEN_OK;
-  slot->table = NULL;
-  text_clear(&slot->message);
-  slot->message.failed = false;
-  text_add(&slot->message, why.message);
-  if (slot->message.failed) slot->tried = false, slot->status = CUGEN_ERROR_MEMORY;
-  return slot->status;
+  int status = load(toolkit, &slot->table, &slot->error);
+  slot->tried = status != CUGEN_ERROR_MEMORY;
+  if (status) slot->table = NULL;
+  return status;
 }
 
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
                     const void **table, cugen_error *err) {
   struct library_slot *slot = &toolkit->libraries->slots[which];
   pthread_mutex_lock(&toolkit->libraries->lock);
-  int status = slot->tried ? slot->status : fill_slot(toolkit, load, slot);
+  if (!slot->tried) slot->status = fill_slot(toolkit, load, slot);
+  const int status = slot->status;
   *table = slot->table;
-  if (status && slot->message.failed)
-    error_memory(err);
-  else if (status)
-    error_set(err, status, "%s", text_get(&slot->message));
+  if (status) error_copy(err, &slot->error);
   pthread_mutex_unlock(&toolkit->libraries->lock);
   return status;
 }

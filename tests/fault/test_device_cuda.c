@@ -198,7 +198,8 @@ static void check_failure(int status, int expected, const cugen_error *err) {
   }
   assert_int_equal(status, expected);
   assert_int_equal(err->status, expected);
-  assert_int_equal(err->cause, expected == CUGEN_ERROR_DEVICE ? CUGEN_CAUSE_BOUNDS : CUGEN_CAUSE_NONE);
+  if (err->cause != (expected == CUGEN_ERROR_DEVICE ? CUGEN_CAUSE_BOUNDS : CUGEN_CAUSE_NONE))
+    fail_msg("%s failed, but the cause is %d", fake->failed_call, (int)err->cause);
   if (!strstr(err->message, fake->failed_call))
     fail_msg("%s failed, but the message is: %s", fake->failed_call, err->message);
 }
