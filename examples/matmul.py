@@ -20,7 +20,7 @@ M, N, K = 64, 48, 40
 
 
 class Error(ctypes.Structure):
-    _fields_ = [("status", c_int), ("message", c_char * 4096)]
+    _fields_ = [("status", c_int), ("message", c_char * 4096), ("cause", c_int)]
 
 
 class DeviceInfo(ctypes.Structure):
