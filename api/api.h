@@ -1,6 +1,11 @@
-/* What the handles of the public headers are made of. The only place that joins gen, runtime and tune. From below to above, no file
-   uses one behind it: kept, find_worker, library, models, predictions, devices, facts, lookup, judgement; kernel, filter,
-   selection, source, launches, explain, records; verify, tuning, check, why, plan. */
+/* What the handles of the public headers are made of. The only place that joins gen, runtime and tune.
+
+   The files of api/, from below to above; none uses one behind it:
+   - kept, find_worker, library: the library's handle, and what functions hand out;
+   - models, predictions, devices, facts: a device that is here or described, and what is known of it;
+   - lookup, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
+   - kernel, filter, selection, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
+   - verify, tuning, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
 
