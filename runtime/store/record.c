@@ -8,57 +8,17 @@
 
 #include "base/system.h"
 
-/* ---- The columns of a record: read, written and created from this one table ---------------------------------- */
+/* ---- Its columns --------------------------------------------------------------------------------------------- */
 
-#define COLUMN_OF(format, most, type, name, member)                                                                  \
-  { name, type, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member), most, format }
-#define COLUMN_TO(most, type, name, member) COLUMN_OF(1, most, type, name, member)
-#define COLUMN(type, name, member)          COLUMN_OF(1, 0, type, name, member)
-#define COLUMN_2(type, name, member)        COLUMN_OF(2, 0, type, name, member)
-#define COLUMN_3(type, name, member)        COLUMN_OF(3, 0, type, name, member)
-#define COLUMN_4(most, type, name, member)  COLUMN_OF(4, most, type, name, member)
-#define COLUMN_6(type, name, member)        COLUMN_OF(6, 0, type, name, member)
+#define COLUMN(format, TYPE, name, member, most)                                                                     \
+  {#name, COLUMN_##TYPE, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member),          \
+   most,  format},
+#define FIELD(format, TYPE, name, most)        COLUMN(format, TYPE, name, name, most)
+#define CHARS(format, name, size)              COLUMN(format, CHARS, name, name, 0)
+#define PART(format, TYPE, name, member, most) COLUMN(format, TYPE, name, member, most)
 
-const struct cache_column cache_columns[CACHE_COLUMNS] = {
-    COLUMN(COLUMN_TEXT, "variant", variant),
-    COLUMN(COLUMN_HASH, "hash", hash.hex),
-    COLUMN_TO(CUGEN_OUTCOME_UNPREDICTED, COLUMN_INT, "outcome", outcome),
-    COLUMN(COLUMN_TEXT, "reason", reason),
-    COLUMN(COLUMN_INT, "samples", samples),
-    COLUMN(COLUMN_REAL, "seconds", seconds),
-    COLUMN(COLUMN_REAL, "seconds_min", seconds_min),
-    COLUMN(COLUMN_REAL, "seconds_p20", seconds_p20),
-    COLUMN(COLUMN_REAL, "seconds_p80", seconds_p80),
-    COLUMN(COLUMN_REAL, "error", error),
-    COLUMN(COLUMN_INT, "threads", threads),
-    COLUMN(COLUMN_INT, "registers", resources.registers),
-    COLUMN(COLUMN_INT, "max_threads", resources.max_threads),
-    COLUMN(COLUMN_INT64, "static_shared", resources.static_shared),
-    COLUMN(COLUMN_INT64, "dynamic_shared", dynamic_shared),
-    COLUMN(COLUMN_INT64, "local_bytes", resources.local_bytes),
-    COLUMN(COLUMN_INT64, "spill_bytes", resources.spill_bytes),
-    COLUMN(COLUMN_INT64, "constant_bytes", resources.constant_bytes),
-    COLUMN_TO(1, COLUMN_REAL, "occupancy", occupancy),
-    COLUMN(COLUMN_CHARS, "limiter", limiter),
-    COLUMN(COLUMN_REAL, "flops", flops),
-    COLUMN(COLUMN_REAL, "bytes", bytes),
-    COLUMN(COLUMN_INT, "clock_mhz", clock_mhz),
-    COLUMN(COLUMN_INT, "power_watts", power_watts),
-    COLUMN(COLUMN_CHARS, "throttle", throttle),
-    COLUMN(COLUMN_INT, "driver_version", driver_version),
-    COLUMN(COLUMN_INT, "nvrtc_version", nvrtc_version),
-    COLUMN(COLUMN_INT64, "measured_at", measured_at),
-    COLUMN_2(COLUMN_HASH, "source_hash", source_hash.hex),
-    COLUMN_2(COLUMN_HASH, "launches_hash", launches_hash.hex),
-    COLUMN_2(COLUMN_HASH, "arguments_hash", arguments_hash.hex),
-    COLUMN_2(COLUMN_HASH, "proof_hash", proof_hash.hex),
-    COLUMN_3(COLUMN_INT, "cluster_blocks", cluster_blocks),
-    COLUMN_3(COLUMN_INT, "active_clusters", active_clusters),
-    COLUMN_4(CACHE_VERDICTS - 1, COLUMN_INT, "verdict", verdict),
-    COLUMN_4(0, COLUMN_CHARS, "unverified", unverified),
-    COLUMN_6(COLUMN_REAL, "compile_seconds", compile_seconds),
-    COLUMN_6(COLUMN_REAL, "measure_seconds", measure_seconds),
-};
+const struct cache_column cache_columns[CACHE_COLUMNS] = {CACHE_RECORD_FIELDS(FIELD, CHARS, PART)};
+_Static_assert(offsetof(struct hash, hex) == 0, "a hash is read and written as its digits");
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
 bool cache_column_holds(const struct cache_column *column, double number) {

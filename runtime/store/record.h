@@ -8,32 +8,71 @@
    outcome; a measurement is of a variant that ran. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
+/* The fields of a record that are kept, in the order of the columns of a database. From this table follow the members of the struct, a
+   database's columns and its older formats, the members of a line of wisdom, and what is checked of each. A new field is a new row
+   at the end, with the next format (CACHE_FORMAT_VERSION): ALTER TABLE adds columns there.
+
+   FIELD(format, TYPE, name, most): since which format; TYPE of cache_column_type; numbers lie between 0 and most, 0: what the type
+   holds. CHARS(format, name, size): a text of fewer bytes than size. PART(format, TYPE, name, member, most): what lies in a
+   member that is declared below. What was remembered before the format has "" or 0 there. */
+#define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                                      \
+  FIELD(1, TEXT, variant, 0)                                                                                         \
+  FIELD(1, HASH, hash, 0) /* kernel_spec.hash: a record whose variant now has another hash is stale */               \
+  PART(1, INT, outcome, outcome, CUGEN_OUTCOME_UNPREDICTED)                                                          \
+  FIELD(1, TEXT, reason, 0)                                                                                          \
+  FIELD(1, INT, samples, 0)                                                                                          \
+  FIELD(1, REAL, seconds, 0)                                                                                         \
+  FIELD(1, REAL, seconds_min, 0)                                                                                     \
+  FIELD(1, REAL, seconds_p20, 0)                                                                                     \
+  FIELD(1, REAL, seconds_p80, 0)                                                                                     \
+  FIELD(1, REAL, error, 0)                                                                                           \
+  FIELD(1, INT, threads, 0)                                                                                          \
+  PART(1, INT, registers, resources.registers, 0)                                                                    \
+  PART(1, INT, max_threads, resources.max_threads, 0)                                                                \
+  PART(1, INT64, static_shared, resources.static_shared, 0)                                                          \
+  FIELD(1, INT64, dynamic_shared, 0)                                                                                 \
+  PART(1, INT64, local_bytes, resources.local_bytes, 0)                                                              \
+  PART(1, INT64, spill_bytes, resources.spill_bytes, 0)                                                              \
+  PART(1, INT64, constant_bytes, resources.constant_bytes, 0)                                                        \
+  FIELD(1, REAL, occupancy, 1)                                                                                       \
+  CHARS(1, limiter, 24)                                                                                              \
+  FIELD(1, REAL, flops, 0)                                                                                           \
+  FIELD(1, REAL, bytes, 0)                                                                                           \
+  FIELD(1, INT, clock_mhz, 0)                                                                                        \
+  FIELD(1, INT, power_watts, 0)                                                                                      \
+  CHARS(1, throttle, 48) /* as device_clock's */                                                                     \
+  FIELD(1, INT, driver_version, 0)                                                                                   \
+  FIELD(1, INT, nvrtc_version, 0)                                                                                    \
+  FIELD(1, INT64, measured_at, 0) /* seconds since the epoch */                                                      \
+  FIELD(2, HASH, source_hash, 0)  /* the parts of hash; empty: not known */                                          \
+  FIELD(2, HASH, launches_hash, 0)                                                                                   \
+  FIELD(2, HASH, arguments_hash, 0)                                                                                  \
+  FIELD(2, HASH, proof_hash, 0)                                                                                      \
+  FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                                          \
+  FIELD(3, INT, active_clusters, 0)                                                                                  \
+  FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                                                \
+  CHARS(4, unverified, 160)                  /* why it could not be verified; "" */                                  \
+  FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
+  FIELD(6, REAL, measure_seconds, 0)
+
 struct cache_record {
-  char *variant;
-  struct hash hash; /* kernel_spec.hash: a record whose variant now has another hash is stale */
-  struct hash source_hash, launches_hash, arguments_hash, proof_hash; /* its parts; empty: not known */
+#define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;
+#define CHARS(format, name, size)       char name[size];
+#define PART(format, TYPE, name, member, most)
+#define CACHE_MEMBER_TEXT  char *
+#define CACHE_MEMBER_HASH  struct hash
+#define CACHE_MEMBER_INT   int
+#define CACHE_MEMBER_INT64 int64_t
+#define CACHE_MEMBER_REAL  double
+  CACHE_RECORD_FIELDS(FIELD, CHARS, PART)
+#undef FIELD
+#undef CHARS
+#undef PART
   cugen_outcome outcome;
-  char *reason;
-  int samples;
-  double seconds, seconds_min, seconds_p20, seconds_p80;
-  double compile_seconds, measure_seconds; /* as in cugen_record */
-  double error;
-  int threads;
   struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
-  int64_t dynamic_shared;
-  double occupancy;
-  char limiter[24];
-  int cluster_blocks, active_clusters; /* as in cugen_record */
-  int verdict;                         /* enum cache_verdict */
-  char unverified[160];                /* why it could not be verified; "" */
-  double flops, bytes;
-  int clock_mhz, power_watts;
-  char throttle[48]; /* as device_clock's */
-  int driver_version, nvrtc_version;
-  int64_t measured_at; /* seconds since the epoch */
-  bool elsewhere;      /* as loaded: of a config file that is known and not the key's */
-  bool compile_late;   /* as loaded: its compile was stopped at a time limit */
-  uint64_t lacks;      /* as loaded: the key's settings that its problem did not have yet, a bit each */
+  bool elsewhere;                    /* as loaded: of a config file that is known and not the key's */
+  bool compile_late;                 /* as loaded: its compile was stopped at a time limit */
+  uint64_t lacks;                    /* as loaded: the key's settings that its problem did not have yet, a bit each */
 };
 
 void cache_record_free(struct cache_record *record);
@@ -52,7 +91,7 @@ bool cache_record_is_same(const struct cache_record *record, const struct kernel
    against, that a variant is wrong does. A rate is of the work that the config declares. */
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted);
 
-/* ---- Its fields as columns: what is stored, read, exported, imported and checked follows one table ---- */
+/* ---- Its fields as columns ---- */
 
 enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_HASH, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
 
@@ -61,11 +100,19 @@ struct cache_column {
   enum cache_column_type type;
   size_t offset, size;
   double most; /* numbers lie between 0 and this; 0: what the type holds */
-  int format;  /* since which; what was remembered before has "" or 0 there */
+  int format;  /* since which */
 };
 
-/* Columns that came with a later format stand last, as ALTER TABLE puts them. */
-enum { CACHE_COLUMNS = 38 };
+enum {
+#define FIELD(format, TYPE, name, most)        CACHE_COLUMN_##name,
+#define CHARS(format, name, size)              CACHE_COLUMN_##name,
+#define PART(format, TYPE, name, member, most) CACHE_COLUMN_##name,
+  CACHE_RECORD_FIELDS(FIELD, CHARS, PART)
+#undef FIELD
+#undef CHARS
+#undef PART
+      CACHE_COLUMNS
+};
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 bool cache_column_holds(const struct cache_column *column, double number);
 bool cache_is_hash(const char *text);

@@ -172,30 +172,27 @@ bool cache_make_tables(sqlite3 *db) {
   return made;
 }
 
-static const char migrate_1_sql[] =
-    "ALTER TABLE record ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE record ADD COLUMN launches_hash TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE record ADD COLUMN proof_hash TEXT NOT NULL DEFAULT '';" FASTEST_SQL "PRAGMA user_version = 2";
+/* From each format to the next, beside the columns of records that came with it. Images of before format 7 have no seal. */
+static const char *const migrations[CACHE_FORMAT_VERSION] = {
+    [1] = FASTEST_SQL,
+    [2] = "",
+    [3] = "",
+    [4] = "ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL,
+    [5] = "",
+    [6] = VARIANT_SQL "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";",
+};
 
-static const char migrate_2_sql[] = "ALTER TABLE record ADD COLUMN cluster_blocks INTEGER NOT NULL DEFAULT 0;"
-                                    "ALTER TABLE record ADD COLUMN active_clusters INTEGER NOT NULL DEFAULT 0;"
-                                    "PRAGMA user_version = 3";
-
-static const char migrate_3_sql[] = "ALTER TABLE record ADD COLUMN verdict INTEGER NOT NULL DEFAULT 0;"
-                                    "ALTER TABLE record ADD COLUMN unverified TEXT NOT NULL DEFAULT '';"
-                                    "PRAGMA user_version = 4";
-
-static const char migrate_4_sql[] =
-    "ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL "PRAGMA user_version = 5";
-
-static const char migrate_5_sql[] = "ALTER TABLE record ADD COLUMN compile_seconds REAL DEFAULT 0;"
-                                    "ALTER TABLE record ADD COLUMN measure_seconds REAL DEFAULT 0;"
-                                    "PRAGMA user_version = 6";
-
-/* Images of before have no seal. */
-static const char migrate_6_sql[] = VARIANT_SQL
-    "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";PRAGMA user_version = 7";
+static bool migrate(sqlite3 *db, int format) {
+  struct text sql = {0};
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (cache_columns[i].format == format + 1)
+      text_addf(&sql, "ALTER TABLE record ADD COLUMN %s %s DEFAULT %s;", cache_columns[i].name,
+                column_sql[cache_columns[i].type], default_of(&cache_columns[i]));
+  text_addf(&sql, "%sPRAGMA user_version = %d", migrations[format], format + 1);
+  bool good = !sql.failed && cache_sql(db, text_get(&sql));
+  text_free(&sql);
+  return good;
+}
 
 #define COPY_SQL(origin)                                                                                             \
   "INSERT INTO main.space (id, device, config, problem, options) "                                                   \
@@ -203,11 +200,6 @@ static const char migrate_6_sql[] = VARIANT_SQL
   "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
   "SELECT id, space_id, superseded, %o, " origin " FROM disk.record"
 static const char copy_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of format 5, before */
-
-/* From each format to the next. */
-static const char *const migrations[CACHE_FORMAT_VERSION] = {
-    [1] = migrate_1_sql, [2] = migrate_2_sql, [3] = migrate_3_sql,
-    [4] = migrate_4_sql, [5] = migrate_5_sql, [6] = migrate_6_sql};
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -218,7 +210,7 @@ bool cache_migrate(sqlite3 *db) {
   bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on nobody else migrates */
   while (good && !cache_is_current(db)) {
     int version = query_number(db, "PRAGMA user_version");
-    good = version > 0 && version < CACHE_FORMAT_VERSION && cache_sql(db, migrations[version]);
+    good = version > 0 && version < CACHE_FORMAT_VERSION && migrate(db, version);
   }
   return good && cache_sql(db, "COMMIT");
 }
