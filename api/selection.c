@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/array.h"
 
 /* ---- Distances between problems --------------------------------------------------------------------------------- */
 
@@ -115,13 +116,9 @@ struct nearby {
 };
 
 static int add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
-  if (nearby->count == nearby->capacity) {
-    size_t capacity = 2 * nearby->capacity + 8;
-    struct tuned *all = realloc(nearby->all, capacity * sizeof *all);
-    if (!all) return error_memory(err);
-    nearby->all = all;
-    nearby->capacity = capacity;
-  }
+  struct tuned *all = array_reserve(nearby->all, &nearby->capacity, nearby->count, sizeof *all);
+  if (!all) return error_memory(err);
+  nearby->all = all;
   tuned.order = nearby->count;
   nearby->all[nearby->count++] = tuned;
   return CUGEN_OK;

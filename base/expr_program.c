@@ -1,5 +1,6 @@
 /* Building the programs of expressions: emitting, folding constants, binding; see expr_program.h. */
 #include "expr_program.h"
+#include "array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,9 @@ static char *copy_string(const char *string) {
 
 /* Makes room for one more element in *array. */
 static bool grow(void **array, size_t *capacity, size_t count, size_t element) {
-  if (count < *capacity) return true;
-  size_t wanted = *capacity ? *capacity * 2 : 8;
-  void *data = realloc(*array, wanted * element);
-  if (!data) return false;
-  *array = data;
-  *capacity = wanted;
-  return true;
+  void *data = array_reserve(*array, capacity, count, element);
+  if (data) *array = data;
+  return data != NULL;
 }
 
 static void drop_constants(struct expr *program, size_t keep) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/system.h"
 #include "left_out.h"
 #include "messages.h"
@@ -34,11 +35,6 @@ static bool is_stopped(void *context) {
 }
 
 /* ---- Results: called with the mutex held ---- */
-
-static void *grow(void *array, size_t count, size_t size) {
-  if (count & (count - 1)) return array; /* room for the next power of two */
-  return realloc(array, (count ? count * 2 : 1) * size);
-}
 
 static int add_variant(const struct check *c, struct check_variants *set, size_t variant, cugen_error *err) {
   const uint64_t bit = UINT64_C(1) << variant % 64;
@@ -79,7 +75,7 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
     finding_free(f);
     return add_variant(c, &known->variants, variant, err);
   }
-  struct check_finding *grown = grow(r->findings, r->finding_count, sizeof *grown);
+  struct check_finding *grown = array_grow(r->findings, r->finding_count, sizeof *grown);
   if (!grown) {
     finding_free(f);
     return error_memory(err);
@@ -96,7 +92,7 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
     if (strcmp(r->skips[i].why, why) != 0) continue;
     return add_variant(c, &r->skips[i].variants, number, err);
   }
-  struct check_skip *grown = grow(r->skips, r->skip_count, sizeof *grown);
+  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
@@ -106,7 +102,7 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
   struct check_result *r = c->result;
-  struct check_ran *grown = grow(r->ran, r->runs, sizeof *grown);
+  struct check_ran *grown = array_grow(r->ran, r->runs, sizeof *grown);
   if (!grown) return error_memory(err);
   r->ran = grown;
   struct check_ran *ran = &grown[r->runs++];
@@ -188,7 +184,7 @@ static int keep_traffic(const struct outcome *o, size_t launch, const struct wat
                         cugen_error *err) {
   struct check_result *r = o->check->result;
   const struct kernel_spec *spec = o->result->spec;
-  struct check_traffic *grown = realloc(r->traffic, (r->traffic_count + 1) * sizeof *grown);
+  struct check_traffic *grown = array_grow(r->traffic, r->traffic_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->traffic = grown;
   struct check_traffic *t = &grown[r->traffic_count++];
@@ -443,7 +439,7 @@ static int run_threads(struct check *c, cugen_error *err) {
 
 static int keep_left(void *context, const char *what, size_t variants, const char *why, cugen_error *err) {
   struct check_result *r = ((struct check *)context)->result;
-  struct check_skip *grown = grow(r->skips, r->skip_count, sizeof *grown);
+  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];

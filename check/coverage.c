@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum { MOST_FILES = 64 };
 
 struct template_lines {
@@ -57,12 +59,6 @@ static struct template_lines *find_file(struct coverage *b, const char *name, si
   return &b->files[b->count++];
 }
 
-/* An array with room for one more than count. NULL: no memory, and the old one is as it was. */
-static void *grow(void *array, size_t count, size_t size) {
-  if (count & (count - 1)) return array; /* room for the next power of two */
-  return realloc(array, (count ? count * 2 : 1) * size);
-}
-
 static bool make_room(struct template_lines *file, size_t line) {
   if (line < file->room) return true;
   const size_t room = line * 2 + 64;
@@ -78,7 +74,7 @@ static bool make_room(struct template_lines *file, size_t line) {
 static uint32_t number_of(struct coverage *b, struct template_lines *file, size_t line) {
   if (!make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
-  uint8_t *grown = grow(b->file_of, b->lines, sizeof *grown);
+  uint8_t *grown = array_grow(b->file_of, b->lines, sizeof *grown);
   if (!grown) return 0;
   b->file_of = grown;
   grown[b->lines] = (uint8_t)(file - b->files);
@@ -87,7 +83,7 @@ static uint32_t number_of(struct coverage *b, struct template_lines *file, size_
 
 static bool mark(struct coverage *b, struct template_lines *file, size_t line, struct taken *out) {
   const uint32_t number = number_of(b, file, line);
-  uint32_t *grown = number ? grow(out->lines, out->count, sizeof *grown) : NULL;
+  uint32_t *grown = number ? array_grow(out->lines, out->count, sizeof *grown) : NULL;
   if (!grown) return false;
   out->lines = grown;
   grown[out->count++] = number;
@@ -148,7 +144,7 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
   const bool marked = mark_lines(b, source, &taken);
   sort(&taken);
   *more = marked && !is_known(b, &taken);
-  if (*more) grown = grow(b->taken, b->taken_count, sizeof *grown);
+  if (*more) grown = array_grow(b->taken, b->taken_count, sizeof *grown);
   if (grown) {
     b->taken = grown;
     grown[b->taken_count++] = taken;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct telling {
   const struct tune_target *target;
   const struct check_list *list;
@@ -42,7 +44,7 @@ static int add_reason(const struct telling *t, const char *variant, const char *
                       size_t *count) {
   for (size_t i = 0; i < *count; i++)
     if (strcmp((*reasons)[i].why, by) == 0) return (*reasons)[i].variants++, CUGEN_OK;
-  struct reason *grown = realloc(*reasons, (*count + 1) * sizeof *grown);
+  struct reason *grown = array_grow(*reasons, *count, sizeof *grown);
   if (!grown) return error_memory(t->err);
   *reasons = grown;
   struct reason *reason = &grown[(*count)++];

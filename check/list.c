@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 
 /* ---- Problems ---- */
@@ -17,7 +18,7 @@ bool check_list_fixed(const struct check_options *options, const char *name) {
 
 struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
                                    cugen_error *err) {
-  struct check_problem *grown = realloc(list->problems, (list->problem_count + 1) * sizeof *grown);
+  struct check_problem *grown = array_grow(list->problems, list->problem_count, sizeof *grown);
   struct value *values = calloc(base->count + 1, sizeof *values);
   if (grown) list->problems = grown;
   if (!grown || !values) {
@@ -43,13 +44,9 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
 /* ---- Variants ---- */
 
 static int add_run(struct check_list *list, const struct check_run *run, cugen_error *err) {
-  if (list->run_count == list->room) {
-    const size_t room = list->room ? list->room * 2 : 64;
-    struct check_run *grown = realloc(list->runs, room * sizeof *grown);
-    if (!grown) return error_memory(err);
-    list->runs = grown;
-    list->room = room;
-  }
+  struct check_run *grown = array_reserve(list->runs, &list->room, list->run_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  list->runs = grown;
   list->runs[list->run_count++] = *run;
   return CUGEN_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "coverage.h"
 
@@ -111,13 +112,9 @@ struct branch_sample {
 };
 
 static int keep_drawn(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
-  if (s->drawn_count == s->room) {
-    const size_t room = s->room ? 2 * s->room : 64;
-    struct drawn *grown = realloc(s->drawn, room * sizeof *grown);
-    if (!grown) return error_memory(err);
-    s->drawn = grown;
-    s->room = room;
-  }
+  struct drawn *grown = array_reserve(s->drawn, &s->room, s->drawn_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  s->drawn = grown;
   s->drawn[s->drawn_count++] = *drawn;
   return CUGEN_OK;
 }

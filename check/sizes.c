@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* ---- Shapes ---- */
 
 /* Whole tiles and more of them; less than one; more than the check problem's, and odd. */
@@ -138,7 +140,7 @@ static int find_growth(const struct tune_target *target, const struct check_list
 static int keep(struct check_list *list, const char *name, int64_t value, const struct growth *growth,
                 cugen_error *err) {
   struct text why = {0}, setting = {0};
-  struct check_kept *grown = realloc(list->kept, (list->kept_count + 1) * sizeof *grown);
+  struct check_kept *grown = array_grow(list->kept, list->kept_count, sizeof *grown);
   if (!grown) return error_memory(err);
   list->kept = grown;
   text_addf(&setting, "%s=%lld", name, (long long)value);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export.h"
 #include "runtime/plan.h"
 
@@ -69,7 +70,7 @@ static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, si
     if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
         memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
       return CUGEN_OK;
-  struct export_image *images = export_grow(x->images, x->image_count, sizeof *images);
+  struct export_image *images = array_grow(x->images, x->image_count, sizeof *images);
   if (!images) return error_memory(err);
   x->images = images;
   images[x->image_count++] =
@@ -125,7 +126,7 @@ static int add_code(struct exporter *x, struct export_code *code, const struct k
   struct compiled compiled = {0};
   for (*index = 0; *index < x->code_count; ++*index)
     if (same_code(&x->codes[*index], code)) return CUGEN_OK;
-  struct export_code *codes = export_grow(x->codes, x->code_count, sizeof *codes);
+  struct export_code *codes = array_grow(x->codes, x->code_count, sizeof *codes);
   if (!codes) return error_memory(err);
   x->codes = codes;
   int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
@@ -189,7 +190,7 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
   if (!textured && !is_beaten(x, tuned, &code, &measured)) {
     status = add_code(x, &code, &spec, &measured.code, err);
-    struct export_measured *all = status ? NULL : export_grow(x->measured, x->measured_count, sizeof *x->measured);
+    struct export_measured *all = status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
     if (all) x->measured = all, all[x->measured_count++] = measured;
   }
@@ -255,7 +256,7 @@ struct list {
 
 static int take_text(void *context, const char *text, cugen_error *err) {
   struct list *list = context;
-  char **texts = export_grow(list->texts, list->count, sizeof *texts);
+  char **texts = array_grow(list->texts, list->count, sizeof *texts);
   if (!texts) return error_memory(err);
   list->texts = texts;
   texts[list->count] = strdup(text);
@@ -303,7 +304,7 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
               x->devices[device].text, text);
     return CUGEN_OK;
   }
-  struct export_tuned *all = export_grow(x->tuned, x->tuned_count, sizeof *all);
+  struct export_tuned *all = array_grow(x->tuned, x->tuned_count, sizeof *all);
   if (all) x->tuned = all;
   struct text whole = {0};
   problem_print(x->base->opened.config, &tuned.problem, &whole);
@@ -352,7 +353,7 @@ static int keep_default(struct exporter *x, struct export_default candidate, cug
       if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
       return CUGEN_OK;
     }
-  struct export_default *all = export_grow(x->defaults, x->default_count, sizeof *all);
+  struct export_default *all = array_grow(x->defaults, x->default_count, sizeof *all);
   if (!all) return error_memory(err);
   x->defaults = all;
   all[x->default_count++] = candidate;
@@ -462,7 +463,7 @@ static size_t cut_settings(char *text, const char **out) {
 static int add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
-  struct problem *all = export_grow(x->problems, x->problem_count, sizeof *all);
+  struct problem *all = array_grow(x->problems, x->problem_count, sizeof *all);
   if (all) x->problems = all;
   int status = settings && all ? CUGEN_OK : error_memory(err);
   if (!status) {
@@ -514,7 +515,7 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
     size_t at = 0;
     while (at < x->class_count && !same_text(&x->classes[at], &x->codes[i].label)) at++;
     if (at < x->class_count) continue;
-    struct text *all = export_grow(x->classes, x->class_count, sizeof *all);
+    struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
     if (!all) return error_memory(err);
     x->classes = all;
     all[x->class_count] = (struct text){0};

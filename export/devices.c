@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export.h"
 #include "runtime/devices.h"
 #include "runtime/model/described.h"
@@ -13,11 +14,6 @@ void export_device_free(struct export_device *device) {
   lookup_close(&device->lookup);
   free(device->text);
   *device = (struct export_device){0};
-}
-
-void *export_grow(void *array, size_t count, size_t size) {
-  if (count & (count - 1)) return array; /* full only at powers of two */
-  return realloc(array, (count ? 2 * count : 1) * size);
 }
 
 /* Of an architecture nothing is known that differs between its GPUs: a described one represents them all. */
@@ -77,7 +73,7 @@ static int add_device(struct exporter *x, const char *text, const char *options,
     const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
     if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&l->options), options) == 0)) return CUGEN_OK;
   }
-  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
   int status = export_open_device(&x->base->lookup, text, options, known, x->notes, &devices[x->device_count], err);
@@ -255,7 +251,7 @@ static int has_variants(const struct exporter *x, struct lookup *l, bool *out, c
 /* The lowest architecture that the config's requirements allow: its PTX serves every later one. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
-  struct export_device *devices = export_grow(x->devices, x->device_count, sizeof *devices);
+  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
   struct export_device *device = &devices[x->device_count];

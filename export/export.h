@@ -84,8 +84,6 @@ struct exporter {
 
 /* ---- export_collect.c ---- */
 
-/* The array with room for one more after `count`; NULL: no memory, the old one stands. */
-void *export_grow(void *array, size_t count, size_t size);
 /* Fills devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "export.h"
 
 /* ---- Names ------------------------------------------------------------------------------------------------------------- */
@@ -134,7 +135,7 @@ static size_t find_body(const struct bodies *bodies, const struct text *body) {
 
 static bool add_body(struct bodies *bodies, const struct text *body) {
   if (find_body(bodies, body) < bodies->count) return true;
-  struct text *list = export_grow(bodies->list, bodies->count, sizeof *list);
+  struct text *list = array_grow(bodies->list, bodies->count, sizeof *list);
   if (!list) return false;
   bodies->list = list;
   list[bodies->count] = (struct text){0};

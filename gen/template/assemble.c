@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "common_types.h"
 #include "gen/sources/source_text.h"
 #include "scopes.h"
@@ -92,13 +93,9 @@ static bool same_header(const struct include *include, const char *header, size_
 
 /* Leaves [at, end) out of the body. header: what moves to the top instead, or NULL. */
 static int cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
-  if (walk->include_count == walk->include_capacity) {
-    size_t capacity = walk->include_capacity ? 2 * walk->include_capacity : 8;
-    struct include *moved = realloc(walk->includes, capacity * sizeof *moved);
-    if (!moved) return error_memory(walk->err);
-    walk->includes = moved;
-    walk->include_capacity = capacity;
-  }
+  struct include *moved = array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
+  if (!moved) return error_memory(walk->err);
+  walk->includes = moved;
   walk->includes[walk->include_count++] =
       (struct include){(size_t)(at - walk->body->data), (size_t)(end - at), header, header_length};
   return CUGEN_OK;

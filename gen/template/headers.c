@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sizes.h"
 #include "gen/sources/source_text.h"
 
@@ -175,13 +176,9 @@ static int read_header(struct headers *headers, const struct header_search *want
 }
 
 static int remember(struct headers *headers, struct header *h, cugen_error *err) {
-  if (headers->count == headers->capacity) {
-    size_t capacity = headers->capacity ? 2 * headers->capacity : 8;
-    struct header **moved = realloc(headers->list, capacity * sizeof(struct header *));
-    if (!moved) return error_memory(err);
-    headers->list = moved;
-    headers->capacity = capacity;
-  }
+  struct header **moved = array_reserve(headers->list, &headers->capacity, headers->count, sizeof(struct header *));
+  if (!moved) return error_memory(err);
+  headers->list = moved;
   headers->list[headers->count++] = h;
   return CUGEN_OK;
 }

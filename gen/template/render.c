@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gen/config/formula_print.h"
 #include "gen/config/sandbox.h"
 #include "gen/sources/source_text.h"
@@ -104,13 +105,10 @@ static struct template *find_template(struct renderer *renderer, const char *pat
 
 static int remember(struct renderer *renderer, const char *from, const char *name, struct template *template,
                     bool owner, cugen_error *err) {
-  if (renderer->loaded_count == renderer->loaded_capacity) {
-    size_t capacity = renderer->loaded_capacity ? 2 * renderer->loaded_capacity : 16;
-    struct loaded *moved = realloc(renderer->loaded, capacity * sizeof *moved);
-    if (!moved) return error_memory(err);
-    renderer->loaded = moved;
-    renderer->loaded_capacity = capacity;
-  }
+  struct loaded *moved =
+      array_reserve(renderer->loaded, &renderer->loaded_capacity, renderer->loaded_count, sizeof *moved);
+  if (!moved) return error_memory(err);
+  renderer->loaded = moved;
   struct loaded loaded = {copy_string(from), copy_string(name), template, owner};
   if (!loaded.from || !loaded.name) {
     free(loaded.from);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gen/sources/source_text.h"
 
 /* Lua has 255 registers for a function, 200 of them for locals; a call with more expressions is cut in two. */
@@ -27,13 +28,9 @@ static int parse_error(struct parser *parser, const char *what) {
 
 /* Room for one more element in a growing array; false when out of memory. */
 static bool grow(void *array, size_t *capacity, size_t count, size_t size) {
-  if (count < *capacity) return true;
-  size_t wanted = *capacity ? 2 * *capacity : 16;
-  void *moved = realloc(*(void **)array, wanted * size);
-  if (!moved) return false;
-  *(void **)array = moved;
-  *capacity = wanted;
-  return true;
+  void *moved = array_reserve(*(void **)array, capacity, count, size);
+  if (moved) *(void **)array = moved;
+  return moved != NULL;
 }
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------- */

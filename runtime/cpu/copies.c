@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "async.h"
+#include "base/array.h"
 
 enum { CHUNK = 16 };
 
@@ -51,13 +52,9 @@ void copies_begin(struct copies *copies) {
 
 static struct copy *add(struct list *list) {
   if (list->first == list->count) list->first = list->count = 0;
-  if (list->count == list->room) {
-    const size_t room = list->room ? 2 * list->room : 64;
-    struct copy *grown = realloc(list->copies, room * sizeof *grown);
-    if (!grown) fibers_trap("no memory for a copy that is on its way");
-    list->copies = grown;
-    list->room = room;
-  }
+  struct copy *grown = array_reserve(list->copies, &list->room, list->count, sizeof *grown);
+  if (!grown) fibers_trap("no memory for a copy that is on its way");
+  list->copies = grown;
   return &list->copies[list->count++];
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx_opcode.h"
 
 struct word {
@@ -47,10 +48,9 @@ static int refuse(struct reader *r, const char *what, struct word word) {
   return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
 }
 
-/* Makes room for one more; grows at powers of two. */
+/* Makes room for one more. */
 static void *room(struct reader *r, void *array, size_t count, size_t size) {
-  if (count & (count - 1)) return array;
-  void *bigger = realloc(array, (count ? 2 * count : 1) * size);
+  void *bigger = array_grow(array, count, size);
   if (!bigger) r->failed = true;
   return bigger ? bigger : array;
 }

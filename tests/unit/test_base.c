@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cause.h"
 #include "base/error.h"
 #include "base/facts.h"
@@ -191,6 +192,27 @@ static void values_compare_as_in_lua(void **state) {
   assert_false(value_equal(value_int(INT64_MAX), value_float(0x1p63)));
   assert_false(value_equal(value_float(NAN), value_float(NAN)));
   assert_false(value_equal(value_int(0), value_float(NAN)));
+}
+
+static void arrays_keep_what_they_hold(void **state) {
+  (void)state;
+  size_t capacity = 0;
+  int *grown = NULL, *reserved = NULL;
+  for (int i = 0; i < 1000; i++) {
+    int *more = array_grow(grown, (size_t)i, sizeof *more);
+    int *room = array_reserve(reserved, &capacity, (size_t)i, sizeof *room);
+    assert_non_null(more);
+    assert_non_null(room);
+    grown = more, reserved = room;
+    grown[i] = reserved[i] = i;
+  }
+  for (int i = 0; i < 1000; i++) assert_true(grown[i] == i && reserved[i] == i);
+  assert_true(capacity >= 1000);
+  capacity = SIZE_MAX / 4;
+  assert_null(array_reserve(reserved, &capacity, capacity, sizeof *reserved));
+  assert_true(capacity == SIZE_MAX / 4);
+  free(grown);
+  free(reserved);
 }
 
 static void dtypes_are_complete(void **state) {
@@ -773,6 +795,7 @@ int main(void) {
       cmocka_unit_test(values_print_as_written),
       cmocka_unit_test(values_print_alike_in_any_locale),
       cmocka_unit_test(values_compare_as_in_lua),
+      cmocka_unit_test(arrays_keep_what_they_hold),
       cmocka_unit_test(dtypes_are_complete),
       cmocka_unit_test(facts_have_their_names),
       cmocka_unit_test(arguments_have_their_bytes),

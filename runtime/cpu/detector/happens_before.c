@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void hb_close(struct happens_before *hb) {
   vector_clocks_drop(&hb->clocks);
   free(hb->begun);
@@ -25,13 +27,9 @@ void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
 
 /* Without memory a finding names an earlier block for a later one. */
 static void keep_begun(struct happens_before *hb, uint64_t block) {
-  if (hb->begun_count == hb->begun_room) {
-    const size_t room = hb->begun_room ? 2 * hb->begun_room : 256;
-    struct begun *grown = realloc(hb->begun, room * sizeof *grown);
-    if (!grown) return;
-    hb->begun = grown;
-    hb->begun_room = room;
-  }
+  struct begun *grown = array_reserve(hb->begun, &hb->begun_room, hb->begun_count, sizeof *grown);
+  if (!grown) return;
+  hb->begun = grown;
   hb->begun[hb->begun_count++] = (struct begun){hb->epoch, block};
 }
 

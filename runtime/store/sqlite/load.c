@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "database.h"
 
@@ -20,13 +21,9 @@ struct records {
 };
 
 static struct cache_record *records_next(struct records *records) {
-  if (records->count == records->capacity) {
-    size_t capacity = records->capacity ? 2 * records->capacity : 64;
-    struct cache_record *data = realloc(records->data, capacity * sizeof *data);
-    if (!data) return NULL;
-    records->data = data;
-    records->capacity = capacity;
-  }
+  struct cache_record *data = array_reserve(records->data, &records->capacity, records->count, sizeof *data);
+  if (!data) return NULL;
+  records->data = data;
   return &records->data[records->count];
 }
 

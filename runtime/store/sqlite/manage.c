@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/system.h"
 #include "database.h"
@@ -51,13 +52,9 @@ struct spaces {
 };
 
 static bool add_space(struct spaces *spaces, sqlite3_stmt *row) {
-  if (spaces->count == spaces->capacity) {
-    size_t capacity = 2 * spaces->capacity + 16;
-    struct cache_space *data = realloc(spaces->data, capacity * sizeof *data);
-    if (!data) return false;
-    spaces->data = data;
-    spaces->capacity = capacity;
-  }
+  struct cache_space *data = array_reserve(spaces->data, &spaces->capacity, spaces->count, sizeof *data);
+  if (!data) return false;
+  spaces->data = data;
   return read_space(row, &spaces->data[spaces->count++]);
 }
 
