@@ -1,7 +1,9 @@
 -- C = A * B for any sizes, in half, single or double precision and 8 bits. Every operand is stored by rows or by columns, packed
 -- or with pitched rows. One product, or a batch of them. What is done to C on the way, a bias or GELU, is fused.
 --
--- This file says what is computed. Each way to compute it is a file in matmul/, from simple to fast.
+-- This file says what is computed. Each way to compute it is a file in matmul/, from simple to fast. What a `where` rules out there
+-- is wrong, cannot be launched or is like another variant. A `heuristic` leaves out what never was the fastest on an H200, there
+-- alone: `cugen space matmul --all` shows it.
 
 -- A sum before the activation; m and n are C's row and column.
 local sum = "select(scaled and biased, alpha * acc + beta * D[m, n] + bias[n], \
@@ -43,7 +45,7 @@ kernel "matmul" {
   derive "result"      "select(dtype_c == 'f32', 'f32', dtype == 'i8', 'i32', sizeof(operand) == 1, 'bf16', operand)",
   derive "fused_type"  "select(dtype == 'i8', 'f32', accumulator)",
   derive "float_8"     "dtype == 'e4m3' or dtype == 'e5m2'",
-  where "dtype_c == 'default' or sizeof(operand) <= 2",
+  where "dtype_c == 'default' or sizeof(operand) <= 2",      -- sums of small operands alone may be stored as they are
   derive "fused" "scaled or biased or activation ~= 'none'",
   derive "fast" "activation == 'gelu' and sizeof(result) == 2 and device.compute_capability >= 75", -- the hardware's tanh
   where "not fused or dtype ~= 'i8' or dtype_c == 'f32'", -- what is fused is computed as C is, and not in whole numbers
@@ -68,7 +70,7 @@ kernel "matmul" {
   -- have several tiles each.
   derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
   derive "multiprocessors" "select(device.is_gpu == 1, device.sm_count, 8)",
-  derive "ticket_count" "select(device.is_gpu == 1, 2 * device.sm_count, 264)", -- two waves of blocks: that many may share tiles
+  derive "ticket_count" "select(device.is_gpu == 1, 2 * max(device.sm_count, 1), 264)", -- two waves of blocks: that many may share tiles
   derive "shared_most" "select(device.is_gpu == 1, device.shared_per_block_optin, 232448)",
 
   -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.

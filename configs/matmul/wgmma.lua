@@ -66,7 +66,6 @@ implementation "wgmma" {
   where "not pingpong or consumers == 2",
   -- A thread's sums and some 25 registers more; three consumers have 160 of them, and before that 128.
   where "sums >= 8 and sums <= select(consumers == 3, 96, 192)",
-  where "consumers < 3 or BN <= 192",
   -- What an epilogue reads takes registers, too.
   where "not fused or sums <= 160",
   where "not scaled or sums + waiting <= select(consumers == 3, 100, 144)",
@@ -75,7 +74,7 @@ implementation "wgmma" {
   where "y_along_k or BN % 64 == 0",
   -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
   where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
-  where "cluster_size <= 8",                     -- more than every GPU with clusters can launch
+  where "cluster_size <= 8",                     -- what every GPU that has clusters can launch
   -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
   where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
   where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",

@@ -22,7 +22,7 @@ static const char *const blocked[][2] = {
      "blocked BM=64 BN=128 BK=16 TM=8 TN=4 double_buffer=false group=1 min_blocks=1"},
     {"blocked BM=128 BN=64 BK=8 TM=8 TN=8 vec=1 double_buffer=true group=1 min_blocks=1",
      "blocked BM=64 BN=64 BK=8 TM=4 TN=8 vec=1 double_buffer=true group=1 min_blocks=1"},
-    {"blocked BM=64 BN=64 BK=16 TM=8 TN=8 vec=1 double_buffer=false group=8 min_blocks=1",
+    {"blocked BM=64 BN=64 BK=32 TM=4 TN=4 vec=2 double_buffer=false group=8 min_blocks=1",
      "blocked BM=64 BN=64 BK=16 TM=4 TN=8 vec=1 double_buffer=false group=8 min_blocks=1"},
 };
 
@@ -39,7 +39,7 @@ static const char *const parts[] = {
     "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=rows bursts=7 stages=4 group=8 split=2",
     "packed BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 bursts=1 stages=3 group=1 split=1",
     "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 group=8 split=2",
-    "packed BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 bursts=7 stages=4 group=8 split=2",
+    "packed BM=64 BN=128 BK=8 TM=8 TN=8 lanes_m=8 bursts=1 stages=3 group=1 split=2",
 };
 
 static const char *const simple[] = {

@@ -129,7 +129,7 @@ static void test_batch(void **state) {
   static const struct run runs[] = {
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=2 deferred=false",
        {"dtype=bf16", "M=200", "N=264", "K=200", "batch=3"}},
-      {"wgmma BM=128 BN=64 consumers=2 cluster_x=1 cluster_y=2 deferred=false",
+      {"wgmma BM=128 BN=64 consumers=2 cluster_x=2 cluster_y=2 deferred=false",
        {"dtype=f16", "M=200", "N=264", "K=136", "batch=2", "layout_a=col", "layout_b=col", "layout_c=col"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
        {"dtype=bf16", "M=136", "N=200", "K=264", "batch=5", "layout_a=col", "biased=true", "scaled=true"}},
