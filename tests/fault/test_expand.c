@@ -24,6 +24,7 @@ int main(void) {
 /* ---- What is expanded ---- */
 
 static const struct device_facts facts = {.compute_capability = 90,
+                                          .sm_count = 132,
                                           .warp_size = 32,
                                           .max_threads_per_block = 1024,
                                           .registers_per_sm = 65536,
