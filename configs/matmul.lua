@@ -70,7 +70,6 @@ kernel "matmul" {
   -- have several tiles each.
   derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
   derive "multiprocessors" "select(device.is_gpu == 1, device.sm_count, 8)",
-  derive "ticket_count" "select(device.is_gpu == 1, 2 * max(device.sm_count, 1), 264)", -- two waves of blocks: that many may share tiles
   derive "shared_most" "select(device.is_gpu == 1, device.shared_per_block_optin, 232448)",
 
   -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.
@@ -117,7 +116,7 @@ kernel "matmul" {
   scalar "alpha" { dtype = "select(dtype == 'f64', 'f64', 'f32')", value = "0.5", when = "scaled" },
   scalar "beta"  { dtype = "select(dtype == 'f64', 'f64', 'f32')", value = "0.25", when = "scaled" },
   scratch "workspace" { dtype = "accumulator", shape = { "batch * (packed_a + packed_b) + partials" } },
-  scratch "tickets" { dtype = "u32", shape = { "ticket_count" }, fill = "zero" },
+  scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
 
   -- What is stored of a sum. Another one goes here, in a config of your own; the reference changes with it.
   formula "epilogue(acc, m, n)" ("select(fast, fast_gelu(" .. sum .. "), activation == 'gelu', gelu(" .. sum .. "), \

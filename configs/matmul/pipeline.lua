@@ -42,8 +42,9 @@ where "BM * BK % (threads * width_a) == 0"
 where "BN * BK % (threads * width_b) == 0"
 -- The block's shared memory.
 where "shared_bytes <= device.shared_per_block_optin"
--- Blocks that share a tile have a ticket each, and their sums fit the workspace. More than two waves of them are not needed.
-where "split == 1 or tiles * batch * split <= ticket_count"
+-- Blocks that share a tile have a ticket each, and their sums fit the workspace. There are 264 tickets, two waves of 132
+-- multiprocessors, for every GPU: code for all GPUs of an architecture does not know how many multiprocessors there are.
+where "split == 1 or tiles * batch * split <= 264"
 where "split == 1 or tiles * batch * split * BM * BN <= partials"
 
 -- Never the fastest of some 2,100 variants measured on an H200 (f32 at 1024, 2048, 4096, 4095 x 4097 x 4099, 4800 x 3200 x 6400
