@@ -1,0 +1,205 @@
+/* Images in the cache: what comes back, what goes, and whose they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "caches.h"
+
+/* ---- Images ---- */
+
+static void images_come_back(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_image(fixture->cache, "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_image(reopen(fixture), "key", "cubin");
+  assert_image(fixture->cache, "other", NULL);
+}
+
+static void a_later_image_replaces_the_earlier(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled old = image_of("old"), new = image_of("new");
+  assert_int_equal(cache_image_store(fixture->cache, "key", &old, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &new, NULL), CUGEN_OK);
+  assert_image(fixture->cache, "key", "new");
+  assert_sql(fixture, "SELECT count(*) FROM image_entry", "2");
+}
+
+static void images_are_replaced_in_memory_too(void **state) {
+  (void)state;
+  struct cache *cache;
+  struct compiled old = image_of("old"), new = image_of("new");
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(cache, "key", &old, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(cache, "key", &new, NULL), CUGEN_OK);
+  assert_image(cache, "key", "new");
+  cache_close(cache);
+}
+
+/* It would be loaded onto a device: damage that SQLite cannot see must not get that far. */
+static void a_damaged_image_is_compiled_again(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "UPDATE image SET data = x'0102'", "");
+  assert_image(fixture->cache, "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_image(fixture->cache, "key", "cubin");
+}
+
+/* An image stays while a record wants its source, or may want it. */
+static void unwanted_images_go(void **state) {
+  struct fixture *fixture = *state;
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"H200", "old", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL}};
+  struct cache_record record = record_of("v", 1);
+  struct compiled image = image_of("cubin");
+  struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
+  struct text wanted = {0}, unwanted = {0};
+  struct cache_removal removed;
+  record.source_hash = spec.source_hash;
+  store(fixture->cache, &keys[0], record);
+  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &wanted, NULL), CUGEN_OK);
+  spec.source_hash = hash_bytes("b", 1);
+  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &unwanted, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, text_get(&wanted), &image, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, text_get(&unwanted), &image, NULL), CUGEN_OK);
+  store(fixture->cache, &keys[1], record_of("of unknown source", 1));
+  const struct cache_filter nothing = {.config = "nothing"}, old = {.config = "old"}, all = {0};
+  assert_int_equal(cache_remove(fixture->cache, &nothing, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 0); /* it might be of unknown source */
+  assert_int_equal(cache_remove(fixture->cache, &old, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 1);
+  assert_int_equal(removed.image_bytes, 6);
+  assert_image(fixture->cache, text_get(&wanted), "cubin");
+  assert_image(fixture->cache, text_get(&unwanted), NULL);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.images, 1);
+  assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
+  text_free(&wanted);
+  text_free(&unwanted);
+}
+
+/* ---- Whose images ---- */
+
+static struct compiled large_image(size_t length) {
+  struct compiled image = image_of("cubin");
+  image.image = calloc(1, length);
+  image.image_length = length;
+  assert_non_null(image.image);
+  return image;
+}
+
+static void an_image_over_64_mb_is_not_kept(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = large_image(CACHE_MAX_IMAGE + 1);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "SELECT count(*) FROM image", "0");
+  image.image_length--;
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "SELECT length(data) FROM image", "67108864");
+  free(image.image);
+  struct compiled got;
+  bool found;
+  assert_int_equal(cache_image_load(fixture->cache, "key", &got, &found, NULL), CUGEN_OK);
+  assert_true(found && got.image_length == CACHE_MAX_IMAGE);
+  compiled_free(&got);
+  assert_sql(fixture, "UPDATE image SET data = zeroblob(300000000)", "");
+  assert_image(fixture->cache, "key", NULL);
+  assert_verified(fixture, "is not what was stored");
+}
+
+/* Every value that is believed of an image, changed by somebody who does not have the key. */
+static void all_of_an_image_is_sealed(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const changes[] = {
+      "UPDATE image SET data = x'00'",
+      "UPDATE image SET data = x''",
+      "UPDATE image SET hash = 'beefbeefbeefbeefbeefbeefbeefbeef'",
+      "UPDATE image SET log = 'other'",
+      "UPDATE image SET seal = x''",
+      "UPDATE image SET seal = zeroblob(32)",
+      "UPDATE image_entry SET name = 'system' WHERE position = 0",
+      "UPDATE image_entry SET position = 2 - position",
+      "UPDATE image_entry SET registers = -1",
+      "UPDATE image_entry SET max_threads = 1",
+      "UPDATE image_entry SET static_shared = -9223372036854775808",
+      "UPDATE image_entry SET local_bytes = 1",
+      "UPDATE image_entry SET spill_bytes = 1",
+      "UPDATE image_entry SET constant_bytes = 1",
+      "DELETE FROM image_entry WHERE position = 1",
+      "INSERT INTO image_entry SELECT key, 2, 'third', 1, 2, 3, 4, 5, 6 FROM image",
+  };
+  struct compiled image = image_of("cubin");
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+    assert_image(fixture->cache, "key", "cubin");
+    assert_sql(fixture, changes[i], "");
+    assert_image(fixture->cache, "key", NULL);
+  }
+}
+
+/* The seal of another kernel's image is none of this one. */
+static void a_seal_is_of_one_image(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled image = image_of("cubin");
+  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_store(fixture->cache, "b", &image, NULL), CUGEN_OK);
+  assert_sql(fixture, "UPDATE image SET seal = (SELECT seal FROM image WHERE key LIKE 'b %') WHERE key LIKE 'a %'",
+             "");
+  assert_image(fixture->cache, "a", NULL);
+  assert_image(fixture->cache, "b", "cubin");
+  assert_sql(fixture, "UPDATE image SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
+  assert_sql(fixture, "UPDATE image_entry SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
+  assert_image(fixture->cache, "c", NULL);
+  assert_sql(fixture, "DELETE FROM image WHERE key LIKE 'a %'", "");
+  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK); /* whose entries are there */
+  assert_image(fixture->cache, "a", "cubin");
+}
+
+/* Two users and one database: each has images of its own. */
+static void users_keep_their_images_apart(void **state) {
+  struct fixture *fixture = *state;
+  struct compiled mine = image_of("mine"), other = image_of("other");
+  struct cache_checked checked;
+  struct text wrong = {0}, foreign = {0}, place = {0};
+  char *before = getenv("XDG_STATE_HOME") ? strdup(getenv("XDG_STATE_HOME")) : NULL;
+  assert_int_equal(cache_image_store(fixture->cache, "key", &mine, NULL), CUGEN_OK);
+  text_addf(&place, "%s/state", text_get(&fixture->folder));
+  assert_int_equal(setenv("XDG_STATE_HOME", text_get(&place), 1), 0);
+  assert_image(reopen(fixture), "key", NULL);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &other, NULL), CUGEN_OK);
+  assert_image(reopen(fixture), "key", "other");
+  assert_int_equal(cache_verify(fixture->cache, &checked, &wrong, &foreign, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&wrong), "");
+  assert_non_null(strstr(text_get(&foreign), "image 'key sealed by "));
+  text_free(&foreign);
+  assert_int_equal(checked.images, 2);
+  assert_int_equal(checked.foreign_images, 1);
+  before ? setenv("XDG_STATE_HOME", before, 1) : unsetenv("XDG_STATE_HOME");
+  assert_image(reopen(fixture), "key", "mine");
+  free(before);
+  text_free(&place);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(images_are_replaced_in_memory_too),
+      WITH_CACHE(images_come_back),
+      WITH_CACHE(a_later_image_replaces_the_earlier),
+      WITH_CACHE(unwanted_images_go),
+      WITH_CACHE(a_damaged_image_is_compiled_again),
+      WITH_CACHE(an_image_over_64_mb_is_not_kept),
+      WITH_CACHE(all_of_an_image_is_sealed),
+      WITH_CACHE(a_seal_is_of_one_image),
+      WITH_CACHE(users_keep_their_images_apart),
+  };
+  return cmocka_run_group_tests_name("cache_images", tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Looking through the cache, removing from it, checking it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "caches.h"
+
+/* ---- Looking through, removing, checking ---- */
+
+/* "config problem: records failed history best;" of each set, in order. */
+static void assert_spaces(struct cache *cache, const char *want) {
+  struct cache_space *spaces;
+  size_t count;
+  struct text got = {0};
+  assert_int_equal(cache_spaces(cache, &spaces, &count, NULL), CUGEN_OK);
+  for (size_t i = 0; i < count; i++)
+    text_addf(&got, "%s %s: %zu %zu %zu %s;", spaces[i].config, spaces[i].problem, spaces[i].records,
+              spaces[i].failed, spaces[i].history, spaces[i].best);
+  cache_spaces_free(spaces, count);
+  assert_string_equal(text_get(&got), want);
+  text_free(&got);
+}
+
+/* Two problems of matmul, one of reduce; measured at EPOCH + 100, 200, ... */
+enum { EPOCH = 1700000000 };
+
+static void store_some(struct cache *cache) {
+  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
+                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, OBJECTIVE_TIME, NULL}};
+  for (int i = 0; i < 3; i++) {
+    for (int variant = 0; variant < 3; variant++) {
+      struct text name = {0};
+      text_addf(&name, "v%d", variant);
+      struct cache_record record = record_of(text_get(&name), 3 - variant);
+      if (variant == 2) record.outcome = CUGEN_OUTCOME_WRONG;
+      record.hash = hash_bytes(&i, sizeof i);
+      record.source_hash = hash_bytes(&variant, sizeof variant);
+      record.measured_at = EPOCH + 100 * (variant + 1);
+      store(cache, &keys[i], record);
+      text_free(&name);
+    }
+  }
+  struct cache_record again = record_of("v0", 1.5);
+  again.hash = again.source_hash = hash_bytes("", 0);
+  again.measured_at = EPOCH + 400;
+  store(cache, &keys[0], again);
+}
+
+static void sets_are_listed(void **state) {
+  struct fixture *fixture = *state;
+  assert_spaces(fixture->cache, "");
+  store_some(fixture->cache);
+  assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
+  struct cache_record *records;
+  size_t count;
+  assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_true(records->seconds == 3);
+  cache_record_free(records);
+  free(records);
+}
+
+static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces, size_t records,
+                           size_t history, const char *left) {
+  struct cache_removal counted, removed;
+  assert_int_equal(cache_remove(fixture->cache, &filter, false, &counted, NULL), CUGEN_OK);
+  assert_int_equal(cache_remove(fixture->cache, &filter, true, &removed, NULL), CUGEN_OK);
+  assert_memory_equal(&counted, &removed, sizeof removed);
+  assert_int_equal(removed.spaces, spaces);
+  assert_int_equal(removed.records, records);
+  assert_int_equal(removed.history, history);
+  assert_spaces(reopen(fixture), left);
+}
+
+static void records_are_removed_by_what_they_are(void **state) {
+  struct fixture *fixture = *state;
+  store_some(fixture->cache);
+  assert_removed(fixture, (struct cache_filter){.config = "matmu"}, 0, 0, 0,
+                 "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.problem = "M=6"}, 0, 0, 0,
+                 "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.before = EPOCH + 200}, 0, 2, 1,
+                 "matmul M=128 N=64: 2 1 0 v1;matmul M=64 N=64: 3 1 0 v0;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.config = "matmul", .failed = true}, 0, 2, 0,
+                 "matmul M=128 N=64: 1 0 0 v1;matmul M=64 N=64: 2 0 0 v0;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.problem = " N=64  M=64 "}, 1, 2, 0,
+                 "matmul M=128 N=64: 1 0 0 v1;reduce n=64: 2 1 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.device = "A1"}, 1, 2, 0, "matmul M=128 N=64: 1 0 0 v1;");
+  assert_removed(fixture, (struct cache_filter){0}, 1, 1, 0, "");
+}
+
+/* Whoever has read the records goes on; the images that went are compiled again. */
+static void a_reader_outlives_removal(void **state) {
+  struct fixture *fixture = *state;
+  struct cache *reader;
+  struct cache_removal removed;
+  const struct cache_filter all = {0};
+  store_some(fixture->cache);
+  assert_int_equal(cache_open(text_get(&fixture->path), &reader, NULL, NULL), CUGEN_OK);
+  assert_spaces(reader, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_spaces(reader, "");
+  store(reader, &key, record_of("v", 1));
+  assert_variants(fixture->cache, &key, "v");
+  cache_close(reader);
+}
+
+/* Somebody who writes is in the way of removing, and not of counting what would go. */
+static void counting_waits_for_nobody(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_removal removed;
+  const struct cache_filter all = {0};
+  sqlite3 *writer;
+  store_some(fixture->cache);
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &writer), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  cache_set_patience(fixture->cache, 0);
+  assert_int_equal(cache_remove(fixture->cache, &all, false, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.records, 9);
+  assert_int_equal(removed.spaces, 3);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_ERROR_IO);
+  sqlite3_close(writer);
+  assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
+  assert_int_equal(removed.records, 9);
+  assert_spaces(fixture->cache, "");
+}
+
+/* Each thing is put wrong, found, and put right again. */
+static void what_is_wrong_is_found(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const cases[][3] = {
+      {"UPDATE record SET outcome = 8 WHERE id = 1", "outcome is out of range: '8'",
+       "UPDATE record SET outcome = 0 WHERE id = 1"},
+      {"UPDATE record SET seconds = -1 WHERE id = 1", "seconds is out of range",
+       "UPDATE record SET seconds = 1 WHERE id = 1"},
+      {"UPDATE record SET seconds = 0 WHERE id = 1", "seconds must be above 0",
+       "UPDATE record SET seconds = 1 WHERE id = 1"},
+      {"UPDATE record SET seconds_min = NULL WHERE id = 1", "seconds_min must be a number",
+       "UPDATE record SET seconds_min = 1 WHERE id = 1"},
+      {"UPDATE record SET limiter = char(1) WHERE id = 1", "limiter has a control character",
+       "UPDATE record SET limiter = 'threads' WHERE id = 1"},
+      {"UPDATE record SET occupancy = 1.5 WHERE id = 1", "occupancy is out of range",
+       "UPDATE record SET occupancy = 0 WHERE id = 1"},
+      {"UPDATE record SET registers = 3000000000 WHERE id = 1", "registers is out of range",
+       "UPDATE record SET registers = 3 WHERE id = 1"},
+      {"UPDATE record SET hash = 'x' WHERE id = 1", "hash is not a hash",
+       "UPDATE record SET hash = '0123456789abcdef0123456789abcdef' WHERE id = 1"},
+      {"UPDATE record SET proof_hash = 'x' WHERE id = 1", "proof_hash is not a hash",
+       "UPDATE record SET proof_hash = '' WHERE id = 1"},
+      {"UPDATE record SET superseded = 2 WHERE id = 1", "superseded is neither 0 nor 1",
+       "UPDATE record SET superseded = 1 WHERE id = 1"},
+      {"UPDATE record SET space_id = 99 WHERE id = 1", "a row of record belongs to no row of space",
+       "UPDATE record SET space_id = 1 WHERE id = 1"},
+      {"UPDATE record SET measured_at = 5 WHERE id = 1", "measured_at is out of range",
+       "UPDATE record SET measured_at = 1700000000 WHERE id = 1"},
+      {"UPDATE image SET data = x'01'", "is not what was stored", "DELETE FROM image"},
+      {"DROP INDEX record_current", "index 'record_current' is missing",
+       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"},
+  };
+  struct compiled image = image_of("cubin");
+  store_some(fixture->cache);
+  assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
+  assert_verified(fixture, "");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_sql(fixture, cases[i][0], "");
+    assert_verified(fixture, cases[i][1]);
+    assert_sql(fixture, cases[i][2], "");
+    if (strncmp(cases[i][0], "UPDATE image", 12) == 0) assert_sql(fixture, "DELETE FROM image_entry", "");
+    assert_verified(fixture, "");
+  }
+}
+
+/* Each is refused, says so, and is taken again when it is gone. */
+static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
+  struct fixture *fixture = *state;
+  static const char *const cases[][3] = {
+      {"CREATE TABLE photos (name)", "table 'photos'", "DROP TABLE photos"},
+      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't'", "DROP TRIGGER t"},
+      {"CREATE VIEW v AS SELECT * FROM record", "view 'v'", "DROP VIEW v"},
+      {"CREATE INDEX i ON record (upper(variant))", "index 'i'", "DROP INDEX i"},
+      {"CREATE VIRTUAL TABLE f USING fts5(x)", "table 'f", "DROP TABLE f"},
+      {"ANALYZE", "table 'sqlite_stat1'", "DROP TABLE sqlite_stat1"},
+      {"ALTER TABLE record ADD COLUMN colour TEXT", "table 'record'", "ALTER TABLE record DROP COLUMN colour"},
+      {"ALTER TABLE space ADD COLUMN g TEXT AS (upper(device))", "table 'space'", "ALTER TABLE space DROP COLUMN g"},
+      {"ALTER TABLE space RENAME COLUMN options TO choices", "table 'space'",
+       "ALTER TABLE space RENAME COLUMN choices TO options"},
+  };
+  store(fixture->cache, &key, record_of("v", 1));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cugen_error err = {0};
+    cache_close(fixture->cache);
+    assert_sql(fixture, cases[i][0], "");
+    assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err), CUGEN_ERROR_CACHE);
+    assert_non_null(strstr(err.message, cases[i][1]));
+    assert_non_null(strstr(err.message, "cugen cache export"));
+    assert_sql(fixture, cases[i][2], "");
+    assert_variants(reopen(fixture), &key, "v");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_CACHE(sets_are_listed),           WITH_CACHE(records_are_removed_by_what_they_are),
+      WITH_CACHE(a_reader_outlives_removal), WITH_CACHE(counting_waits_for_nobody),
+      WITH_CACHE(what_is_wrong_is_found),    WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),
+  };
+  return cmocka_run_group_tests_name("cache_manage", tests, NULL, NULL);
+}
