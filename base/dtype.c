@@ -3,6 +3,12 @@
 
 #include <stddef.h>
 
+/* C's own type; CUDA's for those that C does not have. */
+#define C_NAME_FLOAT(stored, cuda)    #stored
+#define C_NAME_SMALL(stored, cuda)    cuda
+#define C_NAME_SIGNED(stored, cuda)   #stored
+#define C_NAME_UNSIGNED(stored, cuda) #stored
+
 #define DTYPE_ROW(type, type_kind, stored, cuda, include, wider, exponent, fraction, infinite, textured, mapped,     \
                   file)                                                                                              \
   [DTYPE_##type] = {.id = DTYPE_##type,                                                                              \
@@ -10,7 +16,7 @@
                     .kind = DTYPE_##type_kind,                                                                       \
                     .bytes = sizeof(stored),                                                                         \
                     .cuda_name = cuda,                                                                               \
-                    .c_name = (exponent) ? cuda : #stored,                                                           \
+                    .c_name = C_NAME_##type_kind(stored, cuda),                                                      \
                     .header = include,                                                                               \
                     .wide = &dtype_table[DTYPE_##wider],                                                             \
                     .floating = (exponent) != 0,                                                                     \
