@@ -92,6 +92,16 @@ static int open_all(struct space *space, const struct problem *problem, const st
   return status;
 }
 
+/* Whether they left out anything. */
+static bool has_heuristics(const struct space *space) {
+  for (size_t i = 0; i < space->count; i++)
+    for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
+      const struct space_rule *rule = &space->implementations[i].rules[r];
+      if (rule->kind == CUGEN_RESTRICTION_HEURISTIC && rule->removed) return true;
+    }
+  return false;
+}
+
 int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                       const struct space_filter *filter, struct space_stop stop, struct space **out,
                       cugen_error *err) {
@@ -102,11 +112,13 @@ int space_open_within(const struct config *config, const struct problem *problem
   space->effort = effort_begin(stop);
   int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
   if (!status) status = open_all(space, problem, facts, filter, err);
-  if (status)
+  const bool nothing = !status && !filter && !space->valid && has_heuristics(space);
+  if (status || nothing)
     space_close(space);
   else
     *out = space;
-  return status;
+  if (!nothing) return status;
+  return space_open_within(config, problem, facts, &(const struct space_filter){.all = true}, stop, out, err);
 }
 
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
@@ -272,15 +284,6 @@ static bool list_filters(const struct space *space, struct text *out) {
     }
   }
   return out->length > 0;
-}
-
-static bool has_heuristics(const struct space *space) {
-  for (size_t i = 0; i < space->count; i++)
-    for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
-      const struct space_rule *rule = &space->implementations[i].rules[r];
-      if (rule->kind == CUGEN_RESTRICTION_HEURISTIC && rule->removed) return true;
-    }
-  return false;
 }
 
 int space_explain_empty(const struct space *space, cugen_error *err) {

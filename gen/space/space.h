@@ -47,7 +47,8 @@ struct space_stop {
    many variants, is CUGEN_ERROR_CONFIG. An empty space is no error here; space_explain_empty says why. */
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                struct space **out, cugen_error *err);
-/* The same, only what the filter (may be NULL) admits. A wrong one is CUGEN_ERROR_USAGE. space_find asks the stop, too. */
+/* The same, only what the filter (may be NULL) admits. Without a filter, heuristics that would leave nothing are not in force. A
+   wrong filter is CUGEN_ERROR_USAGE. space_find asks the stop, too. */
 int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                       const struct space_filter *filter, struct space_stop stop, struct space **out,
                       cugen_error *err);

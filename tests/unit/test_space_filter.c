@@ -348,6 +348,18 @@ static void test_heuristics_that_leave_nothing(void **state) {
   close_space(&f);
 }
 
+/* Nobody asked for a part of the space: then it is searched as if they were not there. */
+static void test_heuristics_never_leave_nothing(void **state) {
+  static const char body[] =
+      "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, where \"tile > 8\",\n"
+      "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
+  struct fixture f;
+  (void)state;
+  assert_int_equal(open_space(&f, body, NULL), CUGEN_OK);
+  assert_int_equal(space_valid(f.space), 2);
+  close_space(&f);
+}
+
 static void check_no_architecture(const char *name) {
   struct config *config;
   struct text text = {0};
@@ -385,6 +397,7 @@ int main(void) {
       cmocka_unit_test(test_heuristics),
       cmocka_unit_test(test_heuristics_are_no_bans),
       cmocka_unit_test(test_heuristics_that_leave_nothing),
+      cmocka_unit_test(test_heuristics_never_leave_nothing),
       cmocka_unit_test(test_heuristics_name_an_architecture),
   };
   return cmocka_run_group_tests_name("spaces: limits, filters, heuristics", tests, NULL, NULL);
