@@ -101,8 +101,8 @@ static void every_dtype_stores_and_loads(void **state) {
   for (const char *const *name = dtype_names; *name; name++) {
     unsigned char place[16];
     memset(place, 0xaa, sizeof place);
-    element_store(dtype_find(*name), place, 0, 5.0);
-    assert_true(element_load(dtype_find(*name), place, 0) == 5.0);
+    element_store(dtype_find(*name), place, 0, 4.0);
+    assert_true(element_load(dtype_find(*name), place, 0) == 4.0);
     assert_int_equal(place[dtype_find(*name)->bytes], 0xaa); /* the type's own width, no more */
   }
 }
