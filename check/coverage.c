@@ -1,4 +1,4 @@
-/* Lines of templates, by number: every line that any source has gets one. See branches.h. */
+/* Lines of templates, by number: every line that any source has gets one. See coverage.h. */
 #include "coverage.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What a check leaves out; see check_left.h. */
+/* What a check leaves out; see left_out.h. */
 #include "left_out.h"
 
 #include <stdlib.h>

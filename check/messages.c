@@ -1,4 +1,4 @@
-/* Saying what was found; see check_text.h. */
+/* Saying what was found; see messages.h. */
 #include "messages.h"
 
 #include <string.h>

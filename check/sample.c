@@ -1,4 +1,4 @@
-/* Drawing variants; see check_sample.h. */
+/* Drawing variants; see sample.h. */
 #include "sample.h"
 
 #include <stdlib.h>

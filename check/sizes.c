@@ -1,4 +1,4 @@
-/* Sizes around the check problem's; see check_sizes.h. */
+/* Sizes around the check problem's; see sizes.h. */
 #include "sizes.h"
 
 #include <stdlib.h>

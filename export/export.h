@@ -1,5 +1,5 @@
-/* The inside of an export, shared by its files: export.c runs it and writes the folder, export_collect.c finds what goes
-   in, export_code.c says one variant in C, export_source.c prints the whole, export_readme.c what stands beside it. */
+/* The inside of an export, shared by its files: export.c runs it and writes the folder, collect.c finds what goes
+   in, code.c says one variant in C, source.c prints the whole, readme.c what stands beside it. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
@@ -82,13 +82,13 @@ struct exporter {
   size_t class_count;
 };
 
-/* ---- export_collect.c ---- */
+/* ---- collect.c ---- */
 
 /* Fills devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
 
-/* ---- export_devices.c ---- */
+/* ---- devices.c ---- */
 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
@@ -99,7 +99,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
                        const struct device_description *known, struct text *notes, struct export_device *out,
                        cugen_error *err);
 
-/* ---- export_code.c ---- */
+/* ---- code.c ---- */
 
 /* The variant of the device at its look-up's problem; spec is its expansion, the last one made. Image and kernels stay
    empty. */
@@ -111,7 +111,7 @@ bool export_is_size(const struct config *config, size_t problem);
 /* A string as C writes it. */
 void export_quote(const char *string, struct text *out);
 
-/* ---- export_source.c, export_readme.c ---- */
+/* ---- source.c, readme.c ---- */
 
 /* "matmul": the prefix of everything, and the name of the files. */
 void export_name(const struct config *config, struct text *out);

@@ -1,4 +1,4 @@
-/* Work on data, shared among threads; see parts.h. */
+/* Work on data, shared among threads; see parallel_for.h. */
 #include "parallel_for.h"
 
 #include <pthread.h>

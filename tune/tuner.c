@@ -11,9 +11,8 @@
    Invariants:
    - A variant is given to the worker once a run at most. One whose record still holds is passed over, and its cost is reported to
      the strategy as if it had been measured (meet_known). Equal images are measured once (tuner_find_equal).
-   - Each record is in the cache before the next variant is measured, so that a kill loses what is in progress and no more. The
-     exception are refusals that may be the config's fault: they are held back until one variant shows that they are not
-     (hold_back, give_held).
+   - Each record is in the cache before the next variant is measured, so that a kill loses what is in progress and no more. Only
+     refusals that may be the config's fault wait: until one variant shows that they are not (hold_back, give_held).
    - The order in which variants are taken depends on which compile ends first. The verdict does not depend on it: the leaders are
      measured again, in turn, after the search (leaders.c).
    - Budgets are looked at between two variants. */

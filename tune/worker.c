@@ -2,8 +2,8 @@
 
    The two exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a question with one answer. Sources are
    never sent; images are. The reference's results and what the inputs hold lie in memory that both map, so that a worker that died
-   does not have them computed again. A fault's text lies in another such piece: what a signal handler can still write is read here
-   after the death.
+   does not have them computed again. What a signal handler can still write lies in another such piece (struct worker_shared) and is
+   read here after the death.
 
    Invariants:
    - A question is answered within its limit or the process is killed; a thread in its place cannot be killed, is asked to end, and

@@ -1,4 +1,4 @@
-/* Formulas as C++; see formula.h. Parameters are called __v_NAME there: names of a config never begin with two
+/* Formulas as C++; see formula_print.h. Parameters are called __v_NAME there: names of a config never begin with two
    underscores, so that no macro of the prologue reaches them. */
 #include "formula_print.h"
 

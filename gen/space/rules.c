@@ -93,14 +93,12 @@ static int add_expression(struct domain *domain, cugen_restriction_kind kind, co
   return rule_bind(domain, rule, expr, err);
 }
 
-/* What the cpu device emulates. */
-enum { EMULATED_CAPABILITY = 90 };
-
-/* Experience of one GPU says nothing of others: it is in force on those with its compute capability. */
+/* Experience of one GPU says nothing of others: it is in force on those with its compute capability. The cpu device has no
+   experience of its own and takes all there is. */
 static bool is_in_force(const struct domain *domain, const struct config_heuristic *heuristic) {
   const struct value *gpu = &domain->slots[DEVICE_FACT_is_gpu];
   const struct value *capability = &domain->slots[DEVICE_FACT_compute_capability];
-  return (gpu->integer == 1 ? capability->integer : EMULATED_CAPABILITY) == heuristic->capability;
+  return gpu->integer == 0 || capability->integer == heuristic->capability;
 }
 
 static int add_heuristics(struct domain *domain, cugen_error *err) {

@@ -1,5 +1,5 @@
-/* The inside of the cuda row, shared by its files: device_cuda.c has what there is, opening and the table, cuda_memory.c memory and
-   guards, cuda_kernel.c images, kernels and launches. Only they include this. */
+/* The inside of the cuda row, shared by its files: device.c has what there is, opening and the table, memory.c memory and
+   guards, kernel.c images, kernels and launches. Only they include this. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -47,7 +47,7 @@ static inline CUdeviceptr address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-/* ---- cuda_memory.c ---- */
+/* ---- memory.c ---- */
 
 int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
                cugen_error *err);
@@ -62,7 +62,7 @@ int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *f
                  size_t rows, cugen_error *err);
 int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
 
-/* ---- cuda_kernel.c ---- */
+/* ---- kernel.c ---- */
 
 int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
 void cuda_unload(struct device *device, struct loaded *loaded);
