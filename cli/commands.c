@@ -59,7 +59,9 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                      "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"
                      "Without --variant it is what an application's plan would use: the best remembered for this\n"
                      "problem, else for the one that the config's policy names, else the model's choice where\n"
-                     "predictions are remembered, else the config's default.",
+                     "predictions are remembered, else the config's default.\n"
+                     "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n"
+                     "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
                      run_options, true},
     [COMMAND_CHECK] = {"check", "[CONFIG]", "find races, bad accesses and bank conflicts, without a GPU",
                        "Runs variants on the cpu device with every access to memory watched, and compares the\n"

@@ -246,6 +246,9 @@ struct device_ops {
   /* Time that run(context) keeps the device busy, and waits for it. */
   int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,
               cugen_error *err);
+  /* Tells a profiler, where one is attached, that the launches which it is to look at begin, or end. NULL in a row that none
+     looks at. */
+  void (*profile)(struct device *device, bool begin);
   /* What the clocks do now. NULL in a row that never knows. */
   void (*clock)(struct device *device, struct device_clock *out);
   /* Empties the report and names the memory that the watched launches after it work on. NULL in a row without them. */

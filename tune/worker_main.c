@@ -140,8 +140,15 @@ static int renew(void *context, size_t set, cugen_error *err) {
   return dataset_renew(r->device, r->dataset, set, err);
 }
 
-static void time_on(struct device *device, struct plan *plan, struct dataset *dataset,
+/* So that `ncu --profile-from-start off` counts a timed launch and not one on the check problem. What an application's own
+   process shows its profiler is the application's to say. */
+static void mark_timed(const struct server *s, bool begin) {
+  if (!s->place->embedded && s->device->ops->profile) s->device->ops->profile(s->device, begin);
+}
+
+static void time_on(const struct server *s, struct plan *plan, struct dataset *dataset,
                     const struct measure_options *options, struct worker_result *result) {
+  struct device *device = s->device;
   cugen_error err = {0};
   struct call *calls[DATASET_MOST_SETS] = {0};
   struct renewing renewing = {device, dataset};
@@ -150,9 +157,11 @@ static void time_on(struct device *device, struct plan *plan, struct dataset *da
   int status = changes ? dataset_keep(device, dataset, &err) : CUGEN_OK;
   for (size_t i = 0; i < dataset->set_count && !status; i++)
     status = call_bind(plan, dataset->sets[i], NULL, 0, &calls[i], &err);
+  mark_timed(s, true);
   if (!status)
     status = measure_calls(device, calls, dataset->set_count, changes ? &renewal : NULL, options,
                            &result->measurement, &err);
+  mark_timed(s, false);
   if (status) fail(result, cause_outcome(err.cause), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");
@@ -253,7 +262,7 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
   if (job->verify)
     right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result)
                     : verify_twice(s, plan, &job->real_spec, real, result);
-  if (right) time_on(s->device, plan, real, &job->measure, result);
+  if (right) time_on(s, plan, real, &job->measure, result);
 }
 
 static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,

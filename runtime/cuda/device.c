@@ -278,6 +278,15 @@ static int cuda_time(struct device *device, int (*run)(void *context, cugen_erro
   return status ? status : leave(cuda, time_on_stream(cuda, run, context, seconds, err));
 }
 
+/* That there is no profiler is no failure. */
+static void cuda_profile(struct device *device, bool begin) {
+  struct cuda_device *cuda = cuda_of(device);
+  CUresult (*const mark)(void) = begin ? cuda->driver->profiler_start : cuda->driver->profiler_stop;
+  if (!mark || enter(cuda, NULL) != CUGEN_OK) return;
+  mark();
+  leave(cuda, CUGEN_OK);
+}
+
 static void cuda_clock(struct device *device, struct device_clock *out) {
   struct cuda_device *cuda = cuda_of(device);
   *out = (struct device_clock){0};
@@ -331,6 +340,7 @@ const struct device_ops cuda_device_ops = {
     .current_context = cuda_current_context,
     .sync = cuda_sync,
     .time = cuda_time,
+    .profile = cuda_profile,
     .clock = cuda_clock,
     .parameters = cuda_parameters,
 };

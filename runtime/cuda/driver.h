@@ -9,7 +9,7 @@
 
 /* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
    the header's macros mean. What is not required came with CUDA 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or is not there in
-   every driver (prefetching). */
+   every driver (prefetching, profilers). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
   X(driver_version, cuDriverGetVersion, true, (int *))                                                               \
@@ -76,7 +76,9 @@
   X(active_clusters, cuOccupancyMaxActiveClusters, false, (int *, CUfunction, const CUlaunchConfig *))               \
   X(launch, cuLaunchKernel, true,                                                                                    \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))  \
-  X(launch_ex, cuLaunchKernelEx, false, (const CUlaunchConfig *, CUfunction, void **, void **))
+  X(launch_ex, cuLaunchKernelEx, false, (const CUlaunchConfig *, CUfunction, void **, void **))                      \
+  X(profiler_start, cuProfilerStart, false, (void))                                                                  \
+  X(profiler_stop, cuProfilerStop, false, (void))
 
 struct driver {
 #define X(member, symbol, required, parameters) CUresult(*member) parameters;

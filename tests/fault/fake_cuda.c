@@ -4,6 +4,7 @@
 #include "fake_cuda.h"
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -659,5 +660,17 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                kernel->device,
                                false};
   if (fake_cuda.run) fake_cuda.run(&launch);
+  return CUDA_SUCCESS;
+}
+
+/* ---- Profilers ------------------------------------------------------------------------------------------------- */
+
+CUresult cuProfilerStart(void) {
+  fake_cuda.profiled = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerStop(void) {
+  fake_cuda.profiled = false;
   return CUDA_SUCCESS;
 }

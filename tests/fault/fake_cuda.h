@@ -46,6 +46,7 @@ struct fake_cuda {
   int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */
+  bool profiled;                                                     /* after cuProfilerStart */
   long calls;                                                        /* that can fail, so far */
   void *copy_stream;                                                 /* of the last copy into an array */
   const char *failed_call;                                           /* the one that was made to fail */

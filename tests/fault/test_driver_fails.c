@@ -1,6 +1,7 @@
 /* Each call of the driver in turn fails, once, under an application that plans, binds and launches, and under tuning in
    this process and in a worker, which is this program too. Over the fake driver and the fake NVRTC: whoever asked hears
-   of it with the function's name, as a status or as the reason of a failed variant, and nothing is left behind. */
+   of it with the function's name, as a status or as the reason of a failed variant, and nothing is left behind.
+   And what a profiler is shown of a worker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "cugen.h"
@@ -26,6 +28,15 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
+/* FAKE_LOG: a line for each launch, with its size and whether a profiler looks at it. */
+static void log_launch(const char *kernel, int n) {
+  const char *path = getenv("FAKE_LOG");
+  FILE *file = path ? fopen(path, "a") : NULL;
+  if (!file) return;
+  fprintf(file, "%s n=%d %s\n", kernel, n, fake->profiled ? "profiled" : "unseen");
+  fclose(file);
+}
+
 /* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
 static void run_kernel(const struct fake_launch *launch) {
   bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
@@ -33,6 +44,7 @@ static void run_kernel(const struct fake_launch *launch) {
   int n;
   memcpy(&out, launch->parameters[0], sizeof out);
   memcpy(&n, launch->parameters[4], sizeof n);
+  log_launch(reference ? "reference" : "variant", n);
   long long count = n;
   if (reference) memcpy(&count, launch->parameters[6], sizeof count);
   memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
@@ -96,11 +108,10 @@ static void launch_in(cugen *lib, struct outcome *out) {
   cugen_kernel_close(kernel);
 }
 
-static void tune_in(cugen *lib, unsigned flags, size_t variants, struct outcome *out) {
+static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variants, struct outcome *out) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_kernel *kernel;
-  const char *size = "n=1003";
   options.flags = flags;
   options.budget_count = variants;
   options.strategy = "exhaustive";
@@ -116,12 +127,12 @@ static void tune_in(cugen *lib, unsigned flags, size_t variants, struct outcome 
 }
 
 static void tune_one(cugen *lib, struct outcome *out) {
-  tune_in(lib, CUGEN_TUNE_IN_PROCESS, 1, out);
+  tune_in(lib, "n=1003", CUGEN_TUNE_IN_PROCESS, 1, out);
 }
 
 /* And then again in turn: a variant that fails only there keeps its first time. */
 static void tune_two(cugen *lib, struct outcome *out) {
-  tune_in(lib, CUGEN_TUNE_IN_PROCESS, 2, out);
+  tune_in(lib, "n=1003", CUGEN_TUNE_IN_PROCESS, 2, out);
 }
 
 /* ---- And what comes of it ------------------------------------------------------------------------------------------ */
@@ -192,7 +203,7 @@ static bool fails_in_a_worker(const char *function, int n) {
   reset(0);
   text_addf(&wish, "%s %d", function, n);
   setenv("FAKE_FAIL", text_get(&wish), 1);
-  tune_in(lib, 0, 2, &out);
+  tune_in(lib, "n=1003", 0, 2, &out);
   cugen_close(lib);
   assert_nothing_left(n);
   bool told = out.status || out.reasons.length;
@@ -233,10 +244,42 @@ static void under_tuning_in_a_worker(void **state) {
   }
 }
 
+/* Launches of the stated problem that are timed, and no others. */
+static void profiled_in_a_worker(void **state) {
+  (void)state;
+  struct outcome out = {0};
+  char path[] = "/tmp/cugen-launches-XXXXXX", line[64];
+  int file = mkstemp(path);
+  long profiled = 0, unseen = 0, checks = 0;
+  assert_true(file >= 0);
+  unsetenv("FAKE_FAIL");
+  setenv("FAKE_LOG", path, 1);
+  cugen *lib = open_library();
+  reset(0);
+  tune_in(lib, "n=2003", 0, 1, &out);
+  cugen_close(lib);
+  unsetenv("FAKE_LOG");
+  assert_int_equal(out.status, CUGEN_OK);
+  FILE *launches = fdopen(file, "r");
+  while (fgets(line, sizeof line, launches)) {
+    const bool seen = strstr(line, " profiled") != NULL, stated = strstr(line, "variant n=2003 ") == line;
+    if (seen && !stated) fail_msg("a profiler is shown %s", line);
+    profiled += seen;
+    unseen += !seen && stated;
+    checks += strncmp(line, "variant", 7) == 0 && !stated;
+  }
+  assert_true(profiled > 1);
+  assert_int_equal(unseen, 1); /* verified before it is timed */
+  assert_int_equal(checks, 2);
+  fclose(launches);
+  unlink(path);
+  text_free(&out.reasons);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(under_an_application),
-                                     cmocka_unit_test(under_tuning_in_process),
-                                     cmocka_unit_test(under_tuning_in_a_worker)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(under_an_application), cmocka_unit_test(under_tuning_in_process),
+      cmocka_unit_test(under_tuning_in_a_worker), cmocka_unit_test(profiled_in_a_worker)};
   return cmocka_run_group_tests_name("a driver that fails", tests, find_fake, NULL);
 }
