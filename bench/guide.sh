@@ -42,7 +42,7 @@ show transfer -q
 for n in 1024 67108864; do
   for kind in device managed mapped; do run reader --set n=$n --variant "stream memory_kind=$kind"; done
 done
-for kind in device mapped; do run reader --set n=16777216 --set passes=16 --variant "stream memory_kind=$kind"; done
+for kind in device mapped; do run reader --set passes=16 --variant "stream memory_kind=$kind"; done
 
 heading "pitch"
 for width in 15 128 255; do
@@ -52,8 +52,8 @@ done
 
 heading "alignment, stride, scatter"
 for offset in 0 1 8; do run access --set load_offset=$offset --variant "elements loads=4"; done
-for stride in 2 4 8 32; do run access --set n=16777216 --set load_stride=$stride --variant "elements loads=4"; done
-for stride in 2 8; do run access --set n=16777216 --set store_stride=$stride --variant "elements loads=4"; done
+for stride in 2 4 8 16 32; do run access --set load_stride=$stride --variant "elements loads=4"; done
+for stride in 2 8; do run access --set store_stride=$stride --variant "elements loads=4"; done
 run access --set scattered=true --variant "elements loads=4"
 for through in l1 l2 read_only streaming; do run access --variant "elements loads=4 load_through=$through"; done
 
@@ -93,22 +93,31 @@ show occupancy --device model:V100 --registers 65 --block 256
 show occupancy --device model:V100 --registers 129 --block 256
 for shared in 3072 6144 12288; do show occupancy --device model:K40 --block 128 --shared $shared; done
 
-heading "counted by the hardware: sectors a request, wavefronts and bank conflicts of shared memory"
-count() { # KERNEL CONFIG ...: of the timed kernel, not of its reference
-  local kernel=$1
+heading "counted by the hardware, of one timed launch with its caches emptied"
+# count METRICS CONFIG ...: metrics of the first timed launch, which is on the stated problem.
+count() {
+  local metrics=$1
   shift
   printf '$ cugen run'
   for word; do if [[ $word == *' '* ]]; then printf ' "%s"' "$word"; else printf ' %s' "$word"; fi; done
   echo
-  timeout 30 ncu --target-processes all -k "regex:^$kernel\$" -c 1 --metrics \
-    l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum \
-    "$cugen" run "$@" --cache none --timeout 25 -q 2>&1 | awk '/l1tex/ { printf "    %-70s %s\n", $1, $NF }'
+  timeout 40 ncu --target-processes all --profile-from-start off -c 1 --metrics "$metrics" \
+    "$cugen" run "$@" --cache none --timeout 30 -q 2>&1 |
+    awk '/^ *[A-Za-z_]+.*Context/ { sub(/^ */, ""); print "    " $0 } /(l1tex|lts|dram)__/ { printf "    %-76s %s\n", $1, $NF } /No kernels|==ERROR==/'
 }
+global=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+global+=,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+shared=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+shared+=,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+memory=dram__sectors_read.sum,dram__bytes_read.sum,lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum
 if command -v ncu >/dev/null; then
-  for settings in "load_offset=0" "load_offset=1" "load_stride=2" "load_stride=8" "scattered=true"; do
-    count access access --set n=1048576 --set $settings --variant "elements loads=1"
+  for stride in 1 2 4 8 16 32; do
+    count $global,$memory access --set n=1048576 --set load_stride=$stride --variant "elements loads=1"
   done
-  for rung in coalesced_read coalesced_write; do count transpose_naive transpose --set rows=1024 --set cols=1024 --variant $rung; done
-  for rung in conflicts padded swizzled; do count transpose_tiled transpose --set rows=1024 --set cols=1024 --variant $rung; done
-  for bank in plain pad xor; do count transpose_vector transpose --set rows=1024 --set cols=1024 --variant "vector bank=$bank"; done
+  for settings in load_offset=1 load_offset=8 scattered=true store_stride=2 store_stride=8; do
+    count $global,$memory access --set n=1048576 --set $settings --variant "elements loads=1"
+  done
+  for variant in coalesced_read coalesced_write conflicts padded swizzled "vector bank=plain" "vector bank=pad" "vector bank=xor"; do
+    count $global,$shared transpose --set rows=1024 --set cols=1024 --set batch=1 --variant "$variant"
+  done
 fi
