@@ -51,8 +51,9 @@ static bool load_kept(const char *path, size_t entries, struct compiled *out) {
   for (size_t i = 0; i < entries; i++) {
     struct kernel_resources *r = &out->resources[i];
     struct sass_facts *code = &out->code[i];
-    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %d", name, &r->registers, &r->max_threads, &static_shared,
-               &local, &spills, &code->instructions, &code->loads, &code->in_flight) != 9)
+    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %d %d %d", name, &r->registers, &r->max_threads,
+               &static_shared, &local, &spills, &code->instructions, &code->loads, &code->in_flight,
+               &code->shared_quads, &code->shared_pairs) != 11)
       break;
     r->static_shared = static_shared, r->local_bytes = local, r->spill_bytes = spills;
     out->entries[out->entry_count++] = require_memory(strdup(name));
@@ -71,9 +72,9 @@ static void keep(const char *path, const struct compiled *compiled) {
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
     const struct sass_facts *code = &compiled->code[i];
-    fprintf(file, "%s %d %d %lld %lld %lld %d %d %d\n", compiled->entries[i], r->registers, r->max_threads,
+    fprintf(file, "%s %d %d %lld %lld %lld %d %d %d %d %d\n", compiled->entries[i], r->registers, r->max_threads,
             (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes, code->instructions,
-            code->loads, code->in_flight);
+            code->loads, code->in_flight, code->shared_quads, code->shared_pairs);
   }
   fputs(compiled->ptx, file);
   fclose(file);

@@ -70,6 +70,8 @@ struct sass_facts {
   int instructions; /* 0: nothing is known */
   int loads;        /* of global memory, in the text of the program */
   int in_flight;    /* of them, under way together at most before a result is waited for */
+  int shared_quads; /* loads of shared memory that bring a lane 16 bytes, */
+  int shared_pairs; /* and 8 */
 };
 
 struct compiled {

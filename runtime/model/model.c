@@ -252,7 +252,9 @@ static int walk(struct situation *s, const struct compiled *compiled, size_t ent
                               .structs = structs,
                               .l1_bytes = l1_of_block(s, out->resident),
                               .registers = s->resources->registers,
-                              .in_flight = compiled->code[entry].in_flight};
+                              .in_flight = compiled->code[entry].in_flight,
+                              .shared_quads = compiled->code[entry].shared_quads,
+                              .shared_pairs = compiled->code[entry].shared_pairs};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   fill_machine(s->device, &machine);

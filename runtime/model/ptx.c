@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "ptx_join.h"
 #include "ptx_opcode.h"
 
 struct word {
@@ -406,6 +407,7 @@ static int resolve(struct reader *r) {
     operand->value += symbol->value;
   }
   mark_leaders(k);
+  ptx_join(k);
   k->static_shared = r->shared;
   return CUGEN_OK;
 }

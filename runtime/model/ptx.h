@@ -91,6 +91,9 @@ struct ptx_operand {
   int64_t value; /* number, or an address's offset */
 };
 
+/* Of loads that may be one access the first one in the program's order leads. */
+enum ptx_part { PTX_ALONE, PTX_LEADS, PTX_FOLLOWS };
+
 enum ptx_compare { PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE };
 
 struct ptx_instruction {
@@ -101,15 +104,16 @@ struct ptx_instruction {
   int guard; /* predicate's slot; -1: none */
   bool guard_not;
   bool is_signed, from_signed, is_float, high, wide, left;
-  bool past_l1;        /* ld.global.cg and the like */
-  bool leader;         /* begins a basic block */
-  int size, from_size; /* bytes of one element */
-  int operand_size;    /* bytes of an element of mma's A */
-  int vector;          /* elements of a lane's access */
-  int weight;          /* instructions that the machine needs for it */
-  int64_t immediate;   /* lop3's table, wait's groups, mma's flops, matrices */
-  size_t first;        /* of its operands */
-  int results, count;  /* operands: results first */
+  bool past_l1;             /* ld.global.cg and the like */
+  bool leader;              /* begins a basic block */
+  int size, from_size;      /* bytes of one element */
+  int operand_size;         /* bytes of an element of mma's A */
+  int vector;               /* elements of a lane's access */
+  int weight;               /* instructions that the machine needs for it */
+  int64_t immediate;        /* lop3's table, wait's groups, mma's flops, matrices */
+  size_t first;             /* of its operands */
+  int results, count;       /* operands: results first */
+  enum ptx_part quad, pair; /* whether the load may be part of one of 16 bytes, and of 8: see ptx_join.h */
   int line;
 };
 

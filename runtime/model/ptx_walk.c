@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx_join.h"
 #include "ptx_memory.h"
 #include "ptx_value.h"
 
@@ -51,8 +52,9 @@ struct warp {
   struct flight {
     double done[PTX_SCENARIOS];
     int registers;
+    bool global;
   } flights[FLIGHTS];
-  int first_flight, flight_count, flying;
+  int first_flight, flight_count, flying, global_flights;
   double open[PTX_SCENARIOS]; /* when the copies not yet committed end */
   bool any_open;
   /* Since the last barrier. */
@@ -67,9 +69,10 @@ struct walk {
   struct ptx_memory memory;
   struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
-  int warps;  /* in the block */
-  int alike;  /* of them, that do as each of those that are walked */
-  bool wgmma; /* warps are specialised by fours */
+  int warps;                     /* in the block */
+  int alike;                     /* of them, that do as each of those that are walked */
+  bool wgmma;                    /* warps are specialised by fours */
+  bool joins_quads, joins_pairs; /* ptxas made one load of several that bring 16 bytes together, or 8 */
 };
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
@@ -135,11 +138,12 @@ static void wait_for_registers(const struct walk *walk, struct warp *w, const st
                                double begin[PTX_SCENARIOS]) {
   int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
   int together = walk->launch->in_flight > 0 ? walk->launch->in_flight : FLIGHTS;
-  while (w->flight_count &&
-         (w->flying + needed > most || w->flight_count == FLIGHTS || w->flight_count >= together)) {
+  while (w->flight_count && (w->flying + needed > most || w->flight_count == FLIGHTS ||
+                             (in->space != PTX_SHARED && w->global_flights >= together))) {
     const struct flight *oldest = &w->flights[w->first_flight++ % FLIGHTS];
     for (int s = 0; s < PTX_SCENARIOS; s++) begin[s] = larger(begin[s], oldest->done[s]);
     w->flying -= oldest->registers;
+    w->global_flights -= oldest->global;
     w->flight_count--;
   }
   for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = larger(w->last[s], begin[s]);
@@ -151,6 +155,8 @@ static void take_off(struct warp *w, const struct ptx_instruction *in, const dou
   flight->registers = in->results * (in->size > 4 ? in->size / 4 : 1);
   for (int s = 0; s < PTX_SCENARIOS; s++) flight->done[s] = begin[s] + latency[s];
   w->flying += flight->registers;
+  flight->global = in->space != PTX_SHARED;
+  w->global_flights += flight->global;
 }
 
 /* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
@@ -355,12 +361,34 @@ static void begin_product(const struct walk *walk, struct warp *w, const struct 
 
 /* ---- One instruction --------------------------------------------------------------------------------------------- */
 
+/* As one access of so many bytes, if that is where they all go: what ptxas knew when it joined them. */
+static bool widen(const struct walk *walk, const struct ptx_instruction *in, int bytes, struct ptx_lanes *lanes) {
+  uint64_t at = (uint64_t)walk->kernel->operands[in->first + (size_t)in->results].value % (uint64_t)bytes;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
+    if (lanes->address[__builtin_ctz(rest)] % (uint64_t)bytes != at) return false;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) lanes->address[__builtin_ctz(rest)] -= at;
+  lanes->bytes = bytes;
+  return true;
+}
+
+/* Where the lanes of a load, store or atomic operation go. True: the access is one with another's, in front of it. */
+static bool read_lanes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, uint32_t mask,
+                       struct ptx_lanes *out) {
+  bool accesses = in->op == PTX_LOAD || in->op == PTX_STORE || in->op == PTX_ATOMIC;
+  if (!accesses || !mask) return false;
+  ptx_lanes_read(&w->values, walk->kernel, in, in->results, mask, in->size * in->vector, out);
+  if (walk->joins_quads && in->quad && widen(walk, in, 16, out)) return in->quad == PTX_FOLLOWS;
+  if (walk->joins_pairs && in->pair && widen(walk, in, 8, out)) return in->pair == PTX_FOLLOWS;
+  return false;
+}
+
 /* What it asks of the machine, and when its results are there. */
 static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
   const struct ptx_machine *m = walk->machine;
   double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
   struct ptx_lanes lanes;
-  bool free = in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
+  bool follows = read_lanes(walk, w, in, mask, &lanes);
+  bool free = follows || in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
   if (in->leader) close_basic_block(w);
   start(walk, w, in, begin);
   if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
@@ -377,8 +405,10 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_LOAD:
   case PTX_STORE:
   case PTX_ATOMIC:
-    ptx_lanes_read(&w->values, walk->kernel, in, in->results, mask, in->size * in->vector, &lanes);
-    access_memory(walk, w, in, &lanes, latency);
+    if (follows)
+      both(latency, m->latency_shared);
+    else
+      access_memory(walk, w, in, &lanes, latency);
     break;
   case PTX_TEXTURE: access_texture(walk, w, latency); break;
   case PTX_ASYNC: copy_async(walk, w, in, mask, begin); break;
@@ -584,6 +614,8 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   int status = check(&walk, err);
   if (status) return status;
   walk.wgmma = has(kernel, PTX_WGMMA);
+  walk.joins_quads = launch->shared_quads > ptx_join_count(kernel, 16);
+  walk.joins_pairs = launch->shared_pairs > ptx_join_count(kernel, 8);
   walk.alike = walk.wgmma && walk.warps > 4 ? 4 : walk.warps;
   walk.patterns = calloc(kernel->count + 1, sizeof *walk.patterns);
   status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);

@@ -35,6 +35,7 @@ struct ptx_launch {
   int64_t l1_bytes;                 /* for one block */
   int registers;                    /* a thread: what bounds the loads in flight, */
   int in_flight;                    /* as does what ptxas made of them, see sass.h; 0: not known */
+  int shared_quads, shared_pairs;   /* loads of 16 and 8 bytes of shared memory that the machine code has */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */

@@ -1,24 +1,24 @@
 /* Reading machine code; see sass.h. From Volta on an instruction has 16 bytes: the opcode in the lowest 12 bits, of which the
-   upper three say what kinds of operands there are, and from bit 105 on what the compiler tells the scheduler: stall (4
-   bits), yield (1), the barrier that a result will release (3), the one that the operands' reading will (3), barriers to
-   wait for (6 bits, one each). Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, section
+   upper three say what kinds of operands there are. Bits 73 to 75 of a load are its width: 4 for a word, 5 for two, 6 for
+   four. From bit 105 on stands what the compiler tells the scheduler: stall (4 bits), yield (1), the barrier that a result
+   will release (3), the one that the operands' reading will (3), barriers to wait for (6 bits, one each). Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, section
    2; nvdisasm 13.0 shows the same for sm_75 to sm_120. */
 #include "sass.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { BYTES = 16, BARRIERS = 6, LDG = 0x181, NOP = 0x118 };
+enum { BYTES = 16, BARRIERS = 6, LDG = 0x181, LDS = 0x184, NOP = 0x118, TWO_WORDS = 5, FOUR_WORDS = 6 };
 
 struct instruction {
-  unsigned opcode, releases, waits;
+  unsigned opcode, width, releases, waits;
 };
 
 static struct instruction read_instruction(const unsigned char *code) {
   uint64_t low, high;
   memcpy(&low, code, sizeof low);
   memcpy(&high, code + sizeof low, sizeof high);
-  return (struct instruction){low & 0x1ff, high >> 46 & 7, high >> 52 & 0x3f};
+  return (struct instruction){low & 0x1ff, high >> 9 & 7, high >> 46 & 7, high >> 52 & 0x3f};
 }
 
 /* Loads that release one barrier are waited for together. */
@@ -43,6 +43,8 @@ struct sass_facts sass_read(const void *code, size_t length) {
     if (in.opcode == NOP) continue;
     out.instructions++;
     land(&flights, in.waits);
+    out.shared_quads += in.opcode == LDS && in.width == FOUR_WORDS;
+    out.shared_pairs += in.opcode == LDS && in.width == TWO_WORDS;
     if (in.opcode != LDG || in.releases >= BARRIERS) continue;
     out.loads++;
     flights.of_barrier[in.releases]++;

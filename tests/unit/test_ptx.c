@@ -33,7 +33,9 @@ static const char *const head =
     "\tld.param.u64 %rd1, [k_param_0];\n\tld.param.u32 %r1, [k_param_1];\n"
     "\tmov.u32 %r2, %tid.x;\n";
 
-static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_counts *out, cugen_error *err) {
+/* wide, pairs: loads of 16 and 8 bytes of shared memory that the machine code has. */
+static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs, struct ptx_counts *out,
+                   cugen_error *err) {
   struct text text = {0};
   struct ptx_kernel kernel;
   const int64_t parameters[] = {INT64_C(1) << 40, second};
@@ -42,7 +44,9 @@ static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_c
                                     .parameters = parameters,
                                     .parameter_count = 2,
                                     .l1_bytes = 65536,
-                                    .registers = 64};
+                                    .registers = 64,
+                                    .shared_quads = wide,
+                                    .shared_pairs = pairs};
   text_addf(&text, "%s%s\n}\n", head, body);
   int status = ptx_open(text_get(&text), "k", &kernel, err);
   text_free(&text);
@@ -50,6 +54,10 @@ static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_c
   status = ptx_walk(&kernel, &machine, &launch, out, err);
   ptx_close(&kernel);
   return status;
+}
+
+static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_counts *out, cugen_error *err) {
+  return walk_as(body, threads, second, 0, 0, out, err);
 }
 
 static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t second) {
@@ -233,6 +241,33 @@ static void test_wide(void **state) {
   assert_true(counts_of(pairs, 32, 0).shared_wavefronts == 2);
 }
 
+/* Eight words in a row, from `offset` on, which all lanes read; the last before the first. */
+static struct ptx_counts row(int offset, int wide, int pairs, const char *between) {
+  struct text text = {0};
+  struct ptx_counts counts;
+  cugen_error err;
+  for (int i = 7; i >= 0; i--)
+    text_addf(&text, "\tld.shared.f32 %%f%d, [%%r3+%d];\n%s", i, offset + 4 * i, i == 2 ? between : "");
+  text_addf(&text, "\tret;\n");
+  if (walk_as(text_get(&text), 32, 0, wide, pairs, &counts, &err)) fail_msg("%s", err.message);
+  text_free(&text);
+  return counts;
+}
+
+/* What ptxas loads together is one access, and one instruction: where the machine code says so and the address allows it. */
+static void test_joined(void **state) {
+  (void)state;
+  struct ptx_counts apart = row(0, 0, 0, ""), joined = row(0, 2, 0, ""), moved = row(4, 2, 0, "");
+  assert_true(apart.shared_wavefronts == 8);
+  assert_true(joined.shared_wavefronts == 2 * 2); /* as of any load of 16 bytes that all read */
+  assert_true(joined.instructions == apart.instructions - 6);
+  assert_true(moved.shared_wavefronts == 2 + 4);                                     /* one is whole, of two a part */
+  assert_true(row(0, 2, 0, "\tst.shared.f32 [%r4], %f7;\n").shared_wavefronts == 7); /* and what is stored */
+  assert_true(row(0, 2, 0, "\tadd.s32 %r3, %r3, 16;\n").shared_wavefronts == 2 + 4); /* another address */
+  assert_true(row(0, 0, 4, "").shared_wavefronts == 4);
+  assert_true(row(8, 1, 4, "").shared_wavefronts == 2 + 2); /* rows that begin in the middle of 16 bytes */
+}
+
 /* Another block's shared memory is no bank's and no sector's business; a barrier of the cluster takes the way there. */
 static void test_clusters(void **state) {
   (void)state;
@@ -294,7 +329,7 @@ int main(void) {
       cmocka_unit_test(test_async),        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
       cmocka_unit_test(test_wide),         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_cluster_size),
       cmocka_unit_test(test_textures),     cmocka_unit_test(test_stores),     cmocka_unit_test(test_products),
-      cmocka_unit_test(test_tensor_loads),
+      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }

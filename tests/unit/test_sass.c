@@ -10,7 +10,7 @@
 
 #include "runtime/model/sass.h"
 
-enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, STG = 0x986, NOP = 0x918 };
+enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, LDS = 0x984, STG = 0x986, NOP = 0x918 };
 
 struct code {
   unsigned char bytes[MOST * BYTES];
@@ -49,7 +49,23 @@ static void test_little(void **state) {
   assert_int_equal(facts.in_flight, 0);
 }
 
+/* LDS, LDS.64, LDS.128, and a load of as many bytes from global memory. */
+static void test_widths(void **state) {
+  (void)state;
+  struct code code = {0};
+  const uint64_t words[] = {4, 5, 6, 6};
+  for (size_t i = 0; i < 4; i++) {
+    add(&code, i < 3 ? LDS : LDG, 0, 0);
+    uint64_t high = words[i] << 9 | UINT64_C(7) << 49;
+    memcpy(code.bytes + code.length - sizeof high, &high, sizeof high);
+  }
+  struct sass_facts facts = sass_read(code.bytes, code.length);
+  assert_int_equal(facts.shared_pairs, 1);
+  assert_int_equal(facts.shared_quads, 1);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_little)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_little),
+                                     cmocka_unit_test(test_widths)};
   return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
 }
