@@ -119,9 +119,21 @@ json_t *json_record(const cugen_record *r) {
   return object;
 }
 
-int json_print(json_t *object, FILE *out, cugen_error *error) {
-  bool good = object && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+/* The version comes first, so that who reads meets it before the rest. */
+static json_t *document(json_t *object) {
+  json_t *whole = json_object();
+  if (json_object_set_new(whole, "version", json_integer(JSON_VERSION)) || json_object_update(whole, object)) {
+    json_decref(whole);
+    whole = NULL;
+  }
   json_decref(object);
+  return whole;
+}
+
+int json_print(json_t *object, FILE *out, cugen_error *error) {
+  json_t *whole = document(object);
+  bool good = whole && json_dumpf(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+  json_decref(whole);
   fputc('\n', out);
   if (good || ferror(out)) return CUGEN_OK; /* a failed stdout is reported at the end of main */
   *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};

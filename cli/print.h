@@ -58,6 +58,8 @@ int table_close(struct table *table, int indent, FILE *out, cugen_error *error);
 
 /* ---- JSON ---- */
 
+enum { JSON_VERSION = 1 }; /* docs/json.md says what raises it */
+
 /* A number; null when it is zero where zero means not known, or no number. */
 json_t *json_known(double value);
 json_t *json_number(double value);

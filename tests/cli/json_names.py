@@ -1,4 +1,5 @@
-"""json_names.py OBJECT.json: which of the object's names docs/json.md does not have in backquotes."""
+"""json_names.py OBJECT.json: which of the object's names docs/json.md does not have in backquotes, and whether it begins with the version
+that stands there."""
 import json
 import os
 import re
@@ -13,8 +14,14 @@ def names(value):
 
 
 with open(os.environ["REPO"] + "/docs/json.md", encoding="utf-8") as file:
-    known = set(re.findall(r"`(\w+)`", file.read()))
+    page = file.read()
 with open(sys.argv[1], encoding="utf-8") as file:
-    found = set(names(json.load(file)))
-unknown = sorted(found - known)
-print("not in docs/json.md: " + ", ".join(unknown) if unknown else "documented" if found else "no names")
+    printed = json.load(file)
+version = int(re.search(r"the version of this page: (\d+)", page)[1])
+unknown = sorted(set(names(printed)) - set(re.findall(r"`(\w+)`", page)))
+if next(iter(printed.items()), None) != ("version", version):
+    print(f"does not begin with version {version}")
+elif unknown:
+    print("not in docs/json.md: " + ", ".join(unknown))
+else:
+    print("documented" if len(printed) > 1 else "no names")
