@@ -165,8 +165,16 @@ const char *cugen_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
 }
 
-const char *cugen_kernel_objective(const cugen_kernel *k) {
-  return objective_names[k ? k->lookup.config->objective : OBJECTIVE_TIME];
+cugen_objective cugen_kernel_objective(const cugen_kernel *k) {
+  return k ? (cugen_objective)k->lookup.config->objective : CUGEN_OBJECTIVE_TIME;
+}
+
+_Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME && (int)CUGEN_OBJECTIVE_FLOPS == OBJECTIVE_FLOPS &&
+                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES && OBJECTIVES == 3,
+               "cugen_objective is enum objective");
+
+const char *cugen_objective_name(int objective) {
+  return objective >= 0 && objective < OBJECTIVES ? objective_names[objective] : "unknown";
 }
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {

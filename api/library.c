@@ -9,6 +9,10 @@
 #include "runtime/devices.h"
 #include "tune/worker.h"
 
+const char *cugen_nearest(const char *name, const char *const *names, size_t count) {
+  return name && names ? text_nearest(name, names, count) : NULL;
+}
+
 size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size) {
   struct text clean = {0};
   text_add_clean(&clean, text, length);

@@ -189,7 +189,7 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second) 
   size_t count = 0;
   snprintf(whole, sizeof whole, "%.32s%s%.32s", name, is_group(name) ? " " : "", is_group(name) ? second : "");
   for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
-  nearest = print_nearest(whole, names, count);
+  nearest = cugen_nearest(whole, names, count);
   return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", whole,
                   nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }

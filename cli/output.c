@@ -52,12 +52,11 @@ static bool is_same_file(const char *path, const char *base, int length, const c
 
 int cli_check_output(struct cli *cli) {
   static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", "-import"};
-  const char *path = cli->values[OPTION_OUTPUT], *cache = cli->values[OPTION_CACHE];
+  const char *path = cli->values[OPTION_OUTPUT];
+  int length;
   if (!path || strcmp(path, "-") == 0)
     return CUGEN_OK; /* what asks where the cache is looks for everything else, too */
-  if (!cache) cache = getenv("CUGEN_CACHE");
-  int length = cache ? (int)strlen(cache) : 0;
-  if (cli->lib) cache = cli_where(cli, "cache", &length);
+  const char *cache = cli_where(cli, "cache", &length);
   for (size_t i = 0; length && i < sizeof suffixes / sizeof *suffixes; i++)
     if (is_same_file(path, cache, length, suffixes[i]))
       return cli_fail(cli, CUGEN_ERROR_USAGE, "--output %s: that is the cache, and writing would destroy it", path);

@@ -121,40 +121,6 @@ struct shown print_rate(double flops, double bytes, double seconds) {
   return shown;
 }
 
-/* ---- Suggestions ---- */
-
-enum { LONGEST_NAME = 40 };
-
-/* Levenshtein's distance, one row at a time. */
-static size_t distance(const char *a, const char *b) {
-  size_t n = strlen(b), row[LONGEST_NAME + 1];
-  for (size_t j = 0; j <= n; j++) row[j] = j;
-  for (size_t i = 0; a[i]; i++) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < n; j++) {
-      size_t change = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      size_t insert = row[j] + 1, drop = diagonal + 1;
-      row[j + 1] = change < insert ? (change < drop ? change : drop) : (insert < drop ? insert : drop);
-    }
-  }
-  return row[n];
-}
-
-const char *print_nearest(const char *name, const char *const *names, size_t count) {
-  const char *best = NULL;
-  size_t limit = (strlen(name) + 2) / 3; /* one letter in three */
-  if (strlen(name) > LONGEST_NAME) return NULL;
-  for (size_t i = 0; i < count; i++) {
-    if (strlen(names[i]) > LONGEST_NAME) continue;
-    size_t d = distance(name, names[i]);
-    if (d > limit || (best && d == limit)) continue;
-    limit = d, best = names[i];
-  }
-  return best;
-}
-
 bool print_has_word(const char *text, const char *word, size_t length) {
   for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
     if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;

@@ -36,9 +36,6 @@ bool print_has_word(const char *text, const char *word, size_t length);
 /* What kernels printed, line by line; nothing of "". when: " in its first launch", or "". */
 void print_printed(const char *text, const char *when);
 
-/* The name nearest to a misspelt one, or NULL when none is near. */
-const char *print_nearest(const char *name, const char *const *names, size_t count);
-
 /* The text as cugen_clean_text has it, to be freed; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
 
@@ -70,7 +67,7 @@ json_t *json_implementation(const cugen_implementation_info *info);
 /* null: the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 json_t *json_record(const cugen_record *record);
-/* Prints the object with a line end and releases it; object NULL: memory ran out while it was made. */
+/* Prints the object with a line end, its version in front, and releases it; object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 
 #endif

@@ -29,7 +29,7 @@ static const struct column {
 enum { RATE = 4, ROOFLINE = 5, COLUMNS = sizeof columns / sizeof *columns };
 
 static bool by_rate(const struct cli *cli) {
-  return strcmp(cugen_kernel_objective(cli->kernel), "time") != 0;
+  return cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
 }
 
 /* Which column stands there: what is ranked by comes first. */
@@ -42,7 +42,7 @@ static size_t column_at(size_t place, bool rate_first) {
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
   if (i >= cugen_kernel_records(cli->kernel)) return false;
   *status = cugen_kernel_record(cli->kernel, i, out, &cli->error);
-  if (strcmp(cugen_kernel_objective(cli->kernel), "bytes") == 0)
+  if (cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
     out->flops = 0; /* the rate shown is that of the ranking */
   return !*status && out->outcome == CUGEN_OUTCOME_OK;
 }
@@ -129,10 +129,10 @@ static int print_ceiling(struct cli *cli) {
 
 static void print_ranking(const struct cli *cli, bool tied) {
   bool rate = by_rate(cli);
-  const char *objective = cugen_kernel_objective(cli->kernel);
+  const cugen_objective objective = cugen_kernel_objective(cli->kernel);
   if (rate)
-    printf("Ranked by %s: the config has objective \"%s\".\n", strcmp(objective, "flops") == 0 ? "GFLOP/s" : "GB/s",
-           objective);
+    printf("Ranked by %s: the config has objective \"%s\".\n",
+           objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : "GB/s", cugen_objective_name((int)objective));
   if (tied)
     printf("A tie: of those within 0.5%% of the %s, the one that comes first in the config leads.\n",
            rate ? "highest rate" : "fastest");

@@ -96,7 +96,7 @@ static void write_figure(const struct page *p, const char *name, const char *val
 }
 
 static bool by_rate(const struct page *p) {
-  return strcmp(cugen_kernel_objective(p->f->kernel), "time") != 0;
+  return cugen_kernel_objective(p->f->kernel) != CUGEN_OBJECTIVE_TIME;
 }
 
 /* The first implementation that came out right: what the others are compared with. */

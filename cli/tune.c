@@ -208,7 +208,8 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "fallback",
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective(cli->kernel)));
+  json_object_set_new(object, "objective",
+                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", result_json(result));

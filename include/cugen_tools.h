@@ -20,6 +20,9 @@ extern "C" {
    `size` bytes hold, terminated (6 * length + 1 bytes hold all); 0 also if memory runs out. */
 size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size);
 
+/* The name that `name` may be a slip of; NULL: none is near. */
+const char *cugen_nearest(const char *name, const char *const *names, size_t count);
+
 /* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most count. The strings live as
    long as the program. */
 size_t cugen_configs(cugen *lib, const char **out, size_t count);
@@ -57,8 +60,17 @@ const char *cugen_outcome_name(int outcome);
 const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
 /* The config's policy, which selects a tuned problem for one that was not tuned: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
-/* What the config ranks variants by: "time", or the declared work per second: "flops", "bytes". */
-const char *cugen_kernel_objective(const cugen_kernel *kernel);
+/* What a config ranks variants by. */
+typedef enum cugen_objective {
+  CUGEN_OBJECTIVE_TIME = 0,
+  CUGEN_OBJECTIVE_FLOPS, /* the declared operations in a second */
+  CUGEN_OBJECTIVE_BYTES  /* the declared bytes in a second */
+} cugen_objective;
+
+/* What variants are ranked by; of NULL: time. */
+cugen_objective cugen_kernel_objective(const cugen_kernel *kernel);
+/* Its word in configs and JSON: "time", "flops", "bytes"; never NULL. */
+const char *cugen_objective_name(int objective);
 
 /* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune and
    cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything

@@ -199,7 +199,7 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_problem(NULL), "");
   assert_string_equal(cugen_kernel_problem_short(NULL), "");
   assert_string_equal(cugen_kernel_policy(NULL), "");
-  assert_string_equal(cugen_kernel_objective(NULL), "time");
+  assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
   assert_string_equal(cugen_kernel_printed(NULL), "");
@@ -213,6 +213,9 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_plan_about(NULL));
   assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
   assert_string_equal(cugen_outcome_name(99), "unknown");
+  assert_string_equal(cugen_objective_name(3), "unknown");
+  assert_string_equal(cugen_objective_name(CUGEN_OBJECTIVE_BYTES), "bytes");
+  assert_null(cugen_nearest(NULL, NULL, 3));
   assert_string_equal(cugen_finding_name(-1), "unknown");
   assert_string_equal(cugen_finding_name(CUGEN_FINDING_WRONG), "wrong result");
   assert_string_equal(cugen_strategy(0, NULL), "local");
