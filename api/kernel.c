@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/capability.h"
 #include "runtime/devices.h"
 
 /* ---- Opening ---- */
@@ -29,11 +30,11 @@ static int choose_arch(struct lookup *l, cugen_error *err) {
   if (strlen(arch) >= sizeof l->arch) return refuse_arch(arch, err);
   int status = lookup_set_arch(l, arch, err);
   if (status || !l->lib->arch) return status;
-  char *end;
-  long capability = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, &end, 10) : 0;
-  if (capability < 50 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0)) return refuse_arch(arch, err);
-  l->device.facts.compute_capability = capability;
-  l->device.facts.architecture_specific = *end == 'a';
+  struct arch parsed;
+  enum { OLDEST = 50 }; /* what NVRTC 11 compiles for; a config may ask for less than 13's oldest */
+  if (!arch_parse(arch, &parsed) || parsed.capability < OLDEST) return refuse_arch(arch, err);
+  l->device.facts.compute_capability = parsed.capability;
+  l->device.facts.architecture_specific = parsed.suffix == 'a';
   return CUGEN_OK;
 }
 

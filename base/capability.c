@@ -1,7 +1,20 @@
 /* Figures by compute capability; see capability.h. */
 #include "capability.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+bool arch_parse(const char *text, struct arch *out) {
+  static const char prefix[] = "sm_";
+  const char *number = text + sizeof prefix - 1;
+  *out = (struct arch){0};
+  if (strncmp(text, prefix, sizeof prefix - 1) != 0) return false;
+  const size_t digits = strspn(number, "0123456789");
+  const char *suffix = number + digits;
+  if (digits < 2 || digits > 3 || *number == '0' || (*suffix && (!strchr("af", *suffix) || suffix[1]))) return false;
+  *out = (struct arch){.capability = atoi(number), .suffix = *suffix};
+  return true;
+}
 
 /* Limits: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", and, for what it has left out,
    11.0.

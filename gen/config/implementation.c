@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capability.h"
 #include "build.h"
 #include "names.h"
 
@@ -161,26 +162,17 @@ static int read_requirements(struct build *build, const struct list *list, struc
 
 /* ---- Heuristics ---- */
 
-/* 90 of "sm_90", "sm_90a"; 0: it is no architecture. */
-static int64_t capability_of(const char *arch) {
-  int64_t capability = 0;
-  const char *at = arch + 3;
-  if (strncmp(arch, "sm_", 3) != 0) return 0;
-  while (*at >= '0' && *at <= '9' && capability < 1000) capability = 10 * capability + (*at++ - '0');
-  if (*at == 'a') at++;
-  return *at ? 0 : capability;
-}
-
 static int read_heuristics(struct build *build, const struct list *list, struct config_heuristic *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < list->count && !status; i++) {
     const struct item *item = &list->items[i];
+    struct arch arch;
     if (item->declaration->keyword->id != KEYWORD_heuristic) continue;
     out->line = item->declaration->line;
-    out->capability = capability_of(item->name);
-    if (!out->capability)
+    if (!arch_parse(item->name, &arch))
       return build_fail(build, out->line, "heuristic: '%.80s' is no architecture; it is written: %s", item->name,
                         config_keywords[KEYWORD_heuristic].example);
+    out->capability = arch.capability;
     list_push(build, list, item);
     status = read_expr(build, out->line, "heuristic", &out->expr);
     lua_pop(build->L, 1);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capability.h"
 #include "base/includes.h"
 #include "base/system.h"
 #include "compilers.h"
@@ -162,18 +163,19 @@ static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
 /* "sm_90a" as it stands when NVRTC knows 90; else the nearest lower one, with a note. */
 static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
                        cugen_error *err) {
-  char *end = NULL;
+  struct arch known;
   if (is_virtual(arch)) {
     text_add(out, arch);
     return nvrtc->ptx_size && nvrtc->ptx && knows_virtual(nvrtc, arch) ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
   }
-  long number = arch && !strncmp(arch, "sm_", 3) ? strtol(arch + 3, &end, 10) : 0;
-  if (number < 10 || number > 999 || (*end && (strchr("af", *end) == NULL || end[1])))
-    return unknown_arch(nvrtc, arch, err);
-  int nearest = nearest_arch(nvrtc, (int)number);
+  const int nearest = arch && arch_parse(arch, &known) ? nearest_arch(nvrtc, known.capability) : 0;
   if (!nearest) return unknown_arch(nvrtc, arch, err);
-  text_addf(out, "sm_%d%s", nearest, nearest == number ? end : "");
-  if (nearest != number) text_addf(note, "compiled for sm_%d: this NVRTC does not know %s\n", nearest, arch);
+  if (nearest == known.capability)
+    text_add(out, arch);
+  else
+    text_addf(out, "sm_%d", nearest);
+  if (nearest != known.capability)
+    text_addf(note, "compiled for sm_%d: this NVRTC does not know %s\n", nearest, arch);
   return CUGEN_OK;
 }
 

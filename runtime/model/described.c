@@ -35,13 +35,11 @@ static int digits(const char *text, const char **end) {
 
 /* "sm_90", "sm_90a" */
 static bool from_arch(const char *text, struct device_description *out) {
-  const char *end = text;
-  int capability = strncmp(text, "sm_", 3) == 0 ? digits(text + 3, &end) : 0;
-  size_t length = strlen(text);
-  if (!capability || (*end && strcmp(end, "a") != 0) || length >= sizeof out->arch) return false;
-  if (capability < GPU_OLDEST_TARGET || !fill_facts(capability, 0, &out->facts)) return false;
-  out->facts.architecture_specific = *end == 'a';
-  memcpy(out->arch, text, length + 1);
+  struct arch arch;
+  if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET) return false;
+  if (!fill_facts(arch.capability, 0, &out->facts)) return false;
+  out->facts.architecture_specific = arch.suffix == 'a';
+  snprintf(out->arch, sizeof out->arch, "%s", text);
   return true;
 }
 

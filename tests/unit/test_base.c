@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/capability.h"
 #include "base/cause.h"
 #include "base/error.h"
 #include "base/facts.h"
@@ -121,6 +122,18 @@ static void text_failure_sticks(void **state) {
   text_clear(&text);
   assert_true(text.failed);
   assert_null(text_take(&text));
+}
+
+static void an_architecture_has_two_or_three_digits(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"",        "sm_",     "sm_9",   "sm_09", "sm_9a", "sm_1000",    "sm_90b",
+                                      "sm_90aa", "sm_90a ", "sm_ 90", "SM_90", "90",    "compute_90", "sm_-90"};
+  struct arch arch;
+  assert_true(arch_parse("sm_90a", &arch) && arch.capability == 90 && arch.suffix == 'a');
+  assert_true(arch_parse("sm_75", &arch) && arch.capability == 75 && arch.suffix == 0);
+  assert_true(arch_parse("sm_120f", &arch) && arch.capability == 120 && arch.suffix == 'f');
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    if (arch_parse(wrong[i], &arch)) fail_msg("%s", wrong[i]);
 }
 
 static void text_nearest_suggests_only_what_is_near(void **state) {
@@ -791,6 +804,7 @@ int main(void) {
       cmocka_unit_test(text_grows),
       cmocka_unit_test(text_take_hands_over),
       cmocka_unit_test(text_failure_sticks),
+      cmocka_unit_test(an_architecture_has_two_or_three_digits),
       cmocka_unit_test(text_nearest_suggests_only_what_is_near),
       cmocka_unit_test(values_print_as_written),
       cmocka_unit_test(values_print_alike_in_any_locale),

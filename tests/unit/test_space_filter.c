@@ -380,6 +380,7 @@ static void test_heuristics_name_an_architecture(void **state) {
   (void)state;
   check_no_architecture("H200");
   check_no_architecture("sm_");
+  check_no_architecture("sm_9");
   check_no_architecture("sm_9x");
   check_no_architecture("sm_90ab");
   check_no_architecture("");
