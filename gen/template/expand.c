@@ -149,6 +149,18 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   return status;
 }
 
+/* What all expansions begin with. */
+static struct expansion begin(struct expander *expander, const struct config *config, const struct problem *problem,
+                              const struct device_facts *facts, const struct variant *variant, cugen_error *err) {
+  return (struct expansion){.expander = expander,
+                            .config = config,
+                            .problem = problem,
+                            .facts = facts,
+                            .variant = variant,
+                            .generates = -1,
+                            .err = err};
+}
+
 static int expand_one(struct expander *expander, const struct config *config, const struct problem *problem,
                       const struct device_facts *facts, const struct variant *variant, bool unnamed,
                       struct kernel_spec *out, cugen_error *err) {
@@ -156,20 +168,14 @@ static int expand_one(struct expander *expander, const struct config *config, co
   *out = (struct kernel_spec){0};
   int status = problem_check(config, problem, &check, err);
   if (status) return status;
-  struct expansion x = {.expander = expander,
-                        .config = config,
-                        .problem = problem,
-                        .facts = facts,
-                        .variant = variant,
-                        .unnamed = unnamed,
-                        .generates = -1,
-                        .proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE),
-                        .judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY),
-                        .check_proof = find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE),
-                        .check_judge = find_proof(expander, config, &check, facts, variant, PROOF_VERIFY),
-                        .template_name = variant->implementation->template_name,
-                        .template_line = variant->implementation->template_line,
-                        .err = err};
+  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  x.unnamed = unnamed;
+  x.proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE);
+  x.judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY);
+  x.check_proof = find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE);
+  x.check_judge = find_proof(expander, config, &check, facts, variant, PROOF_VERIFY);
+  x.template_name = variant->implementation->template_name;
+  x.template_line = variant->implementation->template_line;
   problem_free(&check);
   return expand(&x, out);
 }
@@ -201,36 +207,23 @@ int expand_reference(struct expander *expander, const struct config *config, con
   *out = (struct kernel_spec){0};
   if (!config->reference)
     return error_set(err, CUGEN_ERROR_CONFIG, "%s: kernel '%s' declares no reference", config->path, config->name);
-  struct expansion x = {.expander = expander,
-                        .config = config,
-                        .problem = problem,
-                        .facts = facts,
-                        .variant = variant,
-                        .reference = true,
-                        .generates = -1,
-                        .samples = sample_count,
-                        .template_name = config->reference,
-                        .template_line = config->reference_line,
-                        .entry = config->reference_entry,
-                        .err = err};
+  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  x.reference = true;
+  x.samples = sample_count;
+  x.template_name = config->reference;
+  x.template_line = config->reference_line;
+  x.entry = config->reference_entry;
   return expand(&x, out);
 }
 
 int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                   cugen_error *err) {
-  struct expansion x = {.expander = expander,
-                        .config = config,
-                        .problem = problem,
-                        .facts = facts,
-                        .variant = variant,
-                        .reference = true,
-                        .verifies = true,
-                        .generates = -1,
-                        .template_name = config->verify,
-                        .template_line = config->verify_line,
-                        .entry = config->verify_entry,
-                        .err = err};
+  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  x.reference = x.verifies = true;
+  x.template_name = config->verify;
+  x.template_line = config->verify_line;
+  x.entry = config->verify_entry;
   return expand(&x, out);
 }
 
@@ -238,17 +231,12 @@ int expand_generator(struct expander *expander, const struct config *config, con
                      const struct device_facts *facts, const struct variant *variant, size_t i,
                      struct kernel_spec *out, cugen_error *err) {
   const struct config_argument *argument = &config->arguments[i];
-  struct expansion x = {.expander = expander,
-                        .config = config,
-                        .problem = problem,
-                        .facts = facts,
-                        .variant = variant,
-                        .reference = true,
-                        .generates = (int)i,
-                        .template_name = argument->data.file,
-                        .template_line = argument->line,
-                        .entry = argument->data.generator,
-                        .err = err};
+  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  x.reference = true;
+  x.generates = (int)i;
+  x.template_name = argument->data.file;
+  x.template_line = argument->line;
+  x.entry = argument->data.generator;
   return expand(&x, out);
 }
 
