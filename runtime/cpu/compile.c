@@ -644,6 +644,26 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   return status;
 }
 
+void cpu_add_code(const char *at, struct text *out) {
+  while (*at) {
+    const char *end = at + strcspn(at, "/\"'\n");
+    if (end == at) end = text_skip_opaque(at);
+    const bool is_comment = end > at && at[0] == '/';
+    if (end == at && *at == '\n') {
+      while (out->length && isblank((unsigned char)out->data[out->length - 1])) out->data[--out->length] = '\0';
+      if (out->length && out->data[out->length - 1] != '\n') text_add_char(out, '\n');
+      at = skip_space(at);
+      continue;
+    }
+    if (end == at) end++;
+    if (is_comment)
+      text_add_char(out, ' ');
+    else
+      text_add_n(out, at, (size_t)(end - at));
+    at = end;
+  }
+}
+
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   const void *line;
   cugen_error ignored;
@@ -651,5 +671,9 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   text_add(out, known ? line : "no C++ compiler");
   for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
   for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++) text_addf(out, " %s", gcc_flags[i]);
-  text_addf(out, " -include %.8s", hash_bytes(cpu_shim_text, cpu_shim_length).hex); /* what is in front of a source */
+  struct text shim = {0};
+  cpu_add_code(cpu_shim_text, &shim);
+  text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex); /* what is in front of a source */
+  out->failed |= shim.failed;
+  text_free(&shim);
 }

@@ -557,8 +557,20 @@ static void nowhere(void **state) {
 #test " (clang++)", test, set_up_clang, tear_down, NULL                                                          \
   }
 
+/* What records of the cpu device belong to stays when a comment of the shim is edited. */
+static void code_without_comments(void **state) {
+  (void)state;
+  struct text code = {0};
+  cpu_add_code("/* one\n   two */\n\nint a; // three\n  const char *b = \"/* four */\";\n#define C '\"' /* five "
+               "*/\nint d = 4 / 2;  \n\n",
+               &code);
+  assert_string_equal(text_get(&code), "int a;\nconst char *b = \"/* four */\";\n#define C '\"'\nint d = 4 / 2;\n");
+  text_free(&code);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(code_without_comments),
       cmocka_unit_test_setup_teardown(shapes, set_up_gcc, tear_down),
       cmocka_unit_test_setup_teardown(launches, set_up_gcc, tear_down),
       cmocka_unit_test_setup_teardown(nowhere, set_up_gcc, tear_down),
