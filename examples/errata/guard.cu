@@ -1,0 +1,8 @@
+// 256 threads a block: n is seldom a multiple of that, and the last block has threads without an element.
+__global__ void twice(float *y, const float *x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#if right
+  if (i >= n) return;
+#endif
+  y[i] = 2 * x[i];
+}
