@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""guide.py CUGEN: every command that docs/memory.md prints runs as printed, on a machine without a GPU and with nothing
+remembered. Those of one line run in turn with one cache, since one may show what another left.
+
+  `cugen ...`               exit code 0
+  `cugen ...` (finds it)    11: something was found
+  `cugen transfer` (GPU)    8, and it says that it needs a GPU
+  `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs without --set
+
+And `cugen check` counts what bench/results/*-guide-check.txt has, to which tools/check-guide holds the page."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|finds it)\))?|^\$? ?(cugen [a-z].*)$")
+FOUND, NO_GPU = 11, 8
+
+
+def lines_of(page):
+    """(line number, [(command, mark)])"""
+    for number, line in enumerate(page.read_text().split("\n"), 1):
+        found = [(m[1] or m[3], m[2]) for m in COMMAND.finditer(line)]
+        if found:
+            yield number, found
+
+
+def without_sets(words):
+    return [w for i, w in enumerate(words) if w != "--set" and (i == 0 or words[i - 1] != "--set")]
+
+
+def attempts(words, mark):
+    """(command, wanted exit code) of one that is printed."""
+    if mark == "finds it":
+        return [(words, FOUND)]
+    if mark == "GPU" and words[0] == "transfer":
+        return [(words, NO_GPU)]
+    if mark == "GPU":
+        return [(["gen", *words[1:], "--device", "model:H200"], 0), (without_sets(words), 0)]
+    return [(words, 0)]
+
+
+def run_line(cugen, number, found):
+    with tempfile.TemporaryDirectory() as folder:
+        home = pathlib.Path(folder)
+        for name in ("configs", "examples", "templates"):
+            (home / name).symlink_to(ROOT / name)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("CUGEN_CACHE")}
+        env |= {"CUDA_VISIBLE_DEVICES": "", "HOME": folder, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}
+        for command, mark in found:
+            for words, wanted in attempts(shlex.split(command)[1:], mark):
+                got = subprocess.run([cugen, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
+                if got.returncode != wanted or wanted == NO_GPU and "needs a GPU" not in got.stderr:
+                    return (f"docs/memory.md:{number}: {shlex.join(['cugen', *words])}: exit code {got.returncode}, not {wanted}\n"
+                            f"{got.stderr[-600:]}")
+    return None
+
+
+def counts(cugen):
+    recorded = max((ROOT / "bench/results").glob("*-guide-check.txt"))
+    got = subprocess.run([ROOT / "bench/guide.sh", cugen, "check"], capture_output=True, text=True, check=False).stdout
+    want, have = (text[text.find("$ cugen"):].strip() for text in (recorded.read_text(), got))
+    return None if have == want else f"cugen check counts otherwise than {recorded.relative_to(ROOT)}:\n{have}"
+
+
+def main(argv):
+    cugen = str(pathlib.Path(argv[0]).resolve())
+    unique = {}
+    for number, found in lines_of(ROOT / "docs/memory.md"):
+        unique.setdefault(str(found), (number, found))
+    with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        jobs = [pool.submit(counts, cugen)] + [pool.submit(run_line, cugen, *line) for line in unique.values()]
+        wrong = [text for text in (job.result() for job in jobs) if text]
+    print("\n".join(wrong) or f"{sum(len(found) for _, found in unique.values())} commands run as printed")
+    return 1 if wrong or len(unique) < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
