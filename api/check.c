@@ -63,7 +63,10 @@ static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
                                .requests = t->counter.requests,
                                .bytes = t->counter.bytes,
                                .needed = t->counter.needed,
-                               .ideal = t->counter.ideal};
+                               .ideal = t->counter.ideal,
+                               .lines = t->counter.lines,
+                               .touched = t->counter.touched,
+                               .elsewhere = t->elsewhere};
 }
 
 /* Whether the config says on which sizes to check. */

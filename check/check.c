@@ -12,6 +12,9 @@
 #include "messages.h"
 #include "selection.h"
 
+/* Where a variant's traffic was counted; a later one takes the place of those before. */
+enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
+
 struct check {
   const struct tune_target *target;
   const struct check_options *options;
@@ -20,8 +23,9 @@ struct check {
   pthread_mutex_t mutex; /* of all that follows, and of result */
   pthread_cond_t changed;
   size_t next, done;
-  int running;                                            /* threads */
-  bool *variants_seen, *variants_counted, *problems_seen; /* counted: on sizes that are whole tiles */
+  int running; /* threads */
+  bool *variants_seen, *problems_seen;
+  enum counted *variants_counted;
   bool *variants_lost; /* what makes their data crashes or never ends: not tried again on other sizes */
   size_t most_variants;
   const char *latest;
@@ -193,6 +197,7 @@ static int keep_traffic(const struct outcome *o, size_t launch, const struct wat
                               .entry = strdup(launch < spec->launch_count ? spec->launches[launch].entry : ""),
                               .launch = (int)launch,
                               .launches = (int)spec->launch_count,
+                              .elsewhere = !check_list_sized(&o->check->list, o->problem),
                               .counter = *counter};
   return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
 }
@@ -261,7 +266,6 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
-  c->variants_counted[run->variant] |= o->problem->whole;
   c->result->variants += !c->variants_seen[run->variant];
   c->result->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
   c->result->problems += !c->problems_seen[run->problem];
@@ -277,6 +281,11 @@ static int keep_printed(const struct outcome *o, cugen_error *err) {
   return *kept ? CUGEN_OK : error_memory(err);
 }
 
+static enum counted counted_where(const struct outcome *o) {
+  if (!check_list_sized(&o->check->list, o->problem)) return COUNTED_ELSEWHERE;
+  return o->problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
+}
+
 static int keep_run(struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
@@ -289,9 +298,11 @@ static int keep_run(struct outcome *o, cugen_error *err) {
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
-  const bool whole = o->problem->whole;
-  if (!status && (whole || !c->variants_seen[run->variant]) && !c->variants_counted[run->variant])
+  const enum counted where = counted_where(o);
+  if (!status && where > c->variants_counted[run->variant]) {
+    c->variants_counted[run->variant] = where;
     status = add_counters(o, err);
+  }
   count_run(o);
   if (!status) status = keep_printed(o, err);
   return status ? status : keep_ran(c, result->variant, o->problem->text, err);

@@ -23,6 +23,7 @@ struct check_traffic { /* one counter of one launch */
   char *variant, *problem;
   char *entry; /* the launch's kernel */
   int launch, launches;
+  bool elsewhere; /* on a problem that differs from its family's first in more than sizes */
   struct watch_counter counter;
 };
 

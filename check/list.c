@@ -138,6 +138,12 @@ void check_list_explain(const struct tune_target *target, const struct check_lis
   text_free(&text);
 }
 
+bool check_list_sized(const struct check_list *list, const struct check_problem *problem) {
+  const struct check_family *family = &list->families[problem->family];
+  const size_t number = (size_t)(problem - list->problems);
+  return number >= family->first && number < family->first + family->count;
+}
+
 bool check_list_has_run(const struct check_list *list, size_t implementation) {
   for (size_t r = 0; r < list->run_count; r++) {
     const struct check_run *run = &list->runs[r];

@@ -45,6 +45,8 @@ uint64_t check_list_valid(const struct check_list *list);
 /* The run's variant. */
 int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err);
 
+/* Whether it differs from its family's first problem in sizes alone. */
+bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
 /* `before` and settings ("-s n=192") of a size of that family that has the variant, if one has it. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t family,

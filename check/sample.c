@@ -74,12 +74,6 @@ static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *stat
   return status;
 }
 
-/* Whether it differs from its family's first problem in sizes alone. */
-static bool is_size_of(const struct check_list *list, size_t problem) {
-  const struct check_family *family = &list->families[list->problems[problem].family];
-  return problem >= family->first && problem < family->first + family->count;
-}
-
 int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *err) {
   size_t count = 1;
   int status = CUGEN_OK;
@@ -89,7 +83,7 @@ int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *e
     status = add_covering(list, family, &all[i], state, err);
   }
   for (size_t p = 0; p < list->problem_count && !status; p++)
-    if (!is_size_of(list, p)) status = add_elsewhere(list, p, state, err);
+    if (!check_list_sized(list, &list->problems[p])) status = add_elsewhere(list, p, state, err);
   return status;
 }
 

@@ -58,12 +58,33 @@ static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b)
          a->write == b->write && a->launch == b->launch;
 }
 
+static double per_request(const cugen_check_traffic *t, double count) {
+  return t->requests > 0 ? count / t->requests : 0;
+}
+
+/* How much of so many pieces of memory a request uses, in percent. */
+static double percent_used(const cugen_check_traffic *t, double pieces, double bytes) {
+  return pieces > 0 ? 100 * t->touched / (pieces * bytes) : 100;
+}
+
+/* Where the check problem's types and layouts have figures of the implementation, those of other ones would be mixed up with them. */
+static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
+  const size_t length = strcspn(t->variant, " ");
+  bool here = false;
+  for (size_t i = 0; i < check->traffic_count && t->elsewhere && !here; i++) {
+    const cugen_check_traffic *other = &check->traffic[i];
+    here = !other->elsewhere && strcspn(other->variant, " ") == length &&
+           strncmp(other->variant, t->variant, length) == 0;
+  }
+  return !here;
+}
+
 /* The least and the most of an implementation's variants, for one array. */
 static void print_row(const cugen_check *check, size_t first) {
   const cugen_check_traffic *t = &check->traffic[first];
-  double least = ratio(t), most = least, request = t->requests > 0 ? t->needed / t->requests : 0;
+  double least = ratio(t), most = least;
   for (size_t i = 0; i < check->traffic_count; i++) {
-    if (!same_row(t, &check->traffic[i])) continue;
+    if (!same_row(t, &check->traffic[i]) || !is_shown(check, &check->traffic[i])) continue;
     if (i < first) return; /* it stands above */
     const double r = ratio(&check->traffic[i]);
     if (r < least) least = r;
@@ -75,11 +96,15 @@ static void print_row(const cugen_check *check, size_t first) {
     snprintf(array, sizeof array, "%d %s: %s", t->launch + 1, t->entry, t->array);
   else
     snprintf(array, sizeof array, "%s", t->array);
-  printf("  %-14.*s %-22s %-6s %8.2f", name, t->variant, array, t->write ? "writes" : "reads", least);
+  printf("  %-14.*s %-*s %-6s %*.2f", name, t->variant, t->shared ? 22 : 18, array, t->write ? "writes" : "reads",
+         t->shared ? 8 : 6, least);
   if (most > least + 0.005)
     printf(" to %.2f", most);
+  else if (t->shared)
+    printf("   %.1f passes a request", per_request(t, t->needed));
   else
-    printf("   %.1f %s a request", request, t->shared ? "passes" : "sectors");
+    printf(" %8.1f %5.1f%% %7.1f %5.1f%%", per_request(t, t->needed), percent_used(t, t->needed, 32),
+           per_request(t, t->lines), percent_used(t, t->lines, 128));
   putchar('\n');
 }
 
@@ -87,10 +112,12 @@ static void print_traffic(const cugen_check *check) {
   for (int shared = 1; shared >= 0; shared--) {
     bool headed = false;
     for (size_t i = 0; i < check->traffic_count; i++) {
-      if (check->traffic[i].shared != shared) continue;
+      if (check->traffic[i].shared != shared || !is_shown(check, &check->traffic[i])) continue;
       if (!headed)
         puts(shared ? "\nShared memory, passes over the banks as times the fewest:"
-                    : "\nGlobal memory, sectors of 32 bytes as times the fewest:");
+                    : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
+                      "bytes that a request touches, and how much of them it uses:\n"
+                      "                                            times  sectors   used   lines   used");
       headed = true;
       print_row(check, i);
     }
@@ -214,6 +241,9 @@ static json_t *traffic_json(const cugen_check_traffic *t) {
   json_object_set_new(object, "bytes", json_number(t->bytes));
   json_object_set_new(object, "needed", json_number(t->needed));
   json_object_set_new(object, "ideal", json_number(t->ideal));
+  json_object_set_new(object, "lines", json_number(t->lines));
+  json_object_set_new(object, "touched", json_number(t->touched));
+  json_object_set_new(object, "elsewhere", json_boolean(t->elsewhere));
   return object;
 }
 

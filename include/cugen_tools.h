@@ -266,6 +266,9 @@ typedef struct cugen_check_traffic {
   double ideal;      /* the fewest possible for so many bytes */
   int launches;      /* of the variant: launch is 0 to launches - 1 */
   const char *entry; /* the kernel that it launches */
+  double lines;      /* of 128 bytes, of which a request touches one or more sectors; shared memory: 0 */
+  double touched;    /* bytes, of each request those that several lanes ask for once; shared memory: 0 */
+  int elsewhere;     /* the problem has another type or layout than the check problem */
 } cugen_check_traffic;
 
 /* What was not checked. */

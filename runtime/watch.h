@@ -49,6 +49,7 @@ struct watch_counter {
   double requests, bytes;
   /* Passes that the banks need (shared) or sectors of 32 bytes (global), and the fewest that so many bytes can do with. */
   double needed, ideal;
+  double lines, touched; /* of global memory: lines of 128 bytes; bytes, those that several lanes ask for once */
 };
 
 struct launch_counters {

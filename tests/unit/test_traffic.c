@@ -22,11 +22,14 @@ static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes,
   assert_int_equal(got_ideal, ideal);
 }
 
-static void expect_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed, unsigned ideal) {
-  unsigned got_needed, got_ideal;
-  traffic_sectors(at, lanes, bytes, &got_needed, &got_ideal);
-  assert_int_equal(got_needed, needed);
-  assert_int_equal(got_ideal, ideal);
+/* lines: of 128 bytes; used: bytes, each once. */
+static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned sectors, unsigned lines,
+                           unsigned used) {
+  const struct traffic_touched got = traffic_sectors(at, lanes, bytes);
+  assert_int_equal(got.sectors, sectors);
+  assert_int_equal(got.lines, lines);
+  assert_int_equal(got.bytes, used);
+  assert_int_equal(got.sectors_ideal, (used + 31) / 32);
 }
 
 static void test_banks(void **state) {
@@ -64,17 +67,26 @@ static void test_sectors(void **state) {
   (void)state;
   uintptr_t at[32];
   along(at, 4);
-  expect_sectors(at, ~0u, 4, 4, 4);
+  expect_touched(at, ~0u, 4, 4, 1, 128);
+  expect_touched(at, 0xffu, 4, 1, 1, 32); /* one segment, two */
+  expect_touched(at, 0xffffu, 4, 2, 1, 64);
   for (int i = 0; i < 32; i++) at[i] += 4; /* off by one element */
-  expect_sectors(at, ~0u, 4, 5, 4);
+  expect_touched(at, ~0u, 4, 5, 2, 128);
+  along(at, 32);
+  expect_touched(at, ~0u, 4, 32, 8, 128);
+  along(at, 128); /* one word of each line */
+  expect_touched(at, ~0u, 4, 32, 32, 128);
   along(at, 4096);
-  expect_sectors(at, ~0u, 4, 32, 4);
+  expect_touched(at, ~0u, 4, 32, 32, 128);
   along(at, 16);
-  expect_sectors(at, ~0u, 16, 16, 16);
-  along(at, 0);
-  expect_sectors(at, ~0u, 4, 1, 1);
+  expect_touched(at, ~0u, 16, 16, 4, 512);
+  along(at, 0); /* one word for all */
+  expect_touched(at, ~0u, 4, 1, 1, 4);
   along(at, 12); /* every third element */
-  expect_sectors(at, ~0u, 4, 12, 4);
+  expect_touched(at, ~0u, 4, 12, 3, 128);
+  along(at, 48); /* a pack over the end of a sector, and over that of a line */
+  expect_touched(at, 0x5u, 40, 4, 2, 80);
+  expect_touched(at, 0, 4, 0, 0, 0);
 }
 
 int main(void) {

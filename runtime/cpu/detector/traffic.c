@@ -12,7 +12,8 @@ enum {
   MOST_SITES = 1024, /* a power of two */
   MOST_PASSES = 512, /* of a lane through a site until its warp meets; further ones are not counted */
   BANKS = 32,
-  SECTOR = 32
+  SECTOR = 32,
+  LINE = 128
 };
 
 struct instance {
@@ -94,24 +95,28 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-void traffic_sectors(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
-  uintptr_t sorted[WARP], last_sector = 0, end = 0;
+/* Pieces of so many bytes from one address to another one, without the piece that ends at `end`, where the request has been. */
+static unsigned pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned size) {
+  const unsigned count = (unsigned)((to - 1) / size - from / size) + 1;
+  return end && (end - 1) / size == from / size ? count - 1 : count;
+}
+
+struct traffic_touched traffic_sectors(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
+  uintptr_t sorted[WARP], end = 0;
   unsigned count = 0;
-  size_t distinct = 0;
+  struct traffic_touched out = {0};
   for (; lanes; lanes &= lanes - 1) sorted[count++] = at[__builtin_ctz(lanes)];
   qsort(sorted, count, sizeof *sorted, by_value);
-  *needed = 0;
   for (unsigned i = 0; i < count; i++) {
     const uintptr_t from = sorted[i] > end ? sorted[i] : end, to = sorted[i] + bytes;
     if (to <= from) continue;
-    distinct += to - from;
-    for (uintptr_t sector = from / SECTOR; sector <= (to - 1) / SECTOR; sector++) {
-      *needed += !*needed || sector != last_sector;
-      last_sector = sector;
-    }
+    out.bytes += (unsigned)(to - from);
+    out.sectors += pieces(from, to, end, SECTOR);
+    out.lines += pieces(from, to, end, LINE);
     end = to;
   }
-  *ideal = (unsigned)((distinct + SECTOR - 1) / SECTOR);
+  out.sectors_ideal = (out.bytes + SECTOR - 1) / SECTOR;
+  return out;
 }
 
 /* ---- Places ---- */
@@ -273,10 +278,15 @@ static unsigned together(const struct site *s, const struct trail *trail, unsign
 static void add_up(const struct site *s, const struct instance *instance, unsigned bytes) {
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
-  if (s->counter->shared)
+  if (s->counter->shared) {
     traffic_banks(instance->at, instance->lanes, bytes, &needed, &ideal);
-  else
-    traffic_sectors(instance->at, instance->lanes, bytes, &needed, &ideal);
+  } else {
+    const struct traffic_touched touched = traffic_sectors(instance->at, instance->lanes, bytes);
+    needed = touched.sectors;
+    ideal = touched.sectors_ideal;
+    c->lines += touched.lines;
+    c->touched += touched.bytes;
+  }
   c->requests++;
   c->bytes += (double)__builtin_popcount(instance->lanes) * bytes;
   c->needed += needed;
@@ -303,13 +313,17 @@ void traffic_all_met(struct traffic *t, unsigned threads) {
   for (unsigned warp = 0; warp * WARP < threads; warp++) traffic_met(t, warp);
 }
 
+static void scale_counter(struct watch_counter *c, double scale) {
+  double *const figures[] = {&c->requests, &c->bytes, &c->needed, &c->ideal, &c->lines, &c->touched};
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) *figures[i] *= scale;
+}
+
 void traffic_move(struct traffic *t, struct launch_counters *to) {
   for (unsigned i = 0; i < MOST_SITES; i++)
     if (t->sites[i]) t->sites[i]->counter = to->counters + (t->sites[i]->counter - t->out->counters);
   t->out = to;
   to->counted = to->barriers = 0;
-  for (size_t i = 0; i < to->count; i++)
-    to->counters[i].requests = to->counters[i].bytes = to->counters[i].needed = to->counters[i].ideal = 0;
+  for (size_t i = 0; i < to->count; i++) scale_counter(&to->counters[i], 0);
 }
 
 void traffic_add(struct launch_counters *to, const struct launch_counters *more) {
@@ -324,19 +338,15 @@ void traffic_add(struct launch_counters *to, const struct launch_counters *more)
     c->bytes += from->bytes;
     c->needed += from->needed;
     c->ideal += from->ideal;
+    c->lines += from->lines;
+    c->touched += from->touched;
   }
 }
 
 void traffic_end(struct traffic *t) {
   struct launch_counters *out = t->out;
   const double scale = out->counted > 0 ? out->blocks / out->counted : 1;
-  for (size_t i = 0; i < out->count; i++) {
-    struct watch_counter *c = &out->counters[i];
-    c->requests *= scale;
-    c->bytes *= scale;
-    c->needed *= scale;
-    c->ideal *= scale;
-  }
+  for (size_t i = 0; i < out->count; i++) scale_counter(&out->counters[i], scale);
   out->barriers *= scale;
   t->out = NULL;
 }

@@ -31,7 +31,11 @@ void traffic_end(struct traffic *traffic);
 /* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask, and the fewest that so
    many accesses can do with. */
 void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
-/* Sectors of 32 bytes that they touch, and the fewest that hold so much. */
-void traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
+/* What they touch of global memory. */
+struct traffic_touched {
+  unsigned sectors, lines;       /* of 32 and of 128 bytes */
+  unsigned bytes, sectors_ideal; /* each byte once; the fewest sectors that hold so many */
+};
+struct traffic_touched traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes);
 
 #endif
