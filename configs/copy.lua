@@ -1,5 +1,6 @@
 -- y = x: how fast memory can be read and written. Everything is one line of width * height * depth elements, or rows with
--- a pitch. Three implementations: an element a thread, packs of bytes with several loads in flight, bulk copies through shared memory.
+-- a pitch. An element a thread; a tile of rows and columns a block; packs of bytes with several loads in flight; bulk copies
+-- through shared memory.
 
 kernel "copy" {
   problem "width"  (67108864),                   -- elements in a row
@@ -35,6 +36,18 @@ kernel "copy" {
     tunable "threads" { 256, 128, 512, 1024 },
     grid  { "ceil_div(width * rows, threads)" },
     block { "threads" },
+  },
+
+  -- Tiles as those of a transpose, which is compared with this copy: what it takes longer is what turning costs.
+  implementation "tile" {
+    template "copy_tile.cu",
+    tunable "tile" { 32, 64 },
+    tunable "rows_per_thread" { 4, 8, 1 },       -- 32 x 8, 32 x 4 or 32 x 32 threads
+    derive "threads_y" "tile // rows_per_thread",
+    where "tile * threads_y <= device.max_threads_per_block",
+    grid  { "ceil_div(rows, tile) * ceil_div(width, tile)" },
+    block { "tile", "threads_y" },
+    heuristic "sm_90" "rows > 1",                -- of a line a tile has one row: 31 of 32 threads do nothing
   },
 
   implementation "vector" {

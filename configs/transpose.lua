@@ -7,9 +7,27 @@ local function naive(name, columns_along)
   return implementation (name) {
     template "transpose_naive.cu",
     tunable "columns_along" { columns_along },
+    derive "reads" "'restrict'",
     tunable "block_x" { 32, 16 },
     tunable "block_y" { 8, 32 },
     where "block_x * block_y <= device.max_threads_per_block",
+    grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
+            .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
+    block { "block_x", "block_y" },
+  }
+end
+
+-- The same without __restrict__: the compiler must take A and B for one and the same buffer, so that a load of A stays a plain
+-- one, ld.global, unless the source says __ldg. With `const` and __restrict__, as above, it chooses ld.global.nc itself.
+local function naive_reads(name, columns_along, reads)
+  return implementation (name) {
+    template "transpose_naive.cu",
+    tunable "columns_along" { columns_along },
+    derive "reads" (reads),
+    tunable "block_x" { 32 },
+    tunable "block_y" { 32, 8 },
+    where "block_x * block_y <= device.max_threads_per_block",
+    pass  { "A", "B", "rows", "cols", "batch" },
     grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
             .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
     block { "block_x", "block_y" },
@@ -23,7 +41,7 @@ local function tiled(name, bank, pads)
     tunable "bank" { bank },
     tunable "pad"  (pads),                       -- elements added to a row of the tile
     tunable "tile" { 32, 64 },
-    tunable "rows_per_thread" { 4, 8 },          -- elements that a thread moves
+    tunable "rows_per_thread" { 4, 8, 1 },       -- elements that a thread moves; 1: a block of tile x tile threads
     tunable "down_first" { false },
     derive "threads_y" "tile // rows_per_thread",
     where "tile * threads_y <= device.max_threads_per_block",
@@ -62,6 +80,10 @@ kernel "transpose" {
 
   naive("coalesced_read", "x"),
   naive("coalesced_write", "y"),
+  naive_reads("coalesced_read_plain", "x", "'plain'"),
+  naive_reads("coalesced_read_ldg", "x", "'ldg'"),
+  naive_reads("coalesced_write_plain", "y", "'plain'"),
+  naive_reads("coalesced_write_ldg", "y", "'ldg'"),
   tiled("conflicts", "plain", { 0 }),
   tiled("padded", "plain", { 1 }),
   tiled("swizzled", "xor", { 0 }),

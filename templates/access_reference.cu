@@ -9,6 +9,10 @@ __global__ void access_reference(${params}) {
     y[t] = 0;
     return;
   }
+//@ if broadcast then
+  const unsigned long long taken = element - element % active_lanes;
+//@ else
   const unsigned long long taken = scattered ? element * (unsigned long long)multiplier % n : element;
+//@ end
   y[t] = static_cast<y_t>(x[(taken + load_offset) * x_stride0]);
 }

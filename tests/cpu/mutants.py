@@ -25,6 +25,7 @@ BLOCKED = "blocked BM=64 BN=64 BK=8 TM=8 TN=8 vec=1 double_buffer=true group=1 m
 TRANSPOSE = "rows=75 cols=133 batch=2"
 COPY = "width=1003 height=3 depth=1"
 REDUCE = "rows=3 cols=2111"
+SUM = "n=2111"
 FILTER = "rows=35 cols=71"
 
 WGMMA = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false deferred=false store_buffers=1"
@@ -66,6 +67,9 @@ MUTANTS = [
     ("transpose", "padded", TRANSPOSE, "transpose_tiled.cu", "array a row too small", "part[tile][tile + pad]",
      "part[tile - 1][tile + pad]", {"index out of bounds"}),
     ("transpose", "vector", TRANSPOSE, "transpose_vector.cu", "barrier removed", "  __syncthreads();\n", "\n", {"race"}),
+    ("sum", "global", SUM, "sum_global.cu", "barrier of the tree removed", "    __syncthreads();\n", "\n", {"race"}),
+    ("sum", "global", SUM, "sum_global.cu", "guard condition removed", " && i + reach < n", "", {"out of bounds"}),
+    ("sum", "static", SUM, "sum_shared.cu", "guard condition removed", "i < n ? x[i] : x_t(0)", "x[i]", {"out of bounds"}),
     ("reduce", "static", REDUCE, "reduce_shared.cu", "barrier of the tree removed",
      "tree[threadIdx.x + reach]);\n    __syncthreads();", "tree[threadIdx.x + reach]);", {"race"}),
     ("reduce", "static", REDUCE, "reduce_shared.cu", "index off by one", "if (threadIdx.x < reach)", "if (threadIdx.x <= reach)",

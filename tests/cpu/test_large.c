@@ -54,6 +54,8 @@ static const struct {
 } moves[] = {
     {{"configs/copy.lua", "element", NULL},
      {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
+    {{"configs/copy.lua", "tile", NULL},
+     {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
     {{"configs/copy.lua", "vector", NULL},
      {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
     {{"configs/copy.lua", "bulk", NULL},
@@ -63,6 +65,8 @@ static const struct {
     {{"configs/transpose.lua", "coalesced_read", NULL},
      {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
     {{"configs/transpose.lua", "coalesced_write", NULL},
+     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
+    {{"configs/transpose.lua", "coalesced_write_plain", NULL},
      {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
     {{"configs/transpose.lua", "conflicts", NULL},
      {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},

@@ -13,7 +13,7 @@
 
 #include "kernels.h"
 
-enum { SETTINGS = 8, VARIANTS = 10 };
+enum { SETTINGS = 8, VARIANTS = 12 };
 
 /* Elements are moved, not computed. */
 static void run_exactly(cugen_kernel *kernel, const char *variant) {
@@ -37,7 +37,8 @@ static void run_family(cugen *lib, const struct family *family) {
 
 static const struct family copies = {
     "configs/copy.lua",
-    {"element threads=256", "vector access=16 loads=4 threads=256 blocks_per_sm=0",
+    {"element threads=256", "tile tile=32 rows_per_thread=4", "tile tile=64 rows_per_thread=8",
+     "tile tile=32 rows_per_thread=1", "vector access=16 loads=4 threads=256 blocks_per_sm=0",
      "vector access=16 loads=4 blocks_per_sm=2", "vector access=16 loads=1 load_through=l2",
      "bulk piece=4096 stages=3 blocks_per_sm=1"},
     {{"width=1"},
@@ -62,14 +63,17 @@ static const struct family accesses = {
      {"n=10007", "load_offset=3", "load_stride=5", "dtype=f64"},
      {"n=10007", "store_offset=1", "store_stride=33", "dtype=u8"},
      {"n=1", "store_offset=5000"},
-     {"n=16384", "scattered=true", "dtype=f16"}},
+     {"n=16384", "scattered=true", "dtype=f16"},
+     {"n=10007", "broadcast=true", "load_stride=3"},
+     {"n=10007", "active_lanes=8", "load_offset=1", "store_offset=700"},
+     {"n=10007", "active_lanes=5", "broadcast=true", "dtype=i64"}},
 };
 
 static const struct family rungs = {
     "configs/transpose.lua",
-    {"coalesced_read block_x=32 block_y=8", "coalesced_write block_x=16 block_y=8",
-     "conflicts tile=32 rows_per_thread=4", "padded pad=1 tile=64 rows_per_thread=4",
-     "swizzled tile=32 rows_per_thread=8"},
+    {"coalesced_read block_x=32 block_y=8", "coalesced_write block_x=16 block_y=8", "coalesced_read_plain block_y=8",
+     "coalesced_read_ldg", "coalesced_write_plain", "coalesced_write_ldg", "conflicts tile=32 rows_per_thread=4",
+     "padded pad=1 tile=64 rows_per_thread=4", "swizzled tile=32 rows_per_thread=8", "padded rows_per_thread=1"},
     {{"rows=1", "cols=1"},
      {"rows=127", "cols=131"},
      {"rows=96", "cols=64", "batch=3", "dtype=u8"},
@@ -138,12 +142,15 @@ static const struct {
   const char *settings[SETTINGS];
 } plans[] = {
     {{"configs/copy.lua", "element", NULL}, {"width=388", "height=264"}},
+    {{"configs/copy.lua", "tile", NULL}, {"width=388", "height=264"}},
     {{"configs/copy.lua", "vector", NULL}, {"width=388", "height=264"}},
     {{"configs/copy.lua", "vector", NULL}, {"width=388", "height=264", "pitch_x=388", "pitch_y=388"}},
     {{"configs/copy.lua", "bulk", NULL}, {"width=388", "height=264"}},
     {{"configs/access.lua", "elements", NULL}, {"n=102432"}},
     {{"configs/transpose.lua", "coalesced_read", NULL}, {"rows=264", "cols=388"}},
     {{"configs/transpose.lua", "coalesced_write", NULL}, {"rows=264", "cols=388"}},
+    {{"configs/transpose.lua", "coalesced_read_plain", NULL}, {"rows=264", "cols=388"}},
+    {{"configs/transpose.lua", "coalesced_write_ldg", NULL}, {"rows=264", "cols=388"}},
     {{"configs/transpose.lua", "conflicts", NULL}, {"rows=264", "cols=388"}},
     {{"configs/transpose.lua", "padded", NULL}, {"rows=264", "cols=388"}},
     {{"configs/transpose.lua", "swizzled", NULL}, {"rows=264", "cols=388"}},

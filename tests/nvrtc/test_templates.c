@@ -120,6 +120,7 @@ static int compile(const struct bench *bench, const struct kernel_spec *spec, st
                                     .arch = bench->target->arch,
                                     .entries = entries,
                                     .entry_count = distinct_entries(spec, entries),
+                                    .keep_ptx = true,
                                     .timeout = 60};
   return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
 }
@@ -439,6 +440,7 @@ static void test_moves(void **state) {
       {"configs/copy.lua", {"dtype=f16", "pitched=true", "width=1001", "height=77"}},
       {"configs/copy.lua", {"dtype=f64", "pitch_x=1002", "width=1001", "height=4000000"}},
       {"configs/access.lua", {"dtype=f32", "load_offset=1"}},
+      {"configs/access.lua", {"dtype=i8", "active_lanes=8", "broadcast=true"}},
       {"configs/access.lua", {"dtype=bf16", "scattered=true", "store_offset=3", "store_stride=2"}},
       {"configs/transpose.lua", {"dtype=f32"}},
       {"configs/transpose.lua", {"dtype=u8", "rows=65537", "cols=65539"}},
@@ -452,6 +454,38 @@ static void test_moves(void **state) {
     while (count < 4 && rows[i].settings[count]) count++;
     bench_open(*state, rows[i].config, rows[i].settings, count, &targets[i % TARGETS], &bench);
     compile_sample(&bench, 2, &random);
+    bench_close(&bench);
+  }
+}
+
+/* How the loads of a transpose go: those of a `const` and __restrict__ parameter by the read-only path, as the compiler sees that
+   nobody writes there; without __restrict__ only where the source says __ldg. */
+static void test_read_only_loads(void **state) {
+  static const struct {
+    const char *variant, *load, *other; /* what its PTX has, and has not */
+  } rows[] = {
+      {"coalesced_read block_x=32 block_y=32", "ld.global.nc", "ld.global.f32"},
+      {"coalesced_read_ldg", "ld.global.nc", "ld.global.f32"},
+      {"coalesced_read_plain", "ld.global.f32", "ld.global.nc"},
+      {"coalesced_write block_x=32 block_y=32", "ld.global.nc", "ld.global.f32"},
+      {"coalesced_write_ldg", "ld.global.nc", "ld.global.f32"},
+      {"coalesced_write_plain", "ld.global.f32", "ld.global.nc"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0] * TARGETS; i++) {
+    const size_t row = i / TARGETS;
+    struct bench bench;
+    struct kernel_spec spec;
+    struct compiled compiled;
+    uint64_t index;
+    cugen_error err;
+    bench_open(*state, "configs/transpose.lua", NULL, 0, &targets[i % TARGETS], &bench);
+    check(space_find(bench.space, rows[row].variant, &index, &err), &err);
+    expand(&bench, index, &spec);
+    check(compile(&bench, &spec, &compiled, &err), &err);
+    if (!strstr(compiled.ptx, rows[row].load) || strstr(compiled.ptx, rows[row].other))
+      fail_msg("%s for %s: %s", rows[row].variant, bench.target->arch, compiled.ptx);
+    compiled_free(&compiled);
+    kernel_spec_free(&spec);
     bench_close(&bench);
   }
 }
@@ -595,6 +629,7 @@ int main(void) {
       cmocka_unit_test(test_peaks),
       cmocka_unit_test(test_reader),
       cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_read_only_loads),
       cmocka_unit_test(test_filter_sample),
       cmocka_unit_test(test_filter_does_not_spill),
       cmocka_unit_test(test_particles),
