@@ -44,11 +44,11 @@ int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *err
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
-  const struct ceilings sheet = roofline_sheet(&k->lookup.device, dtype);
+  const struct ceilings peak = roofline_peak(&k->lookup.device, dtype);
   *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
-                          .flops_sheet = sheet.flops_sheet,
-                          .tensor_flops_sheet = products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
-                          .bandwidth_sheet = sheet.bandwidth_sheet};
+                          .flops_peak = peak.flops_peak,
+                          .tensor_flops_peak = products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
+                          .bandwidth_peak = peak.bandwidth_peak};
   return status || !k->lookup.device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
 }
 
@@ -56,7 +56,7 @@ double cugen_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
   return k && type ? roofline_tensor_flops(&k->lookup.device, type) : 0;
 }
 
-/* A cache that cannot be read leaves the data sheet. */
+/* A cache that cannot be read leaves the peaks. */
 const cugen_ceilings *api_ceilings(cugen_kernel *k) {
   if (!k->ceilings.dtype) cugen_kernel_ceilings(k, &k->ceilings, NULL);
   return &k->ceilings;
@@ -65,10 +65,10 @@ const cugen_ceilings *api_ceilings(cugen_kernel *k) {
 double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds, int *measured) {
   const cugen_ceilings *c = api_ceilings(k);
   const struct ceilings ceilings = {.flops = c->flops,
-                                    .flops_sheet = c->flops_sheet,
-                                    .tensor_flops_sheet = c->tensor_flops_sheet,
+                                    .flops_peak = c->flops_peak,
+                                    .tensor_flops_peak = c->tensor_flops_peak,
                                     .bandwidth = c->bandwidth,
-                                    .bandwidth_sheet = c->bandwidth_sheet};
+                                    .bandwidth_peak = c->bandwidth_peak};
   bool is_measured;
   double fraction = roofline_fraction(&ceilings, flops, bytes, seconds, &is_measured);
   *measured = is_measured;

@@ -9,7 +9,7 @@
    struct ranges), so the slope is a straight line: log_y = log_x + log10(bandwidth).
 
    1. find_ranges chooses the edges: all rates, the ceilings, the ridge, and other problems' best, with a margin.
-   2. Roofs first: the data sheet's, the measured one over it, the tensor cores' above both. Then dots, the best of each
+   2. Roofs first: the device's peak, the measured one over it, the tensor cores' above both. Then dots, the best of each
       implementation, names, legend.
    3. svg_x, svg_y and column_of, row_of are the only places where logarithms become pixels or characters.
 
@@ -107,9 +107,9 @@ static void find_x(const struct findings *f, struct ranges *out) {
 
 /* The ceiling that a rate without an intensity is held against. */
 static void include_ceilings(const struct findings *f, const cugen_record *r, double *least, double *most) {
-  double sheet = r->flops > 0 ? f->ceilings.flops_sheet : f->ceilings.bandwidth_sheet;
+  double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
   include(r->flops > 0 ? findings_peak(f) : findings_bandwidth(f), least, most);
-  include(sheet, least, most);
+  include(device_peak, least, most);
 }
 
 static struct ranges find_ranges(const struct findings *f) {
@@ -246,7 +246,7 @@ static void label_ceiling(const struct svg *s, double peak, const char *what) {
 static bool draw_tensor(const struct svg *s, double multiply_adds) {
   double peak = findings_peak(s->f);
   if (!(s->f->right[0]->flops > 0) || !(peak > multiply_adds)) return false;
-  draw_roof(s, "sheet", peak, findings_bandwidth(s->f));
+  draw_roof(s, "peak", peak, findings_bandwidth(s->f));
   label_ceiling(s, peak, ", tensor cores");
   return true;
 }
@@ -255,9 +255,9 @@ static void draw_roofs(const struct svg *s) {
   const cugen_ceilings *c = &s->f->ceilings;
   bool flops = s->f->right[0]->flops > 0;
   double bandwidth = findings_bandwidth(s->f), peak = flops ? records_multiply_adds(c) : bandwidth;
-  double sheet = flops ? c->flops_sheet : c->bandwidth_sheet;
+  double device_peak = flops ? c->flops_peak : c->bandwidth_peak;
   bool measured = flops ? c->flops > 0 : c->bandwidth > 0;
-  draw_roof(s, "sheet", sheet, c->bandwidth_sheet);
+  draw_roof(s, "peak", device_peak, c->bandwidth_peak);
   if (!(peak > 0)) return;
   if (measured || (s->range.roof && c->bandwidth > 0)) draw_roof(s, "roof", peak, bandwidth);
   if (s->range.roof) label_slope(s, fmax(peak, flops ? findings_peak(s->f) : 0), bandwidth);

@@ -545,5 +545,5 @@ double findings_peak(const struct findings *f) {
 }
 
 double findings_bandwidth(const struct findings *f) {
-  return f->ceilings.bandwidth > 0 ? f->ceilings.bandwidth : f->ceilings.bandwidth_sheet;
+  return f->ceilings.bandwidth > 0 ? f->ceilings.bandwidth : f->ceilings.bandwidth_peak;
 }

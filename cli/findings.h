@@ -75,7 +75,7 @@ size_t findings_implementation(const struct findings *findings, const char *vari
 
 /* FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
-/* The ceilings in use: measured, else the data sheet's; 0: not known. That of arithmetic is the tensor cores' where they do
+/* The ceilings in use: measured, else the peak; 0: not known. That of arithmetic is the tensor cores' where they do
    what the kernel does. */
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);

@@ -62,7 +62,7 @@ json_t *json_implementation(const cugen_implementation_info *info) {
 }
 
 static json_t *json_roofline_of(const cugen_record *r) {
-  return r->roofline > 0 ? json_string(r->roofline_measured ? "measured" : "data sheet") : json_null();
+  return r->roofline > 0 ? json_string(r->roofline_measured ? "measured" : "peak") : json_null();
 }
 
 /* Times mean something only of what ran and was right. */

@@ -84,19 +84,19 @@ static void add_row(struct table *table, const bool *chosen, bool rate_first, si
 }
 
 double records_multiply_adds(const cugen_ceilings *c) {
-  return c->flops > 0 ? c->flops : c->flops_sheet;
+  return c->flops > 0 ? c->flops : c->flops_peak;
 }
 
 double records_peak(const cugen_ceilings *c) {
   double multiply_adds = records_multiply_adds(c);
-  return c->tensor_flops_sheet > multiply_adds ? c->tensor_flops_sheet : multiply_adds;
+  return c->tensor_flops_peak > multiply_adds ? c->tensor_flops_peak : multiply_adds;
 }
 
 static void print_measuring(const struct cli *cli) {
   struct cli meant = *cli; /* of the device, whatever the kernel */
   meant.operand = NULL;
   meant.setting_count = 0;
-  fputs(", by the data sheet; '", stdout);
+  fputs(", the device's peak; '", stdout);
   hint_print(&meant, "roofline", stdout);
   puts("' measures it.");
 }
@@ -104,7 +104,7 @@ static void print_measuring(const struct cli *cli) {
 void records_print_roofline(const struct cli *cli, const cugen_record *r, const cugen_ceilings *c) {
   double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
   double peak = records_peak(c);
-  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
+  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_peak;
   bool memory = r->bytes > 0 && (r->flops <= 0 || intensity * bandwidth < peak);
   printf("Roofline: %s", memory ? "device memory" : c->dtype);
   printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);
@@ -115,7 +115,7 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
   else
     puts(r->roofline_measured ? ", measured here."
          : r->predicted       ? tensor ? ", on tensor cores, by the description." : ", by the description."
-                              : ", on tensor cores, by the data sheet.");
+                              : ", the peak of its tensor cores.");
 }
 
 static int print_ceiling(struct cli *cli) {

@@ -6,7 +6,7 @@
 
 /* The `top` best; *right (may be NULL) gets how many right ones there are. Nothing is printed when there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
-/* FLOP/s that bound arithmetic: measured, else the data sheet's, without tensor cores; and the highest there is. 0: not
+/* FLOP/s that bound arithmetic: measured, else the peak, without tensor cores; and the highest there is. 0: not
    known. */
 double records_multiply_adds(const cugen_ceilings *ceilings);
 double records_peak(const cugen_ceilings *ceilings);

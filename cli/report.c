@@ -126,7 +126,7 @@ static void write_rates(const struct page *p, const cugen_record *best) {
     write_figure(p, "Rate", flops ? print_flops(rate).text : print_bandwidth(rate).text, "");
   }
   if (best->roofline <= 0) return;
-  snprintf(more, sizeof more, "of the %s one", best->roofline_measured ? "measured" : "data sheet\u2019s");
+  snprintf(more, sizeof more, "of %s", best->roofline_measured ? "what was measured" : "the peak");
   write_figure(p, "Roofline", print_percent(best->roofline).text, more);
 }
 
@@ -171,9 +171,10 @@ static void write_caption(const struct page *p) {
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
   else if (measured)
-    fputs("Solid: what was measured on this device. Dashed: its data sheet. ", p->out);
-  else if (c->bandwidth_sheet > 0)
-    fputs("Dashed: the data sheet\u2019s; <code>cugen roofline</code> measures the device\u2019s own. ", p->out);
+    fputs("Solid: what was measured on this device. Dashed: its peak at the highest clock. ", p->out);
+  else if (c->bandwidth_peak > 0)
+    fputs("Dashed: the peak at the highest clock; <code>cugen roofline</code> measures the device\u2019s own. ",
+          p->out);
   fputs(chart_has_roof(p->f) ? "Each line is a variant, all at this problem\u2019s intensity; the"
                              : "Each dot is a variant; they are spread sideways to be told apart, and the large",
         p->out);
@@ -475,12 +476,12 @@ static void write_fact(const struct page *p, const char *name, const char *value
   fputs("</dd>\n", p->out);
 }
 
-static void write_ceiling(const struct page *p, const char *name, struct shown measured, struct shown sheet) {
+static void write_ceiling(const struct page *p, const char *name, struct shown measured, struct shown peak) {
   char text[160];
-  bool has = strcmp(measured.text, "-") != 0, has_sheet = strcmp(sheet.text, "-") != 0;
-  if (!has && !has_sheet) return;
+  bool has = strcmp(measured.text, "-") != 0, has_peak = strcmp(peak.text, "-") != 0;
+  if (!has && !has_peak) return;
   snprintf(text, sizeof text, "%s%s%s%s%s", has ? measured.text : "", has ? " measured" : "",
-           has && has_sheet ? ", " : "", has_sheet ? sheet.text : "", has_sheet ? " by the data sheet" : "");
+           has && has_peak ? ", " : "", has_peak ? peak.text : "", has_peak ? " peak" : "");
   write_fact(p, name, text);
 }
 
@@ -518,11 +519,11 @@ static void write_machine(const struct page *p) {
   fputs("<section>\n<h2>Machine</h2>\n<dl class=\"machine\">\n", p->out);
   write_device(p);
   write_clocks(p);
-  write_ceiling(p, "Device memory, copied", print_bandwidth(c->bandwidth), print_bandwidth(c->bandwidth_sheet));
+  write_ceiling(p, "Device memory, copied", print_bandwidth(c->bandwidth), print_bandwidth(c->bandwidth_peak));
   snprintf(name, sizeof name, "%s multiply-adds", c->dtype);
-  write_ceiling(p, name, print_flops(c->flops), print_flops(c->flops_sheet));
+  write_ceiling(p, name, print_flops(c->flops), print_flops(c->flops_peak));
   snprintf(name, sizeof name, "%s on tensor cores", c->dtype);
-  write_ceiling(p, name, print_flops(0), print_flops(c->tensor_flops_sheet));
+  write_ceiling(p, name, print_flops(0), print_flops(c->tensor_flops_peak));
   write_fact(p, "Driver", print_version(f->driver_version).text);
   if (!findings_on_cpu(f)) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
   write_fact(p, f->predicted ? "Predicted" : "Measured", print_moment(f->measured_at).text);

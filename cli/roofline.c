@@ -54,25 +54,25 @@ static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
 
 /* ---- Printing ---- */
 
-static void add_row(struct table *table, const char *what, struct shown measured, struct shown sheet, double part) {
+static void add_row(struct table *table, const char *what, struct shown measured, struct shown peak, double part) {
   table_cell(table, what);
   table_cell(table, measured.text);
-  table_cell(table, sheet.text);
+  table_cell(table, peak.text);
   table_cell(table, part > 0 ? print_percent(part).text : "-");
 }
 
 static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
-  static const char *const headers[] = {"", ">measured", ">data sheet", ">part"};
+  static const char *const headers[] = {"", ">measured", ">peak", ">part"};
   struct table table;
   table_open(&table, headers, 4);
   const cugen_ceilings *first = &all[0];
-  add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_sheet),
-          first->bandwidth_sheet > 0 ? first->bandwidth / first->bandwidth_sheet : 0);
+  add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_peak),
+          first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
   for (size_t i = 0; i < DTYPES; i++) {
     char what[48];
     snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
-    add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_sheet),
-            all[i].flops_sheet > 0 ? all[i].flops / all[i].flops_sheet : 0);
+    add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
+            all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     char what[48];
@@ -83,11 +83,18 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
+/* No data sheet's figures: those may be at a lower clock. */
+static void print_peak(const cugen_device_info *device) {
+  if (device->sm_count && device->clock_khz)
+    printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a lower one.\n",
+           device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
+}
+
 /* Where memory no longer bounds. */
 static void print_ridges(const cugen_ceilings *all) {
   for (size_t i = 0; i < DTYPES; i++) {
     double flops = records_multiply_adds(&all[i]);
-    double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_sheet;
+    double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_peak;
     if (flops > 0 && bandwidth > 0)
       printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text, dtypes[i]);
   }
@@ -97,11 +104,11 @@ static json_t *ceilings_json(const cugen_ceilings *c) {
   json_t *object = json_object();
   json_object_set_new(object, "dtype", json_string(c->dtype));
   json_object_set_new(object, "flops_per_second", json_known(c->flops));
-  json_object_set_new(object, "flops_per_second_data_sheet", json_known(c->flops_sheet));
-  json_object_set_new(object, "tensor_flops_per_second_data_sheet", json_known(c->tensor_flops_sheet));
+  json_object_set_new(object, "flops_per_second_peak", json_known(c->flops_peak));
+  json_object_set_new(object, "tensor_flops_per_second_peak", json_known(c->tensor_flops_peak));
   json_object_set_new(object, "flops_measured_at", c->flops_at ? json_integer(c->flops_at) : json_null());
   json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
-  json_object_set_new(object, "bytes_per_second_data_sheet", json_known(c->bandwidth_sheet));
+  json_object_set_new(object, "bytes_per_second_peak", json_known(c->bandwidth_peak));
   json_object_set_new(object, "bytes_measured_at", c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
   return object;
 }
@@ -115,7 +122,7 @@ static int print_json(struct cli *cli, const cugen_device_info *device, const cu
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     json_t *entry = json_object();
     json_object_set_new(entry, "type", json_string(tensor_types[i]));
-    json_object_set_new(entry, "tensor_flops_per_second_data_sheet",
+    json_object_set_new(entry, "tensor_flops_per_second_peak",
                         json_known(cugen_kernel_tensor_flops(cli->kernel, tensor_types[i])));
     json_array_append_new(tensor, entry);
   }
@@ -146,6 +153,7 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
     return CUGEN_OK;
   }
   int status = print_ceilings(cli, all);
+  if (!status) print_peak(cugen_kernel_device(cli->kernel));
   if (!status) print_ridges(all);
   return status;
 }

@@ -15,7 +15,7 @@ static void print_times(const cugen_record *r) {
   if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
   if (r->roofline > 0)
     printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
-           r->roofline_measured ? "of what this device was measured at" : "of the data sheet");
+           r->roofline_measured ? "of what this device was measured at" : "of its peak");
   if (r->clock_mhz > 0) {
     printf("  clock       %d MHz", r->clock_mhz);
     if (r->power_watts > 0) printf(", %d W", r->power_watts);

@@ -229,7 +229,7 @@ typedef struct cugen_record {
   double seconds_min, seconds_p20, seconds_p80;
   double flops, bytes;   /* of the problem, from the config; 0: not declared */
   double roofline;       /* fraction of the attainable rate */
-  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is from the data sheet */
+  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is the device's peak */
   double error;          /* largest error that verification found, in units of the tolerance */
   int registers;         /* a thread; of several launches the one whose block takes the most */
   int threads;           /* a block */

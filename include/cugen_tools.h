@@ -353,14 +353,15 @@ int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options,
 
 /* ---- Explaining: ceilings and occupancy ------------------------------------------------------------------------ */
 
-/* The rates that bound a kernel on its GPU, measured and from the data sheet; 0: not known. The cpu device has none. */
+/* The rates that bound a kernel on its GPU; 0: not known. The cpu device has none. A peak is what all multiprocessors do in a clock,
+   at the highest clock, and the memory's rate as described or by its clock and width. A data sheet's figure may count a lower clock. */
 typedef struct cugen_ceilings {
-  const char *dtype;                 /* what the kernel computes in: the config's products ("bf16", "tf32"),
+  const char *dtype;                /* what the kernel computes in: the config's products ("bf16", "tf32"),
                                         else its first output's type */
-  double flops, flops_sheet;         /* FLOP/s of fused multiply-adds of that type, without tensor cores */
-  double tensor_flops_sheet;         /* of the tensor cores, dense, if the config says products; 0: none */
-  double bandwidth, bandwidth_sheet; /* bytes/s of device memory, read and written together */
-  int64_t flops_at, bandwidth_at;    /* when they were measured; seconds since the epoch */
+  double flops, flops_peak;         /* FLOP/s of fused multiply-adds of that type, without tensor cores */
+  double tensor_flops_peak;         /* of the tensor cores, dense, if the config says products; 0: none */
+  double bandwidth, bandwidth_peak; /* bytes/s of device memory, read and written together */
+  int64_t flops_at, bandwidth_at;   /* when they were measured; seconds since the epoch */
 } cugen_ceilings;
 
 /* The measured rates are the best remembered on that device of two shipped configs: peak_copy, and peak_fma with that dtype.

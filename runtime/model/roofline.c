@@ -50,21 +50,21 @@ double roofline_bandwidth(const struct device_facts *facts) {
   return 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8.0;
 }
 
-struct ceilings roofline_sheet(const struct device_description *device, const struct dtype *dtype) {
+struct ceilings roofline_peak(const struct device_description *device, const struct dtype *dtype) {
   const struct device_facts *facts = &device->facts;
   const struct gpu_rates rates = rates_of(device);
   double published = 1e9 * device->rates.memory_gb_per_second;
   if (!facts->is_gpu) return (struct ceilings){0};
-  return (struct ceilings){.flops_sheet = 2.0 * lanes(&rates, dtype) * clocks(facts),
-                           .bandwidth_sheet = published > 0 ? published : roofline_bandwidth(facts)};
+  return (struct ceilings){.flops_peak = 2.0 * lanes(&rates, dtype) * clocks(facts),
+                           .bandwidth_peak = published > 0 ? published : roofline_bandwidth(facts)};
 }
 
 /* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of moving and computing. */
 double roofline_fraction(const struct ceilings *c, double flops, double bytes, double seconds, bool *measured) {
-  double multiply_adds = c->flops > 0 ? c->flops : c->flops_sheet;
-  bool tensor = c->tensor_flops_sheet > multiply_adds;
-  double peak = tensor ? c->tensor_flops_sheet : multiply_adds;
-  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_sheet;
+  double multiply_adds = c->flops > 0 ? c->flops : c->flops_peak;
+  bool tensor = c->tensor_flops_peak > multiply_adds;
+  double peak = tensor ? c->tensor_flops_peak : multiply_adds;
+  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_peak;
   if (measured) *measured = false;
   if (seconds <= 0 || (flops > 0 && peak <= 0) || (bytes > 0 && bandwidth <= 0)) return 0;
   double compute = flops > 0 ? flops / peak : 0, memory = bytes > 0 ? bytes / bandwidth : 0;

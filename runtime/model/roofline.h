@@ -1,5 +1,5 @@
 /* The roofline: which rate a kernel could attain at its arithmetic intensity, from what was measured on the device or,
-   failing that, from its data sheet. */
+   failing that, from its peak rates. */
 #ifndef RUNTIME_MODEL_ROOFLINE_H
 #define RUNTIME_MODEL_ROOFLINE_H
 
@@ -13,15 +13,16 @@
 double roofline_tensor_flops(const struct device_description *device, const char *type);
 /* Bytes/s of device memory; 0: not known. */
 double roofline_bandwidth(const struct device_facts *facts);
-/* Rates of a device, measured and of its data sheet; 0: not known. */
+/* Rates of a device, measured and at its highest clock; 0: not known. */
 struct ceilings {
-  double flops, flops_sheet;         /* FLOP/s without tensor cores */
-  double tensor_flops_sheet;         /* with them, where the work is what they do; else 0 */
-  double bandwidth, bandwidth_sheet; /* bytes/s */
+  double flops, flops_peak;         /* FLOP/s without tensor cores */
+  double tensor_flops_peak;         /* with them, where the work is what they do; else 0 */
+  double bandwidth, bandwidth_peak; /* bytes/s */
 };
 
-/* The data sheet's, or those of the device's description; a CPU's are not a GPU's, and it has none. */
-struct ceilings roofline_sheet(const struct device_description *device, const struct dtype *dtype);
+/* Peaks: what its multiprocessors do in a clock, at the highest clock; the memory's rate as described, else by clock and width. A
+   CPU's are not a GPU's, and it has none. */
+struct ceilings roofline_peak(const struct device_description *device, const struct dtype *dtype);
 /* Attained fraction of the attainable, for work of flops and bytes (either may be 0) done in seconds; 0: not known.
    *measured (may be NULL): the ceiling that bounds it was measured. */
 double roofline_fraction(const struct ceilings *ceilings, double flops, double bytes, double seconds, bool *measured);

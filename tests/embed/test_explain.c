@@ -102,8 +102,8 @@ static void test_ceilings(void **state) {
     cugen_ceilings got;
     assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, "f32");
-    assert_true(fabs(got.flops_sheet - rows[i].flops) <= 0.002 * rows[i].flops);
-    assert_true(fabs(got.bandwidth_sheet - rows[i].bandwidth) <= 0.002 * rows[i].bandwidth);
+    assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
+    assert_true(fabs(got.bandwidth_peak - rows[i].bandwidth) <= 0.002 * rows[i].bandwidth);
     assert_true(got.flops == 0 && got.bandwidth == 0 && got.flops_at == 0);
     cugen_kernel_close(kernel);
     cugen_close(lib);
@@ -128,8 +128,8 @@ static void test_tensor_ceilings(void **state) {
     assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL), CUGEN_OK);
     assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, rows[i].type);
-    assert_true(fabs(got.flops_sheet - rows[i].flops) <= 0.002 * rows[i].flops);
-    assert_true(fabs(got.tensor_flops_sheet - rows[i].tensor) <= 0.002 * rows[i].tensor);
+    assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
+    assert_true(fabs(got.tensor_flops_peak - rows[i].tensor) <= 0.002 * rows[i].tensor);
     assert_true(fabs(cugen_kernel_tensor_flops(kernel, "fp8") - 2141e12) < 1e12);
     cugen_kernel_close(kernel);
   }

@@ -577,7 +577,7 @@ static void a_cut_spec_is_refused(void **state) {
 /* ---- The roofline ---- */
 
 /* NVIDIA H200: 132 SMs at 1980 MHz, 66.9 TFLOP/s f32, 33.5 f64; 6144 bits at 3201 MHz. */
-static void data_sheet_ceilings(void **state) {
+static void peak_ceilings(void **state) {
   (void)state;
   const struct device_facts h200 = {.compute_capability = 90,
                                     .sm_count = 132,
@@ -586,25 +586,25 @@ static void data_sheet_ceilings(void **state) {
                                     .memory_clock_khz = 3201000,
                                     .memory_bus_bits = 6144};
   struct device_description device = {.facts = h200};
-  double f32 = roofline_sheet(&device, dtype_find("f32")).flops_sheet, bandwidth = roofline_bandwidth(&h200);
+  double f32 = roofline_peak(&device, dtype_find("f32")).flops_peak, bandwidth = roofline_bandwidth(&h200);
   assert_true(fabs(f32 - 66.9e12) < 0.1e12);
-  assert_true(fabs(roofline_sheet(&device, dtype_find("f64")).flops_sheet - 33.45e12) < 0.1e12);
+  assert_true(fabs(roofline_peak(&device, dtype_find("f64")).flops_peak - 33.45e12) < 0.1e12);
   assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
-  struct ceilings ceilings = roofline_sheet(&device, dtype_find("f32"));
+  struct ceilings ceilings = roofline_peak(&device, dtype_find("f32"));
   bool measured = true;
-  assert_true(ceilings.flops_sheet == f32 && ceilings.bandwidth_sheet == bandwidth);
+  assert_true(ceilings.flops_peak == f32 && ceilings.bandwidth_peak == bandwidth);
   assert_true(fabs(roofline_fraction(&ceilings, f32, 0, 2.0, &measured) - 0.5) < 1e-12);
   assert_true(fabs(roofline_fraction(&ceilings, f32 / 100, bandwidth, 4.0, &measured) - 0.25) < 1e-12);
   assert_false(measured);
   const struct device_description cpu = {.facts = {.compute_capability = 80, .clock_khz = 3000000}};
-  ceilings = roofline_sheet(&cpu, dtype_find("f32"));
+  ceilings = roofline_peak(&cpu, dtype_find("f32"));
   assert_true(roofline_fraction(&ceilings, 1e9, 1e9, 1.0, &measured) == 0.0);
 }
 
-/* What was measured goes before the data sheet, each ceiling for itself. */
+/* What was measured goes before the peak, each ceiling for itself. */
 static void measured_ceilings(void **state) {
   (void)state;
-  struct ceilings c = {.flops = 50, .flops_sheet = 100, .bandwidth_sheet = 10};
+  struct ceilings c = {.flops = 50, .flops_peak = 100, .bandwidth_peak = 10};
   bool measured = false;
   assert_true(roofline_fraction(&c, 50, 1, 2.0, &measured) == 0.5);
   assert_true(measured);
@@ -667,11 +667,11 @@ static void described_rates(void **state) {
                 .memory_gb_per_second = 300,
                 .tensor_flops = 4000,
                 .tensor_f64_flops = 500}};
-  struct ceilings f32 = roofline_sheet(&device, dtype_find("f32"));
-  assert_true(f32.flops_sheet == 2e12 && f32.bandwidth_sheet == 300e9);
-  assert_true(roofline_sheet(&device, dtype_find("f64")).flops_sheet == 1e12);
-  assert_true(roofline_sheet(&device, dtype_find("bf16")).flops_sheet == 4e12);
-  assert_true(roofline_sheet(&device, dtype_find("i32")).flops_sheet == 0.5e12);
+  struct ceilings f32 = roofline_peak(&device, dtype_find("f32"));
+  assert_true(f32.flops_peak == 2e12 && f32.bandwidth_peak == 300e9);
+  assert_true(roofline_peak(&device, dtype_find("f64")).flops_peak == 1e12);
+  assert_true(roofline_peak(&device, dtype_find("bf16")).flops_peak == 4e12);
+  assert_true(roofline_peak(&device, dtype_find("i32")).flops_peak == 0.5e12);
   assert_true(roofline_tensor_flops(&device, "f16") == 40e12);
   assert_true(roofline_tensor_flops(&device, "f64") == 5e12);
   assert_true(roofline_tensor_flops(&device, "bf16") == 0);
@@ -680,13 +680,13 @@ static void described_rates(void **state) {
 /* Where tensor cores do the work, theirs is the ceiling, measured or not what the other is. */
 static void the_higher_ceiling(void **state) {
   (void)state;
-  struct ceilings c = {.flops = 50, .flops_sheet = 60, .tensor_flops_sheet = 500, .bandwidth = 10};
+  struct ceilings c = {.flops = 50, .flops_peak = 60, .tensor_flops_peak = 500, .bandwidth = 10};
   bool measured = true;
   assert_true(roofline_fraction(&c, 500, 1, 2.0, &measured) == 0.5);
   assert_false(measured);
   assert_true(roofline_fraction(&c, 1, 10, 2.0, &measured) == 0.5);
   assert_true(measured);
-  c.tensor_flops_sheet = 40;
+  c.tensor_flops_peak = 40;
   assert_true(roofline_fraction(&c, 50, 1, 2.0, &measured) == 0.5);
   assert_true(measured);
 }
@@ -723,7 +723,7 @@ int main(void) {
       cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
       cmocka_unit_test(specs_travel),
       cmocka_unit_test(a_cut_spec_is_refused),
-      cmocka_unit_test(data_sheet_ceilings),
+      cmocka_unit_test(peak_ceilings),
       cmocka_unit_test(measured_ceilings),
       cmocka_unit_test(tensor_cores),
       cmocka_unit_test(described_rates),
