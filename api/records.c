@@ -32,6 +32,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .cost = cache_record_cost(r, k->lookup.config->objective),
                         .flops = r->flops,
                         .bytes = r->bytes,
+                        .requested = r->requested,
                         .error = r->error,
                         .registers = r->resources.registers,
                         .threads = r->threads,

@@ -151,6 +151,14 @@ const char *cugen_kernel_printed(const cugen_kernel *k) {
   return k ? text_get(&k->printed) : "";
 }
 
+/* What the variant asks of memory is counted when it is compiled; an image that was here already has no PTX. */
+static void recall_requested(cugen_kernel *k, struct cache_record *record) {
+  size_t count = record->requested > 0 ? 0 : cugen_kernel_records(k);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+      record->requested = k->records[i].requested;
+}
+
 int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
   struct tune_target target;
   struct cache_record record;
@@ -161,6 +169,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   if (!status) status = api_find_variant(k, variant, &index, error);
   if (!status) status = run_once(&target, index, timeout, &record, &k->printed, error);
   if (status) return status;
+  recall_requested(k, &record);
   /* The strings handed out live with the kernel: the record becomes its only one in hand. */
   api_forget_records(k);
   k->records = malloc(sizeof *k->records);

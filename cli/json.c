@@ -105,6 +105,7 @@ json_t *json_record(const cugen_record *r) {
                       resources ? json_integer(r->dynamic_shared_bytes) : json_null());
   json_object_set_new(object, "constant_bytes", resources ? json_integer(r->constant_bytes) : json_null());
   json_object_set_new(object, "local_bytes", resources ? json_integer(r->local_bytes) : json_null());
+  json_object_set_new(object, "requested_bytes", json_known(r->requested));
   json_object_set_new(object, "spill_bytes", resources ? json_integer(r->spill_bytes) : json_null());
   json_object_set_new(object, "occupancy", json_known(r->occupancy));
   json_object_set_new(object, "limiter", json_optional_string(r->limiter));

@@ -251,7 +251,8 @@ typedef struct cugen_record {
   int64_t measured_at;    /* or predicted; seconds since the epoch */
   double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
   double measure_seconds; /* time for all else: data, verifying, timing */
-  double cost;            /* what the config's objective minimises: seconds, or seconds for each unit of work */
+  double requested; /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
+  double cost;      /* what the config's objective minimises: seconds, or seconds for each unit of work */
 } cugen_record;
 
 /* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                             .toolkit = target->toolkit,
                                             .arch = target->arch,
                                             .timeout = options->timeout,
-                                            .keep_ptx = target->predicted,
+                                            .keep_ptx = target->device->facts.is_gpu,
                                             .threads = options->threads,
                                             .until = options->until};
   const struct worker_options worker = {.program = target->worker,

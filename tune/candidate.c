@@ -1,6 +1,7 @@
 /* Variants on their way through the tuner; see candidate.h. */
 #include "candidate.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,8 +287,35 @@ static int predict(struct bench *bench, struct candidate *c, struct cache_record
   if (status)
     return record_reason(out, status == CUGEN_ERROR_CONFIG ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_UNPREDICTED,
                          why.message, err);
+  out->requested = prediction.requested;
   out->seconds = out->seconds_min = out->seconds_p20 = out->seconds_p80 = prediction.seconds;
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
+}
+
+/* Counting what a variant asks of memory takes a good part of a compile's time: it is done while the device is at work. */
+struct counting {
+  const struct device_description *device;
+  const struct candidate *candidate;
+  double requested;
+  pthread_t thread;
+  bool begun;
+};
+
+static void *count_requests(void *context) {
+  struct counting *counting = context;
+  const struct candidate *c = counting->candidate;
+  counting->requested = model_requested(counting->device, &c->real, &c->real_build->compiled);
+  return NULL;
+}
+
+static void counting_begin(struct counting *counting) {
+  counting->begun = counting->candidate->real_build->compiled.ptx &&
+                    pthread_create(&counting->thread, NULL, count_requests, counting) == 0;
+}
+
+static double counting_end(struct counting *counting) {
+  if (counting->begun) pthread_join(counting->thread, NULL);
+  return counting->requested;
 }
 
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
@@ -302,7 +330,10 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
   if (bench->target->predicted) return predict(bench, c, out, err);
   struct worker_result result;
+  struct counting counting = {.device = bench->target->device, .candidate = c};
+  if (verify) counting_begin(&counting); /* else it was counted when it was verified */
   status = run_built(bench, c, verify, measure, timeout, &result, err);
+  out->requested = counting_end(&counting);
   if (status && !candidate_has_data(bench, c))
     return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   if (status) return status;

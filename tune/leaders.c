@@ -51,6 +51,7 @@ static int store_leader(struct tuner *t, struct leader *leader, const struct cac
   qsort(leader->rounds, LEADER_ROUNDS, sizeof *leader->rounds, by_seconds);
   struct cache_record *record = &leader->rounds[LEADER_ROUNDS / 2];
   record->error = before->error;
+  record->requested = before->requested;
   record->compile_seconds = before->compile_seconds;
   record->measure_seconds = before->measure_seconds + leader->seconds;
   int status = cache_store(t->target->cache, &t->target->key, record, err);

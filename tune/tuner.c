@@ -160,6 +160,8 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   double begin = clock_seconds();
   int status = equal ? tuner_copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
+  const struct cache_record *known = tuner_find_known(t, &c->real);
+  if (known && record.requested <= 0) record.requested = known->requested; /* its image was here, without PTX */
   t->result->measuring += busy;
   record.compile_seconds = candidate_compile_seconds(c);
   record.measure_seconds = clock_seconds() - begin;

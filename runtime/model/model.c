@@ -113,14 +113,21 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
 }
 
 /* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
+static double box_bytes(const struct kernel_argument *a) {
+  double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
+  for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
+  return bytes;
+}
+
 static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
-                           struct ptx_struct *structs) {
+                           struct ptx_struct *structs, double *boxes) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   size_t count = kernel_launch_parameters(spec, launch, passed);
   for (size_t i = 0; i < count; i++) {
     const struct kernel_argument *a = &spec->arguments[passed[i].argument];
     const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
     structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
+    boxes[i] = box_bytes(a);
     out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << 40
              : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
                                               : value.integer;
@@ -240,29 +247,42 @@ static double combine(const struct model_launch *launch) {
   return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
 }
 
-static int walk(struct situation *s, const struct compiled *compiled, size_t entry, struct model_launch *out,
-                cugen_error *err) {
+/* Of an element of the kernel's textures, if it is the same for all. */
+static int texel_bytes(const struct kernel_spec *spec) {
+  int bytes = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (a->access != ACCESS_TEXTURE && a->access != ACCESS_ARRAY) continue;
+    if (bytes && bytes != a->dtype->bytes) return 0;
+    bytes = a->dtype->bytes;
+  }
+  return bytes;
+}
+
+static int walk(struct situation *s, const struct ptx_machine *machine, const struct compiled *compiled, size_t entry,
+                struct model_launch *out, cugen_error *err) {
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
   struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
-  struct ptx_machine machine;
+  double boxes[KERNEL_MAX_ARGUMENTS];
   struct ptx_kernel kernel;
   struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
                               .parameters = parameters,
-                              .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs),
+                              .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs, boxes),
                               .structs = structs,
+                              .boxes = boxes,
                               .l1_bytes = l1_of_block(s, out->resident),
                               .registers = s->resources->registers,
                               .in_flight = compiled->code[entry].in_flight,
                               .shared_quads = compiled->code[entry].shared_quads,
-                              .shared_pairs = compiled->code[entry].shared_pairs};
+                              .shared_pairs = compiled->code[entry].shared_pairs,
+                              .texel_bytes = texel_bytes(s->spec)};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
-  fill_machine(s->device, &machine);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
   if (status) return status;
   s->share /= usable_by_clusters(kernel.cluster);
   s->distant = 1 - 1.0 / kernel.cluster;
-  status = ptx_walk(&kernel, &machine, &launch, &out->counts, err);
+  status = ptx_walk(&kernel, machine, &launch, &out->counts, err);
   ptx_close(&kernel);
   return status;
 }
@@ -279,6 +299,7 @@ static int check_parameters(const struct kernel_spec *spec, size_t launch, const
 static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
                           struct model_launch *out, cugen_error *err) {
   struct occupancy occupancy;
+  struct ptx_machine machine;
   const struct kernel_launch *l = s->launch;
   int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
   int status = occupancy_get_carved(&s->device->facts, s->resources, threads, l->shared_bytes,
@@ -293,7 +314,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   out->resident = occupancy.blocks;
   s->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
   s->share = s->blocks / (double)s->device->facts.sm_count;
-  status = walk(s, compiled, entry, out, err);
+  fill_machine(s->device, &machine);
+  status = walk(s, &machine, compiled, entry, out, err);
   if (!status) fill_parts(s, bytes, out);
   return status;
 }
@@ -317,6 +339,38 @@ static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* ---- What is asked of memory ------------------------------------------------------------------------------------- */
+
+/* NaN: not known. */
+static double launch_requested(const struct kernel_launch *l, const struct ptx_counts *c) {
+  return c->unknown > 0 ? NAN : c->requested * l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+/* How long anything takes does not matter; only a product whose rate is 0 would be refused. */
+static const struct ptx_machine any_machine = {.cluster_bytes = 1,
+                                               .tensor_flops = 1,
+                                               .tensor_f64_flops = 1,
+                                               .tensor_tf32_flops = 1,
+                                               .tensor_fp8_flops = 1,
+                                               .tensor_i8_flops = 1,
+                                               .tensor_sync_share = 1,
+                                               .tensor_small_share = 1};
+
+double model_requested(const struct device_description *device, const struct kernel_spec *spec,
+                       const struct compiled *compiled) {
+  double sum = 0;
+  cugen_error ignored;
+  for (size_t i = 0; i < spec->launch_count && compiled->ptx; i++) {
+    size_t entry = plan_entry_index(spec, spec->launches[i].entry);
+    struct situation s = {
+        .device = device, .spec = spec, .launch = &spec->launches[i], .resources = &compiled->resources[entry]};
+    struct model_launch launch = {.resident = 1};
+    if (walk(&s, &any_machine, compiled, entry, &launch, &ignored)) return 0;
+    sum += launch_requested(&spec->launches[i], &launch.counts);
+  }
+  return isnan(sum) ? 0 : sum;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
@@ -334,9 +388,11 @@ int model_predict(const struct device_description *device, const struct kernel_s
     status = check_parameters(spec, i, compiled, entry, err);
     if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
+    out->requested += launch_requested(&spec->launches[i], &out->launches[i].counts);
     out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
   }
+  if (isnan(out->requested)) out->requested = 0;
   for (int p = 0; p < MODEL_PARTS; p++)
     if (totals[p] > totals[out->bound]) out->bound = (enum model_part)p;
   return status;

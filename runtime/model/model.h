@@ -33,6 +33,7 @@ struct model_launch {
 
 struct model_prediction {
   double seconds;        /* of all launches */
+  double requested;      /* bytes, as model_requested */
   enum model_part bound; /* the largest part */
   size_t launch_count;
   struct model_launch launches[KERNEL_MAX_LAUNCHES];
@@ -42,5 +43,10 @@ struct model_prediction {
    Any other failure: the model knows no time for it. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err);
+
+/* The bytes of global memory that the loads, stores and copies of all launches ask for, whatever serves them: those of each grid's
+   middle block, times its blocks. 0: not known. compiled holds the PTX; the device need not be described. */
+double model_requested(const struct device_description *device, const struct kernel_spec *spec,
+                       const struct compiled *compiled);
 
 #endif

@@ -46,11 +46,12 @@ enum ptx_op {
   PTX_STORE,
   PTX_ATOMIC,
   PTX_TEXTURE,
-  PTX_ASYNC,       /* cp.async: global to shared by each thread */
-  PTX_BULK_LOAD,   /* cp.async.bulk, global to shared */
-  PTX_BULK_STORE,  /* and back */
-  PTX_EXPECT,      /* mbarrier: how many bytes copies will bring */
-  PTX_TENSOR_LOAD, /* cp.async.bulk.tensor: what its box holds stands in the map; PTX_EXPECT says it */
+  PTX_ASYNC,        /* cp.async: global to shared by each thread */
+  PTX_BULK_LOAD,    /* cp.async.bulk, global to shared */
+  PTX_BULK_STORE,   /* and back */
+  PTX_EXPECT,       /* mbarrier: how many bytes copies will bring */
+  PTX_TENSOR_LOAD,  /* cp.async.bulk.tensor: what its box holds stands in the map; PTX_EXPECT says it */
+  PTX_TENSOR_STORE, /* and back: nothing says it */
   PTX_COMMIT,
   PTX_WAIT,
   PTX_WAIT_BARRIER, /* mbarrier: until what was asked for in bulk is there */

@@ -218,7 +218,7 @@ static void settle(struct ptx_instruction *out, bool exact) {
   if (out->is_float && arithmetic) out->op = PTX_FLOAT;
   if (out->op == PTX_MMA || out->op == PTX_WGMMA) out->pipe = PTX_PIPE_TENSOR;
   if (out->op == PTX_TENSOR_LOAD && out->space == PTX_SHARED)
-    out->op = PTX_NOTHING; /* stores name shared memory last */
+    out->op = PTX_TENSOR_STORE; /* these name shared memory last */
 }
 
 void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out) {

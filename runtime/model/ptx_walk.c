@@ -192,6 +192,14 @@ static void from_global(const struct walk *walk, const struct ptx_access *access
   for (int s = 0; s < PTX_SCENARIOS; s++) latency[s] += access->wavefronts - 1;
 }
 
+static void request(struct warp *w, double bytes) {
+  w->counts.requested += bytes;
+}
+
+static void request_lanes(struct warp *w, const struct ptx_lanes *lanes) {
+  request(w, (double)lanes->bytes * __builtin_popcount(lanes->mask));
+}
+
 static void count_global(struct warp *w, const struct ptx_access *access, double *to_l2) {
   struct ptx_counts *c = &w->counts;
   c->global_requests++;
@@ -249,16 +257,30 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   }
   ptx_global_access(&walk->memory, lanes, load && !in->past_l1, &access);
   count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
+  request_lanes(w, lanes);
   if (!load) w->counts.store_wavefronts += access.wavefronts;
   if (in->op == PTX_ATOMIC) w->counts.atomics += __builtin_popcount(lanes->mask);
   from_global(walk, &access, latency);
 }
 
 /* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. What bounds them is their pipe. */
-static void access_texture(struct walk *walk, struct warp *w, double latency[PTX_SCENARIOS]) {
+static void access_texture(struct walk *walk, struct warp *w, uint32_t mask, double latency[PTX_SCENARIOS]) {
   const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 1};
   count_global(w, &access, &w->counts.load_sectors);
+  request(w, (double)walk->launch->texel_bytes * __builtin_popcount(mask));
+  w->counts.unknown += !walk->launch->texel_bytes;
   both(latency, 3 * walk->machine->latency_l1);
+}
+
+/* A copy may read fewer bytes than it writes; the rest is zero. */
+static double copied_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
+                           uint32_t mask, int bytes) {
+  double sum = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    int64_t read = in->count > 3 ? ptx_value_of(&w->values, walk->kernel, in, 3, __builtin_ctz(rest)) : bytes;
+    sum += read < 0 || read > bytes ? bytes : (double)read;
+  }
+  return sum;
 }
 
 static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
@@ -273,6 +295,7 @@ static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instr
   ptx_global_access(&walk->memory, &lanes, !in->past_l1, &global);
   count_shared(w, &shared);
   count_global(w, &global, &w->counts.load_sectors);
+  request(w, copied_bytes(walk, w, in, mask, bytes));
   from_global(walk, &global, latency);
   begin_copy(w, begin, latency);
 }
@@ -290,6 +313,20 @@ static double expected_bytes(const struct walk *walk, const struct warp *w, cons
                              uint32_t mask) {
   int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, in->count - 1, __builtin_ctz(mask));
   return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
+}
+
+/* By the tensor's map, whose address is the operand at `index`, where it is the parameter itself; 0: not known. */
+static double box_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, int index,
+                        uint32_t mask) {
+  int64_t map = ptx_value_of(&w->values, walk->kernel, in, index, __builtin_ctz(mask)) >> PTX_PARAM_SHIFT;
+  bool known = walk->launch->boxes && map >= 0 && map < walk->launch->parameter_count;
+  return known ? walk->launch->boxes[map] : 0;
+}
+
+/* Each warp that is walked represents `alike`, of which one asks. */
+static void request_box(const struct walk *walk, struct warp *w, double bytes) {
+  request(w, bytes / (walk->wgmma ? walk->alike : 1));
+  w->counts.unknown += !(bytes > 0);
 }
 
 /* By a tensor's map: the first of several counts what all will bring. Where warps are specialised one of four asks, and
@@ -312,6 +349,7 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
   if (bytes < 0 || bytes > 1 << 20) bytes = 0;
   bool load = in->op == PTX_BULK_LOAD;
   count_bulk(w, (double)bytes, load);
+  request(w, (double)bytes);
   ptx_touch_pages(&walk->memory,
                   (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)), bytes);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
@@ -410,7 +448,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
     else
       access_memory(walk, w, in, &lanes, latency);
     break;
-  case PTX_TEXTURE: access_texture(walk, w, latency); break;
+  case PTX_TEXTURE: access_texture(walk, w, mask, latency); break;
   case PTX_ASYNC: copy_async(walk, w, in, mask, begin); break;
   case PTX_BULK_LOAD:
   case PTX_BULK_STORE: copy_bulk(walk, w, in, mask, begin); break;
@@ -419,7 +457,11 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_SHFL: spend(w, PTX_PIPE_MEMORY, 1); break;
   case PTX_MMA: spend(w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
   case PTX_EXPECT: w->expected += expected_bytes(walk, w, in, mask); break;
-  case PTX_TENSOR_LOAD: load_tensor(walk, w, begin); break;
+  case PTX_TENSOR_LOAD:
+    load_tensor(walk, w, begin);
+    request_box(walk, w, box_bytes(walk, w, in, 1, mask));
+    break;
+  case PTX_TENSOR_STORE: request_box(walk, w, box_bytes(walk, w, in, 0, mask)); break;
   case PTX_WGMMA: begin_product(walk, w, in, begin); return;
   case PTX_WGMMA_COMMIT: push(&w->products, w->tensor); break;
   case PTX_WGMMA_WAIT: wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
@@ -560,11 +602,11 @@ static void add_counts(const struct ptx_counts *from, double factor, struct ptx_
   const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
                          from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,
                          from->store_sectors,   from->atomics,           from->barriers,      from->store_wavefronts,
-                         from->exchange};
+                         from->exchange,        from->requested,         from->unknown};
   double *to[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
                   &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
                   &c->store_sectors,   &c->atomics,           &c->barriers,      &c->store_wavefronts,
-                  &c->exchange};
+                  &c->exchange,        &c->requested,         &c->unknown};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }

@@ -32,10 +32,12 @@ struct ptx_launch {
   const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
   int parameter_count;
   const struct ptx_struct *structs; /* one for each parameter; NULL: none is a struct */
+  const double *boxes;              /* likewise, of tensor maps the bytes that a copy moves; NULL: there are none */
   int64_t l1_bytes;                 /* for one block */
   int registers;                    /* a thread: what bounds the loads in flight, */
   int in_flight;                    /* as does what ptxas made of them, see sass.h; 0: not known */
   int shared_quads, shared_pairs;   /* loads of 16 and 8 bytes of shared memory that the machine code has */
+  int texel_bytes;                  /* of an element of its textures; 0: not known */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
@@ -49,9 +51,11 @@ struct ptx_counts {
   double global_wavefronts, store_wavefronts;            /* of lines; of them the stores' */
   double global_requests, global_sectors, ideal_sectors; /* of 32 bytes, asked for; needed if all bytes were used */
   double load_sectors, store_sectors;                    /* that go to L2 */
-  double pages;                                          /* of 1 KiB of device memory that the block touches */
-  double atomics;                                        /* sectors of them */
-  double exchange; /* cycles of reading other blocks' shared memory, if all of it were theirs */
+  double requested; /* bytes of global memory that lanes and copies ask for, each time anew */
+  double unknown;   /* accesses that ask for nobody knows how many */
+  double pages;     /* of 1 KiB of device memory that the block touches */
+  double atomics;   /* sectors of them */
+  double exchange;  /* cycles of reading other blocks' shared memory, if all of it were theirs */
   double barriers;
   double code;                 /* instructions of the program */
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */

@@ -53,7 +53,8 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                                                \
   CHARS(4, unverified, 160)                  /* why it could not be verified; "" */                                  \
   FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
-  FIELD(6, REAL, measure_seconds, 0)
+  FIELD(6, REAL, measure_seconds, 0)                                                                                 \
+  FIELD(8, REAL, requested, 0) /* as in cugen_record */
 
 struct cache_record {
 #define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;

@@ -110,6 +110,7 @@ const struct cache_record full = {
     .unverified = "it does not compile there",
     .flops = 1e12,
     .bytes = 17,
+    .requested = 25,
     .clock_mhz = 18,
     .power_watts = 22,
     .throttle = "power cap, thermal",
@@ -130,7 +131,7 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_int_equal(got->samples, want->samples);
   assert_true(got->seconds == want->seconds && got->seconds_min == want->seconds_min);
   assert_true(got->seconds_p20 == want->seconds_p20 && got->seconds_p80 == want->seconds_p80);
-  assert_true(got->error == want->error);
+  assert_true(got->error == want->error && got->requested == want->requested);
   assert_int_equal(got->threads, want->threads);
   assert_int_equal(got->resources.registers, want->resources.registers);
   assert_int_equal(got->resources.max_threads, want->resources.max_threads);

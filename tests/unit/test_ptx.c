@@ -88,6 +88,33 @@ static void test_sectors(void **state) {
   assert_true(load(128).ideal_sectors == 4);
 }
 
+static double requested(const char *body, uint32_t threads) {
+  struct ptx_counts counts = counts_of(body, threads, 0);
+  assert_true(counts.unknown == 0);
+  return counts.requested;
+}
+
+/* What lanes ask for, whatever it costs: each time anew, of lanes that take part, of global memory alone. */
+static void test_requests(void **state) {
+  (void)state;
+  assert_true(load(4).requested == 128 && load(128).requested == 128 && load(0).requested == 128);
+  const char *twice = "\tld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n"
+                      "\tld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n\tret;\n";
+  assert_true(requested(twice, 48) == 2 * 48 * 16);
+  const char *some = "\tsetp.lt.s32 %p1, %r2, 5;\n\t@%p1 st.global.u16 [%rd1], %r2;\n"
+                     "\tld.shared.f32 %f1, [tile];\n\tred.global.add.u32 [%rd1], 1;\n\tret;\n";
+  assert_true(requested(some, 32) == 5 * 2 + 32 * 4);
+  /* Of a copy of 16 bytes what is read: 16, 16, 12, 8, 4, 0 ... by a lane that asks for fewer and fewer. */
+  const char *copies = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tshl.b32 %r3, %r2, 2;\n"
+                       "\tsub.s32 %r4, 20, %r3;\n\tmin.s32 %r4, %r4, 16;\n\tmax.s32 %r4, %r4, 0;\n"
+                       "\tcp.async.cg.shared.global [%r2], [%rd1], 16, %r4;\n\tret;\n";
+  assert_true(requested(copies, 32) == 32 * 16 + 16 + 16 + 12 + 8 + 4);
+  const char *bulk =
+      "\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r4];\n"
+      "\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 512;\n\tret;\n";
+  assert_true(requested(bulk, 1) == 4096 + 512);
+}
+
 /* A column of a tile of floats, `row` floats wide: 32 lanes in one bank without padding. */
 static double column(int row) {
   struct text text = {0};
@@ -229,6 +256,7 @@ static void test_tensor_loads(void **state) {
   struct ptx_counts counts = counts_of(body, 32, 0);
   assert_true(counts.load_sectors == 4096 / 32.0);
   assert_true(counts.store_sectors == 0);
+  assert_true(counts.unknown == 3); /* no map is known */
 }
 
 /* Lanes of 16 bytes whose neighbours ask for the same go in two passes, others in four. */
@@ -295,6 +323,7 @@ static void test_textures(void **state) {
   (void)state;
   const char *body = "\ttex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];\n\tret;\n";
   assert_true(counts_of(body, 64, 0).pipe[PTX_PIPE_TEXTURE] == 2 * machine.pipe[PTX_PIPE_TEXTURE]);
+  assert_true(counts_of(body, 64, 0).unknown > 0); /* nor how large an element is */
 }
 
 /* A copy that is waited for only after the arithmetic costs less than both. */
@@ -329,7 +358,8 @@ int main(void) {
       cmocka_unit_test(test_async),        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
       cmocka_unit_test(test_wide),         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_cluster_size),
       cmocka_unit_test(test_textures),     cmocka_unit_test(test_stores),     cmocka_unit_test(test_products),
-      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),
+      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),     cmocka_unit_test(test_tensor_loads),
+      cmocka_unit_test(test_requests),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }

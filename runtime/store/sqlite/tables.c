@@ -180,6 +180,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [4] = "ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL,
     [5] = "",
     [6] = VARIANT_SQL "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";",
+    [7] = "",
 };
 
 static bool migrate(sqlite3 *db, int format) {

@@ -142,6 +142,7 @@ static int wrong_type(const struct reader *reader, const char *name, const char 
 /* ---- The header ---- */
 
 static int read_header(struct reader *reader, const char *line, size_t length) {
+  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8}; /* by version */
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;
@@ -172,7 +173,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
     status =
         refuse(reader, "%lld records; %d are the most", (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
   if (!status) reader->promised = (size_t)json_integer_value(records);
-  reader->format = (int)number + (number < 4 ? 1 : 2); /* what came with format 5 is in no file */
+  reader->format = formats[number];
   json_decref(object);
   return status;
 }
