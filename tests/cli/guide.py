@@ -2,7 +2,7 @@
 """guide.py CUGEN: every command that docs/memory.md prints runs as printed, on a machine without a GPU and with nothing
 remembered. Those of one line run in turn with one cache, since one may show what another left.
 
-  `cugen ...`               exit code 0
+  `cugen ...`               exit code 0; `cugen run` and the like, alone, are names
   `cugen ...` (finds it)    11: something was found
   `cugen transfer` (GPU)    8, and it says that it needs a GPU
   `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs without --set
@@ -20,12 +20,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|finds it)\))?|^\$? ?(cugen [a-z].*)$")
 FOUND, NO_GPU = 11, 8
+NAMES = ("cugen run", "cugen check", "cugen gen", "cugen tune", "cugen report", "cugen show")
 
 
 def lines_of(page):
     """(line number, [(command, mark)])"""
     for number, line in enumerate(page.read_text().split("\n"), 1):
-        found = [(m[1] or m[3], m[2]) for m in COMMAND.finditer(line)]
+        found = [(m[1] or m[3], m[2]) for m in COMMAND.finditer(line) if (m[1] or m[3]) not in NAMES]
         if found:
             yield number, found
 
