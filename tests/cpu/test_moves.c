@@ -66,7 +66,7 @@ static const struct family accesses = {
      {"n=16384", "scattered=true", "dtype=f16"},
      {"n=10007", "broadcast=true", "load_stride=3"},
      {"n=10007", "active_lanes=8", "load_offset=1", "store_offset=700"},
-     {"n=10007", "active_lanes=5", "broadcast=true", "dtype=i64"}},
+     {"n=10007", "active_lanes=4", "broadcast=true", "dtype=i64"}},
 };
 
 static const struct family rungs = {
