@@ -45,8 +45,9 @@ static const double sustained_clock = 0.9, /* of the highest */
                     loaded_latency =
                         2.2,   /* of memory under load and with misses of the TLB, by that of pointer chasing */
     instruction_cycles = 1.05, /* of the busiest pipe's; no program keeps it full */
-    store_pass = 4,     /* cycles of a line that is stored, at 32 bytes a cycle out of L1; of one loaded it is 1 */
-    block_cycles = 150, /* to start a block where one has ended */
+    store_pass =
+        4, /* cycles in which a line that is stored leaves L1, at 32 bytes a cycle; what is loaded passes meanwhile */
+    block_cycles = 150,      /* to start a block where one has ended */
     block_seconds = 0.05e-9, /* to hand out a block */
     atomic_seconds = 2e-9,   /* of an operation on one place, one after the other */
     first_launch = 2.5e-6, next_launch = 0.7e-6,
@@ -63,7 +64,7 @@ static const double open_bytes = 8e6, reopening = 0.12, /* of the time of moving
     row_bytes = 1024, opening = 0.005; /* of the time of moving a row, for each one more that is opened */
 
 /* What overlaps; see combine. */
-static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8;
+static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8, store_softness = 1.5;
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
@@ -209,15 +210,41 @@ static double between(const double of[PTX_SCENARIOS], double from_memory) {
   return of[PTX_FROM_L2] + from_memory * (of[PTX_FROM_MEMORY] - of[PTX_FROM_L2]);
 }
 
+static double norm(double a, double b, double power) {
+  return pow(pow(a, power) + pow(b, power), 1 / power);
+}
+
+static double bytes_of(const struct kernel_spec *spec, bool outputs_only) {
+  double bytes = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    bool output = a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
+    if (output || (a->kind == CUGEN_ARGUMENT_INPUT && !outputs_only)) bytes += (double)kernel_argument_bytes(a);
+  }
+  return bytes;
+}
+
+/* What the blocks fetch and write: each block its own, all of them at most their arguments. A sector that is stored in part is
+   fetched first, unless other blocks store the rest: then no word of the output is left out. Storing every second
+   word took an H200 as long as fetching and writing all of the sectors. */
+static double footprint(const struct situation *s, const struct ptx_counts *c) {
+  const double word = 4, sector = 32;
+  const struct ptx_footprint *f = &c->footprint;
+  double moved = fmin(s->blocks * (f->fetched + f->written), bytes_of(s->spec, false));
+  double left_out = bytes_of(s->spec, true) - s->blocks * f->covered;
+  return moved + fmin(s->blocks * f->part, fmax(0, left_out) / word * sector);
+}
+
 /* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
   const struct gpu_rates *r = &s->device->rates;
   double sectors = (c->load_sectors + c->store_sectors) * s->blocks, moved = 32 * sectors;
-  double least = bytes < 0 ? moved : bytes;
-  double from_memory = moved > 0 && bytes >= 0 ? fmin(1, bytes / moved) : 0;
+  double least = bytes < 0 ? moved : fmax(bytes, footprint(s, c));
+  double from_memory = moved > 0 && bytes >= 0 ? fmin(1, least / moved) : 0;
   double per_round = rounds(s->share, out->resident) / s->clock;
-  double passes = c->pipe[PTX_PIPE_MEMORY] + (store_pass - 1) * c->store_wavefronts + spill_passes(s, c);
+  double passes =
+      norm(c->pipe[PTX_PIPE_MEMORY] + spill_passes(s, c), store_pass * c->store_wavefronts, store_softness);
   double per_block = rounds(s->share, 1) / s->clock;
   out->exchange = c->exchange * s->distant * per_block;
   out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
@@ -229,10 +256,6 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   out->parts[MODEL_MEMORY] =
       least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
   out->parts[MODEL_BLOCKS] = s->blocks * (block_seconds + c->atomics * atomic_seconds);
-}
-
-static double norm(double a, double b, double power) {
-  return pow(pow(a, power) + pow(b, power), 1 / power);
 }
 
 /* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes

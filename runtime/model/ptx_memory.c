@@ -6,8 +6,10 @@
 enum {
   LINES = 1 << 16,
   PAGES = 1 << 14,
+  PIECES = 1 << 15,
   BANKS = 32,
   SECTOR = 32,
+  PIECE = 64,
   PASS = 128,
   MOST_SECTORS = 4 * PTX_LANES,
   PAGE = 1024 /* bytes in a row of HBM3's pseudo channel: JEDEC JESD238 */
@@ -22,14 +24,17 @@ int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err) 
   *out = (struct ptx_memory){.capacity = l1_bytes / SECTOR};
   out->lines = calloc(LINES, sizeof *out->lines);
   out->pages = calloc(PAGES, sizeof *out->pages);
-  return out->lines && out->pages ? CUGEN_OK : error_memory(err);
+  out->pieces = calloc(PIECES, sizeof *out->pieces);
+  return out->lines && out->pages && out->pieces ? CUGEN_OK : error_memory(err);
 }
 
 void ptx_memory_close(struct ptx_memory *memory) {
   free(memory->lines);
   free(memory->pages);
+  free(memory->pieces);
   memory->lines = NULL;
   memory->pages = NULL;
+  memory->pieces = NULL;
 }
 
 /* Page 0 is no buffer's. Where two share a place the older is forgotten, and would be counted again. */
@@ -39,7 +44,48 @@ static void touch_page(struct ptx_memory *m, uint64_t page) {
   *place = page;
 }
 
-void ptx_touch_pages(struct ptx_memory *memory, uint64_t address, int64_t bytes) {
+static void add_piece(const struct ptx_piece *piece, struct ptx_footprint *to) {
+  const uint64_t halves[] = {piece->written & UINT32_MAX, piece->written >> SECTOR};
+  if (piece->used && piece->loaded) to->fetched += PIECE;
+  bool part = false;
+  for (int i = 0; i < 2; i++) {
+    to->written += halves[i] ? SECTOR : 0;
+    part |= halves[i] && halves[i] != UINT32_MAX;
+  }
+  if (part) to->part += PIECE;
+  to->covered += __builtin_popcountll(piece->written);
+}
+
+/* Where two share a place the older is forgotten, as with pages. */
+static struct ptx_piece *find_piece(struct ptx_memory *m, uint64_t number) {
+  struct ptx_piece *piece = &m->pieces[(number ^ number >> 15) % PIECES];
+  if (!piece->used || piece->number != number) {
+    add_piece(piece, &m->footprint);
+    *piece = (struct ptx_piece){.number = number, .used = true};
+  }
+  return piece;
+}
+
+static void touch_pieces(struct ptx_memory *m, uint64_t address, uint64_t bytes, bool load) {
+  for (uint64_t end = address + bytes; address < end;) {
+    uint64_t at = address % PIECE, count = end - address < PIECE - at ? end - address : PIECE - at;
+    struct ptx_piece *piece = find_piece(m, address / PIECE);
+    if (load)
+      piece->loaded = true;
+    else
+      piece->written |= (count == PIECE ? UINT64_MAX : (UINT64_C(1) << count) - 1) << at;
+    address += count;
+  }
+}
+
+struct ptx_footprint ptx_footprint_of(const struct ptx_memory *memory) {
+  struct ptx_footprint out = memory->footprint;
+  for (size_t i = 0; i < PIECES; i++) add_piece(&memory->pieces[i], &out);
+  return out;
+}
+
+void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool load) {
+  if (bytes > 0) touch_pieces(memory, address, (uint64_t)bytes, load);
   for (uint64_t page = address / PAGE; bytes > 0 && page <= (address + (uint64_t)bytes - 1) / PAGE; page++)
     touch_page(memory, page);
 }
@@ -64,7 +110,7 @@ static int at_least_one(int count) {
   return count > 0 ? count : 1;
 }
 
-void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load, bool through_l1,
                        struct ptx_access *out) {
   uint64_t sectors[MOST_SECTORS] = {0}, passes[MOST_SECTORS];
   int pass_count = 0, bytes = 0;
@@ -74,8 +120,13 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
     for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++) out->sectors = add_distinct(sectors, out->sectors, s);
     for (uint64_t p = address / PASS; p <= end / PASS; p++) pass_count = add_distinct(passes, pass_count, p);
     bytes += lanes->bytes;
+    if (!load) touch_pieces(memory, address, (uint64_t)lanes->bytes, false);
   }
-  for (int i = 0; i < out->sectors; i++) out->misses += !through_l1 || !look_up(memory, sectors[i]);
+  for (int i = 0; i < out->sectors; i++) {
+    bool misses = !through_l1 || !look_up(memory, sectors[i]);
+    out->misses += misses;
+    if (load && misses) touch_pieces(memory, sectors[i] * SECTOR, SECTOR, true);
+  }
   for (int i = 0; i < pass_count; i++) touch_page(memory, passes[i] / (PAGE / PASS));
   out->ideal = at_least_one((bytes + SECTOR - 1) / SECTOR);
   if (out->ideal > out->sectors) out->ideal = out->sectors; /* lanes that read the same */

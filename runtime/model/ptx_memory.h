@@ -11,6 +11,13 @@ struct ptx_access {
   int wavefronts; /* passes of at most 128 bytes */
 };
 
+/* 64 bytes of device memory, the least that an H200's L2 fetches from it: a sector that is loaded alone was counted as two by ncu's
+   dram__sectors_read. Whether some were loaded, and which were stored, a bit each. */
+struct ptx_piece {
+  uint64_t number, written;
+  bool used, loaded;
+};
+
 /* L1: a sector is there until about as many others have come as it holds. And the pages of device memory that were
    touched: a row of DRAM bits that has to be opened holds about one. */
 struct ptx_memory {
@@ -18,14 +25,17 @@ struct ptx_memory {
   int64_t capacity, arrived; /* sectors */
   uint64_t *pages;           /* a hash table */
   int64_t page_count;
+  struct ptx_piece *pieces;       /* the same */
+  struct ptx_footprint footprint; /* of those that were forgotten */
 };
 
 int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err);
 void ptx_memory_close(struct ptx_memory *memory);
 
-/* Notes the pages of so many bytes. */
-void ptx_touch_pages(struct ptx_memory *memory, uint64_t address, int64_t bytes);
-void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool through_l1,
+/* Notes the pages and pieces of so many bytes that are loaded or stored. */
+void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool load);
+struct ptx_footprint ptx_footprint_of(const struct ptx_memory *memory);
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load, bool through_l1,
                        struct ptx_access *out);
 /* What an instruction asked for last: loops ask for the same again, elsewhere. */
 struct ptx_pattern {

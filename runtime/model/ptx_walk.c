@@ -255,7 +255,7 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
     return;
   default: break;
   }
-  ptx_global_access(&walk->memory, lanes, load && !in->past_l1, &access);
+  ptx_global_access(&walk->memory, lanes, load, load && !in->past_l1, &access);
   count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
   request_lanes(w, lanes);
   if (!load) w->counts.store_wavefronts += access.wavefronts;
@@ -292,7 +292,7 @@ static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instr
   ptx_lanes_read(&w->values, walk->kernel, in, 0, mask, bytes, &lanes);
   ptx_shared_access(pattern_of(walk, in), &lanes, &shared);
   ptx_lanes_read(&w->values, walk->kernel, in, 1, mask, bytes, &lanes);
-  ptx_global_access(&walk->memory, &lanes, !in->past_l1, &global);
+  ptx_global_access(&walk->memory, &lanes, true, !in->past_l1, &global);
   count_shared(w, &shared);
   count_global(w, &global, &w->counts.load_sectors);
   request(w, copied_bytes(walk, w, in, mask, bytes));
@@ -350,8 +350,8 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
   bool load = in->op == PTX_BULK_LOAD;
   count_bulk(w, (double)bytes, load);
   request(w, (double)bytes);
-  ptx_touch_pages(&walk->memory,
-                  (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)), bytes);
+  ptx_touch(&walk->memory, (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)),
+            bytes, load);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     latency[s] += (double)bytes / 64; /* 64 bytes a cycle into a multiprocessor */
     done[s] = begin[s] + latency[s];
@@ -622,6 +622,14 @@ static void join_groups(struct walk *walk) {
   }
 }
 
+/* Of all warps, where some represent the rest. */
+static void add_footprint(struct walk *walk, double factor) {
+  struct ptx_footprint *to = &walk->counts.footprint;
+  *to = ptx_footprint_of(&walk->memory);
+  to->fetched *= factor, to->written *= factor, to->part *= factor, to->covered *= factor;
+  walk->counts.pages = (double)walk->memory.page_count * factor;
+}
+
 static int walk_some(struct walk *walk, int count, cugen_error *err) {
   struct warp *warps = calloc((size_t)count, sizeof *warps);
   int status = warps ? CUGEN_OK : error_memory(err);
@@ -640,7 +648,7 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
     warp_close(&warps[i]);
   }
   if (walk->wgmma) join_groups(walk);
-  walk->counts.pages = (double)walk->memory.page_count * walk->warps / count;
+  if (!status) add_footprint(walk, (double)walk->warps / count);
   free(warps);
   ptx_memory_close(&walk->memory);
   return status;

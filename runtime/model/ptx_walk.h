@@ -43,6 +43,14 @@ struct ptx_launch {
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
 enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
 
+/* What a block asks of device memory, each byte once; bytes. */
+struct ptx_footprint {
+  double fetched; /* pieces of 64 bytes of which something is loaded */
+  double written; /* sectors of which something is stored, */
+  double part;    /* pieces that have such a sector which is not stored whole, */
+  double covered; /* and what is stored */
+};
+
 /* Of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
 struct ptx_counts {
   double instructions;         /* by warps */
@@ -56,6 +64,7 @@ struct ptx_counts {
   double pages;     /* of 1 KiB of device memory that the block touches */
   double atomics;   /* sectors of them */
   double exchange;  /* cycles of reading other blocks' shared memory, if all of it were theirs */
+  struct ptx_footprint footprint;
   double barriers;
   double code;                 /* instructions of the program */
   double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */

@@ -115,6 +115,30 @@ static void test_requests(void **state) {
   assert_true(requested(bulk, 1) == 4096 + 512);
 }
 
+/* One store of 4 bytes a lane, `stride` bytes apart. */
+static struct ptx_footprint store(int stride) {
+  struct text text = {0};
+  text_addf(
+      &text,
+      "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 [%%rd3], %%f1;\n\tret;\n",
+      stride);
+  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+  text_free(&text);
+  return counts.footprint;
+}
+
+/* Memory gives 64 bytes at least, takes sectors, and fetches those that are stored in part. */
+static void test_footprint(void **state) {
+  (void)state;
+  assert_true(load(4).footprint.fetched == 128 && load(4).footprint.written == 0);
+  assert_true(load(32).footprint.fetched == 32 * 32);
+  assert_true(load(128).footprint.fetched == 32 * 64);
+  assert_true(load(0).footprint.fetched == 64);
+  assert_true(store(4).written == 128 && store(4).part == 0 && store(4).covered == 128 && store(4).fetched == 0);
+  assert_true(store(8).written == 256 && store(8).part == 256 && store(8).covered == 128);
+  assert_true(store(128).written == 32 * 32 && store(128).part == 32 * 64);
+}
+
 /* A column of a tile of floats, `row` floats wide: 32 lanes in one bank without padding. */
 static double column(int row) {
   struct text text = {0};
@@ -358,8 +382,8 @@ int main(void) {
       cmocka_unit_test(test_async),        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
       cmocka_unit_test(test_wide),         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_cluster_size),
       cmocka_unit_test(test_textures),     cmocka_unit_test(test_stores),     cmocka_unit_test(test_products),
-      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),     cmocka_unit_test(test_tensor_loads),
-      cmocka_unit_test(test_requests),
+      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),     cmocka_unit_test(test_requests),
+      cmocka_unit_test(test_footprint),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }
