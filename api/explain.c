@@ -1,7 +1,9 @@
 /* Numbers that explain: the ceilings of a kernel's device, and occupancy on any device. */
+#include <limits.h>
 #include <string.h>
 
 #include "api.h"
+#include "base/expr.h"
 #include "runtime/model/described.h"
 #include "runtime/model/occupancy.h"
 #include "runtime/model/roofline.h"
@@ -108,33 +110,92 @@ static void copy_string(char *to, size_t size, const char *from) {
   to[length] = '\0';
 }
 
-static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources, int64_t shared,
-                     cugen_occupancy *out, cugen_error *err) {
+/* ---- Shared memory that grows with the block ---- */
+
+struct shared {
+  int64_t fixed;
+  struct expr *more; /* NULL: none */
+};
+
+static struct expr_symbol find_name(void *context, const char *name) {
+  (void)context;
+  return (struct expr_symbol){.kind = strcmp(name, "block") == 0 ? SYMBOL_SLOT : SYMBOL_UNKNOWN};
+}
+
+static const char *const *list_names(void *context, size_t *count) {
+  static const char *const names[] = {"block"};
+  (void)context;
+  *count = 1;
+  return names;
+}
+
+static int shared_open(const cugen_resources *r, struct shared *out, cugen_error *err) {
+  const struct expr_scope scope = {find_name, list_names, NULL};
+  cugen_error why;
+  *out = (struct shared){.fixed = r->shared_bytes};
+  if (!r->dynamic_shared) return CUGEN_OK;
+  int status = expr_parse(r->dynamic_shared, &scope, &out->more, &why);
+  if (!status || status == CUGEN_ERROR_MEMORY) return status ? error_copy(err, &why) : CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", r->dynamic_shared, why.message);
+}
+
+static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
+  const struct shared *shared = context;
+  const struct value block = {.type = VALUE_INT, .integer = threads};
+  cugen_error why;
+  *bytes = 0;
+  if (shared->more && expr_eval_int(shared->more, &block, bytes, &why))
+    return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", expr_text(shared->more), why.message);
+  if (*bytes < 0 || *bytes > INT_MAX)
+    return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": a block of %d threads has no %lld bytes",
+                     expr_text(shared->more), threads, (long long)*bytes);
+  *bytes += shared->fixed;
+  return CUGEN_OK;
+}
+
+static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources,
+                     struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   struct occupancy best = {0};
-  int status = occupancy_best_block(facts, resources, shared, &out->best_threads, err);
-  if (!status && out->best_threads) status = occupancy_get(facts, resources, out->best_threads, shared, &best, err);
+  int status = occupancy_best_block(facts, resources, shared_of, shared, &out->best_threads, err);
+  if (status || !out->best_threads) return status;
+  status = shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
+  if (!status) status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, &best, err);
   out->best_fraction = best.fraction;
   return status;
+}
+
+static int fill_occupancy(const struct device_facts *facts, const cugen_resources *resources, struct shared *shared,
+                          cugen_occupancy *out, cugen_error *err) {
+  const struct kernel_resources used = {.registers = resources->registers};
+  const int warp = (int)facts->warp_size;
+  struct occupancy occupancy;
+  int status = shared_of(shared, resources->threads, &out->shared_bytes, err);
+  if (!status) status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, &occupancy, err);
+  if (!status) status = fill_best(facts, &used, shared, out, err);
+  if (status) return status;
+  out->blocks = occupancy.blocks;
+  out->max_threads = (int)facts->max_threads_per_sm;
+  out->fraction = occupancy.fraction;
+  out->limiter = occupancy.limiter;
+  out->warps = (resources->threads + warp - 1) / warp;
+  out->idle_lanes = out->warps * warp - resources->threads;
+  return CUGEN_OK;
 }
 
 int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
                            cugen_error *error) {
   struct device_description description;
-  struct occupancy occupancy;
+  struct shared shared;
   if (API_NEEDS(error, "lib, resources, out", lib, resources, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_occupancy){.limiter = "none"};
   int status = find_facts(lib, device ? device : lib->device, &description, error);
   if (!status) status = check_resources(resources, &description.facts, error);
   if (status) return status;
-  const struct kernel_resources used = {.registers = resources->registers};
-  status = occupancy_get(&description.facts, &used, resources->threads, resources->shared_bytes, &occupancy, error);
-  if (!status) status = fill_best(&description.facts, &used, resources->shared_bytes, out, error);
+  status = shared_open(resources, &shared, error);
+  if (!status) status = fill_occupancy(&description.facts, resources, &shared, out, error);
+  expr_free(shared.more);
   if (status) return status;
   copy_string(out->device, sizeof out->device, description.name);
   copy_string(out->arch, sizeof out->arch, description.arch);
-  out->blocks = occupancy.blocks;
-  out->max_threads = (int)description.facts.max_threads_per_sm;
-  out->fraction = occupancy.fraction;
-  out->limiter = occupancy.limiter;
   return CUGEN_OK;
 }

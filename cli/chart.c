@@ -1,7 +1,7 @@
 /* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) as SVG and with characters.
 
-   The x axis is arithmetic intensity, FLOP per byte of device memory; the y axis is the rate, FLOP/s. Both are logarithmic. A
-   kernel of intensity x attains at most
+   The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate, FLOP/s. Both are logarithmic. A
+   kernel that moves a byte for every x FLOP attains at most
 
        min(peak, x * bandwidth)
 
@@ -13,8 +13,9 @@
       implementation, names, legend.
    3. svg_x, svg_y and column_of, row_of are the only places where logarithms become pixels or characters.
 
-   All variants of one problem have one intensity, so they are in one column. Colours tell implementations apart in SVG, numbers
-   beside the column between characters. Without FLOP, bytes or a ceiling there is no roof (chart_has_roof): then only rates
+   A variant lies at the intensity of what it requests, which caches may serve: so it may lie above the slope. An upright line is the
+   problem's own intensity, each byte moved once; there lie variants of which it is not known what they request. Colours tell
+   implementations apart in SVG, numbers beside their best between characters. Without FLOP, bytes or a ceiling there is no roof (chart_has_roof): then only rates
    are drawn, a lane for each implementation, and the x axis has no meaning. */
 #include "chart.h"
 
@@ -94,10 +95,27 @@ static bool is_other(const struct findings *f, const cugen_cache_set *set) {
          (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
 }
 
+static double own_intensity(const struct findings *f) {
+  return f->right[0]->flops / f->right[0]->bytes;
+}
+
+/* Where nothing is known of requests all variants lie there. */
+static bool has_own(const struct findings *f) {
+  for (size_t i = 0; i < f->right_count; i++)
+    if (f->right[i]->requested > 0) return true;
+  return false;
+}
+
+/* Where a variant lies: by what it requests. */
+static double log_intensity(const cugen_record *r) {
+  return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
+}
+
 static void find_x(const struct findings *f, struct ranges *out) {
   double least = 0, most = 0;
   if (!out->roof) return;
-  include(f->right[0]->flops / f->right[0]->bytes, &least, &most);
+  for (size_t i = 0; i < f->right_count; i++) include(pow(10, log_intensity(f->right[i])), &least, &most);
+  include(own_intensity(f), &least, &most);
   include(findings_peak(f) / findings_bandwidth(f), &least, &most);
   for (size_t i = 0; i < f->set_count; i++)
     if (is_other(f, &f->sets[i])) include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
@@ -132,8 +150,7 @@ static double attainable(const struct ranges *r, double log_x, double peak, doub
   return r->roof && slope < log10(peak) ? slope : log10(peak);
 }
 
-/* "10 GFLOP/s" */
-static struct shown rate_text(double rate, bool flops) {
+struct shown chart_rate(double rate, bool flops) {
   static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
   struct shown shown;
   int i = 0;
@@ -188,7 +205,7 @@ static void draw_y_axis(const struct svg *s) {
   bool flops = s->f->right[0]->flops > 0, fine = s->range.y1 - s->range.y0 < 2.2;
   for (double log = first_tick(s->range.y0, fine); log <= s->range.y1; next_tick(&log, fine)) {
     svg_line(s, "grid", s->left, svg_y(s, log), s->right, svg_y(s, log));
-    svg_text(s, "tick", "end", s->left - 8, svg_y(s, log) + 4, rate_text(pow(10, log), flops).text);
+    svg_text(s, "tick", "end", s->left - 8, svg_y(s, log) + 4, chart_rate(pow(10, log), flops).text);
   }
 }
 
@@ -198,7 +215,7 @@ static void draw_x_axis(const struct svg *s) {
     svg_line(s, "grid", svg_x(s, log), s->top, svg_x(s, log), s->bottom);
     svg_text(s, "tick", "middle", svg_x(s, log), s->bottom + 18, print_number(pow(10, log)).text);
   }
-  svg_text(s, "tick", "end", s->right, s->bottom + 36, "FLOP per byte of device memory");
+  svg_text(s, "tick", "end", s->right, s->bottom + 36, "FLOP per byte that is requested of global memory");
 }
 
 /* The slope, then the ceiling; flat without a roof. */
@@ -276,13 +293,18 @@ static double place_of(const struct findings *f, size_t implementation, double *
   return at;
 }
 
-/* The middle of an implementation's lane, and how far it reaches to each side; under a roof all have the intensity. */
+/* The middle of an implementation's lane, and how far it reaches to each side. */
 static double lane(const struct svg *s, size_t implementation, double *half) {
   double count, at = place_of(s->f, implementation, &count);
-  *half = 0;
-  if (s->range.roof) return svg_x(s, log10(s->f->right[0]->flops / s->f->right[0]->bytes));
   *half = fmin(60, (s->right - s->left) / count / 2 * 0.7);
   return s->left + (s->right - s->left) * (at + 0.5) / count;
+}
+
+/* Where the best of an implementation lies. */
+static double best_x(const struct svg *s, size_t implementation) {
+  double half;
+  return s->range.roof ? svg_x(s, log_intensity(s->f->implementations[implementation].best))
+                       : lane(s, implementation, &half);
 }
 
 /* Spread evenly, and the same each time: multiples of the golden ratio, without their whole part. */
@@ -291,11 +313,11 @@ static double spread(size_t i) {
   return 2 * (turns - floor(turns)) - 1;
 }
 
-/* Spread in its lane, or a tick across the intensity. */
+/* Spread in its lane, or a tick across its intensity. */
 static void draw_dot(const struct svg *s, size_t i, double middle, double half) {
   double y = svg_y(s, log10(findings_rate(s->f->right[i])));
   if (s->range.roof)
-    fprintf(s->out, "M%.1f %.1fh16", middle - 8, y);
+    fprintf(s->out, "M%.1f %.1fh16", svg_x(s, log_intensity(s->f->right[i])) - 8, y);
   else
     fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), y);
 }
@@ -310,7 +332,7 @@ static void draw_implementation(const struct svg *s, size_t implementation) {
     if (s->f->right[i] != best && findings_implementation(s->f, s->f->right[i]->variant) == implementation)
       draw_dot(s, i, middle, half);
   fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
-          implementation % CHART_COLOURS, middle, svg_y(s, log10(findings_rate(best))));
+          implementation % CHART_COLOURS, best_x(s, implementation), svg_y(s, log10(findings_rate(best))));
   chart_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
 }
@@ -328,13 +350,25 @@ static double name_width(const struct svg *s, size_t implementation) {
 /* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
    is room; the legend has them all. */
 static void draw_names(const struct svg *s) {
-  for (size_t i = 0; s->range.roof && i < s->f->implementation_count; i++) {
-    double half, y = best_y(s, i), x = lane(s, i, &half) + 14;
+  enum { NAMES = 32 };
+  double begins[NAMES];
+  for (size_t i = 0; s->range.roof && i < s->f->implementation_count && i < NAMES; i++) {
+    double y = best_y(s, i);
+    begins[i] = INFINITY;
+    if (!s->f->implementations[i].best) continue;
+    begins[i] = best_x(s, i) + 14;
     for (size_t before = 0; before < i; before++)
-      if (fabs(best_y(s, before) - y) < 12) x += name_width(s, before);
-    if (s->f->implementations[i].best && x + name_width(s, i) <= s->right)
-      svg_text(s, "legend", "start", x, y + 4, s->f->implementations[i].name);
+      if (fabs(best_y(s, before) - y) < 12 && fabs(begins[before] - begins[i]) < name_width(s, before))
+        begins[i] = begins[before] + name_width(s, before);
+    if (begins[i] + name_width(s, i) <= s->right)
+      svg_text(s, "legend", "start", begins[i], y + 4, s->f->implementations[i].name);
   }
+}
+
+/* Upright: the problem's own intensity. */
+static void draw_own(const struct svg *s) {
+  double x = has_own(s->f) && s->range.roof ? svg_x(s, log10(own_intensity(s->f))) : 0;
+  if (x > 0) svg_line(s, "own", x, s->top, x, s->bottom);
 }
 
 static void draw_others(const struct svg *s) {
@@ -441,6 +475,7 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     draw_y_axis(&s);
     if (s.range.roof) draw_x_axis(&s);
     draw_roofs(&s);
+    draw_own(&s);
     draw_others(&s);
     for (size_t i = 0; i < f->implementation_count; i++) draw_implementation(&s, i);
     draw_names(&s);
@@ -476,17 +511,27 @@ static void put_roof(struct canvas *c, double peak, double bandwidth) {
   }
 }
 
-static double column_of(const struct canvas *c, size_t implementation) {
-  double count, at = place_of(c->f, implementation, &count);
-  if (!c->range.roof) return (at + 0.5) / count * c->columns;
-  double log_x = log10(c->f->right[0]->flops / c->f->right[0]->bytes);
+static double column_at(const struct canvas *c, double log_x) {
   return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
 }
 
-/* The number of an implementation: in its lane, or beside the intensity, after those that have the same row. */
+/* In its implementation's lane, or by what it requests. */
+static double column_of(const struct canvas *c, const cugen_record *record) {
+  if (c->range.roof) return column_at(c, log_intensity(record));
+  double count, at = place_of(c->f, findings_implementation(c->f, record->variant), &count);
+  return (at + 0.5) / count * c->columns;
+}
+
+/* Upright: the problem's own intensity. */
+static void put_own(struct canvas *c) {
+  for (int y = 0; y < c->rows && c->range.roof && has_own(c->f); y++)
+    put(c, column_at(c, log10(own_intensity(c->f))), y, ':');
+}
+
+/* The number of an implementation: in its lane, or beside its best, after those that have the same row. */
 static void put_number(struct canvas *c, size_t implementation) {
-  double column = column_of(c, implementation),
-         row = row_of(c, log10(findings_rate(c->f->implementations[implementation].best)));
+  const cugen_record *best = c->f->implementations[implementation].best;
+  double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
   int y = (int)lround(row);
   if (c->range.roof) {
     put(c, column, row, 'o');
@@ -500,8 +545,7 @@ static void put_number(struct canvas *c, size_t implementation) {
 /* The best are drawn last. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
-    put(c, column_of(c, findings_implementation(c->f, c->f->right[i]->variant)),
-        row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+    put(c, column_of(c, c->f->right[i]), row_of(c, log10(findings_rate(c->f->right[i]))), '.');
   for (size_t i = 0; i < c->f->implementation_count; i++)
     if (c->f->implementations[i].best) put_number(c, i);
 }
@@ -510,7 +554,7 @@ static void put_points(struct canvas *c) {
 static struct shown row_tick(const struct canvas *c, int row, bool flops) {
   bool fine = c->range.y1 - c->range.y0 < 2.2;
   for (double log = first_tick(c->range.y0, fine); log <= c->range.y1; next_tick(&log, fine))
-    if ((int)lround(row_of(c, log)) == row) return rate_text(pow(10, log), flops);
+    if ((int)lround(row_of(c, log)) == row) return chart_rate(pow(10, log), flops);
   return (struct shown){""};
 }
 
@@ -549,6 +593,7 @@ int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   memset(c.cells, ' ', (size_t)columns * (size_t)rows);
   c.range = find_ranges(f);
   bool flops = f->right[0]->flops > 0;
+  put_own(&c);
   if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
   put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
   put_points(&c);

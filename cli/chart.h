@@ -3,11 +3,15 @@
 #define CLI_CHART_H
 
 #include "findings.h"
+#include "print.h"
 
 /* A picture of width by height, and higher by what rows the legend needs beyond the first; alone: a file of its own, with its own colours; else it takes those of the page. */
 void chart_svg(const struct findings *findings, int width, int height, bool alone, FILE *out);
 /* In columns x rows characters. */
 int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
+
+/* "10 GFLOP/s", "1.6 TB/s": three digits. */
+struct shown chart_rate(double rate, bool flops);
 
 /* Text as HTML and SVG have it: no markup, no bytes that are not UTF-8. */
 void chart_escape(const char *text, FILE *out);

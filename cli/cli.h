@@ -37,7 +37,7 @@
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
   X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
   X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
-  X(SHARED, "shared", 0, "BYTES", "shared memory a block, static and dynamic")                                       \
+  X(SHARED, "shared", 0, "BYTES", "shared memory a block; may grow with its threads: \"4 * block\"")                 \
   X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
   X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
@@ -225,6 +225,9 @@ const struct cli_script *cli_page(const char *name);
 /* What --device means where it is not given: the first GPU. Without one what has to run (run, check) means the cpu device;
    report and roofline CONFIG what is remembered; all else a described GPU, which is then in cli->values. */
 int cli_fall_back(struct cli *cli);
+/* The same for a command with a rule of its own, once that finds nothing: a described GPU where none is here and none was named,
+   *used; else all stays as it is. */
+int cli_use_model(struct cli *cli, bool *used);
 /* The described GPU that is used for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
 const char *cli_fallback_model(const struct cli *cli);
 
@@ -250,6 +253,12 @@ void cli_print_device(const struct cli *cli, FILE *out);
 /* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
    are worth, and why it is the cpu device. */
 void cli_print_head(const struct cli *cli);
+
+/* ---- predict.c ---- */
+
+/* cli->lib and cli->kernel become ones in which the kernel's records are predictions made now, of the described GPU that
+   --device names: of the variants that the options name, without any of one of each implementation. Nothing is remembered. */
+int cli_predict(struct cli *cli);
 
 /* ---- advice.c ---- */
 

@@ -36,7 +36,8 @@ static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
                                                    OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
-static const enum cli_option roofline_options[] = {OPTION_OUTPUT, OPTION_AGAIN, OPTION_COUNT};
+static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE,
+                                                   OPTION_OUTPUT,  OPTION_AGAIN,          OPTION_COUNT};
 static const enum cli_option report_options[] = {
     OPTION_OUTPUT,       OPTION_TOP,        OPTION_SET,   OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
     OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
@@ -103,7 +104,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          "roofline with every variant on it, the best of each implementation, what each parameter\n"
          "does to the time, the best variants with what they take, failures, and the machine. Of the\n"
          "devices that --device means it takes a GPU before the cpu device, what was measured before\n"
-         "what is predicted, the latest. It is made from the cache alone: the device need not be here.",
+         "what is predicted, the latest. It is made from the cache: the device need not be here. Without\n"
+         "a GPU, of a kernel of which nothing is remembered, a few variants are predicted on the spot.",
          report_options, false},
     [COMMAND_ROOFLINE] =
         {"roofline", "[CONFIG]", "what bounds every kernel on this device; with CONFIG, a picture",
@@ -111,14 +113,18 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          "once: what is remembered is not measured again without --again. They are the two configs\n"
          "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on. With\n"
          "CONFIG nothing is measured: the roofline is drawn with all that is remembered of the kernel,\n"
-         "in the terminal or as SVG (-o FILE.svg); which problem and device, as in 'cugen report'.",
+         "in the terminal or as SVG (-o FILE.svg); which problem and device, as in 'cugen report'. Each\n"
+         "variant lies at the operations for each byte that it requests of global memory. Where nothing\n"
+         "is remembered, without a GPU or with --device model:NAME, one variant of each implementation,\n"
+         "or the first that the options name, is predicted on the spot.",
          roofline_options, true},
     [COMMAND_OCCUPANCY] =
         {"occupancy", "[CONFIG]", "how many blocks a multiprocessor holds, here and on other devices",
          "Shows for a kernel with so many registers, threads and bytes of shared memory how many of its\n"
          "blocks a multiprocessor holds, what limits that, and which block size would hold most: on\n"
          "this machine's GPUs and on some that are not here, or on the --device given. With CONFIG it\n"
-         "starts from what the remembered best variant (or --variant) takes.",
+         "starts from what the remembered best variant (or --variant) takes; where nothing is\n"
+         "remembered for a described GPU, one variant of each implementation is predicted on the spot.",
          occupancy_options, true},
     [COMMAND_DEVICES] = {"devices", NULL, "the devices of this machine, and what cugen found where",
                          "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"

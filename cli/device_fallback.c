@@ -5,7 +5,7 @@
 #include "cli.h"
 
 static bool has_arch(const struct cli *cli, const char *model, const char *arch) {
-  const cugen_resources least = {1, 1, 0};
+  const cugen_resources least = {.registers = 1, .threads = 1};
   cugen_occupancy got;
   cugen_error ignored;
   return cugen_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK && strcmp(got.arch, arch) == 0;
@@ -20,21 +20,24 @@ const char *cli_fallback_model(const struct cli *cli) {
   return found;
 }
 
+static bool has_own_rule(const struct cli *cli) {
+  static const char *const own_rule[] = {"run", "check", "report", "roofline"};
+  for (size_t i = 0; i < sizeof own_rule / sizeof *own_rule; i++)
+    if (strcmp(cli->command->name, own_rule[i]) == 0) return true;
+  return false;
+}
+
 /* Without a compiler nothing could be predicted, either. */
 static bool needs_fallback(const struct cli *cli) {
-  static const char *const own_rule[] = {"run", "check", "report", "roofline"};
   cugen_device_info first;
-  for (size_t i = 0; i < sizeof own_rule / sizeof *own_rule; i++)
-    if (strcmp(cli->command->name, own_rule[i]) == 0) return false;
   const char *device = getenv("CUGEN_DEVICE"); /* as the library reads it */
   if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
   return cugen_devices(cli->lib, &first, 1, NULL) && cugen_device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
          first.nvrtc_version;
 }
 
-int cli_fall_back(struct cli *cli) {
+static int fall_back(struct cli *cli) {
   const char *why, *model;
-  if (!needs_fallback(cli)) return CUGEN_OK;
   model = cli_fallback_model(cli);
   if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
   cugen_devices(cli->lib, NULL, 0, &why);
@@ -48,4 +51,14 @@ int cli_fall_back(struct cli *cli) {
   cli->lib = NULL;
   cli->values[OPTION_DEVICE] = cli->model = name;
   return cli_open(cli);
+}
+
+int cli_fall_back(struct cli *cli) {
+  return has_own_rule(cli) || !needs_fallback(cli) ? CUGEN_OK : fall_back(cli);
+}
+
+int cli_use_model(struct cli *cli, bool *used) {
+  int status = needs_fallback(cli) ? fall_back(cli) : CUGEN_OK;
+  *used = !status && cli->model;
+  return status;
 }

@@ -146,7 +146,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
     const char *now = wanted_of(defaults, set);
-    if (!set->records || (is_model(cli) && !has_figures(cli->kernel, set))) continue;
+    if (!set->records) continue;
     if (!is_reachable(set->problem, now))
       earlier++;
     else if (shown++ < LINES)
@@ -158,7 +158,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   if (shown > LINES) cli_append(cli, "\n  and %zu more", shown - LINES);
   if (shown && shown <= LINES && !earlier) return;
   struct cli meant = *cli;
-  if (is_model(cli) || (!shown && !earlier)) meant.values[OPTION_DEVICE] = NULL;
+  if (!shown && !earlier) meant.values[OPTION_DEVICE] = NULL;
   if (!shown && !earlier) meant.operand = NULL;
   cli_append(cli, shown || earlier ? ": " : ", '");
   hint_append(cli, &meant, "cache ls");
@@ -176,13 +176,14 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
              cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "");
     hint_append(cli, &meant, "tune");
-    cli_append(cli, is_model(cli) ? "' predicts it" : "' measures it");
+    cli_append(cli, "' measures it");
     append_others(cli, f, &defaults);
   }
   wanted_free(&defaults);
   return cli->error.status;
 }
 
+/* NULL: there is none. */
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   struct wanted wanted, defaults = {NULL, NULL, NULL, NULL};
@@ -197,7 +198,6 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
     bool meant = set->records && is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
-  if (!status && !*out) status = explain_nothing(cli, f, &wanted);
   wanted_free(&wanted);
   wanted_free(&defaults);
   return status;
@@ -229,6 +229,7 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   int status = cugen_open(&options, &cli->lib, &cli->error);
   size_t count = split_problem(problem, settings);
   if (!status) status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
+  if (!status) status = cli_filter(cli, false);
   free(problem);
   return status;
 }
@@ -245,11 +246,8 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
   return status;
 }
 
-static int open_set(struct cli *cli, struct findings *f) {
-  const cugen_cache_set *set = NULL;
-  int status = find_set(cli, f, &set);
-  if (status || !set) return status;
-  status = open_kernel(cli, set);
+static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  int status = open_kernel(cli, set);
   if (!status && !has_figures(cli->kernel, set))
     status =
         cli_fail(cli, CUGEN_ERROR_USAGE,
@@ -273,12 +271,33 @@ static int list_model(struct cli *cli, struct findings *f) {
 
 static int open_model(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
-  struct wanted wanted = {NULL, NULL, NULL, NULL};
   size_t count = 0;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_stored(cli, &all, &count);
   if (!status) status = list_model(cli, f);
   if (status || count) return status;
+  f->now = true;
+  return cli_predict(cli);
+}
+
+/* ---- Whichever there is ---- */
+
+static bool knows_any(const struct findings *f) {
+  for (size_t i = 0; i < f->set_count; i++)
+    if (f->sets[i].records) return true;
+  return false;
+}
+
+/* On a machine without a GPU, of a kernel of which nothing at all is remembered, predictions are made. */
+static int open_any(struct cli *cli, struct findings *f) {
+  const cugen_cache_set *set;
+  struct wanted wanted;
+  bool used = false;
+  int status = find_set(cli, f, &set);
+  if (status || set) return status ? status : open_set(cli, f, set);
+  if (!knows_any(f) && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
+  if (!status && cli->lib) status = cli_use_model(cli, &used);
+  if (status || used) return status ? status : open_model(cli, f);
   status = find_wanted(cli, f, cli->setting_count, &wanted);
   if (!status) status = explain_nothing(cli, f, &wanted);
   wanted_free(&wanted);
@@ -503,7 +522,7 @@ static int find_effects(struct cli *cli, struct findings *f) {
 
 static int fill(struct cli *cli, struct findings *f) {
   int status = open_listing(cli, f);
-  if (!status) status = is_model(cli) ? open_model(cli, f) : open_set(cli, f);
+  if (!status) status = is_model(cli) ? open_model(cli, f) : open_any(cli, f);
   if (!status) status = open_implementations(cli, f);
   if (!status) status = load_records(cli, f);
   if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
@@ -545,5 +564,5 @@ double findings_peak(const struct findings *f) {
 }
 
 double findings_bandwidth(const struct findings *f) {
-  return f->ceilings.bandwidth > 0 ? f->ceilings.bandwidth : f->ceilings.bandwidth_peak;
+  return records_bandwidth(&f->ceilings);
 }

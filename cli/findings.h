@@ -43,6 +43,7 @@ struct findings {
   cugen_kernel *kernel; /* cli's */
   const cugen_device_info *device;
   bool predicted; /* the times are the model's: nothing ran */
+  bool now;       /* and they were made now, since nothing is remembered: they are few */
   cugen_ceilings ceilings;
   cugen_space_info space;
   const cugen_record **right; /* the best first */
@@ -61,7 +62,8 @@ struct findings {
 
 /* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: the config's own problem,
    on the cpu device its check problem, with what is set; what a GPU measured before what is predicted, that before the
-   cpu device, the latest first. An error when nothing is remembered of it, which names what is. */
+   cpu device, the latest first. Of a described GPU of which nothing is remembered, or where no GPU is here and nothing at all is, a
+   few predictions are made. Else an error when nothing is remembered, which names what is. */
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 

@@ -9,6 +9,7 @@
 
 struct kernel {
   cugen_resources takes;
+  bool now;           /* what it takes was compiled now, since nothing is remembered */
   const char *device; /* what the rest is true of; NULL: nobody's */
   int cluster_blocks, active_clusters;
 };
@@ -33,32 +34,56 @@ static int refuse(struct cli *cli, const char *variant) {
   return cli->error.status;
 }
 
-/* The variant's record: "" means the best. */
-static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
+/* NULL: there is none. */
+static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
   const cugen_stored_record *all;
   size_t count, i = 0;
+  *out = NULL;
   int status = cli_stored(cli, &all, &count);
   if (status) return status;
   while (i < count && !is_wanted(&all[i], variant)) i++;
-  if (i == count) return refuse(cli, variant);
-  const cugen_record *r = &all[i].record;
-  *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes},
+  if (i < count) *out = &all[i];
+  return CUGEN_OK;
+}
+
+/* The variant's record: "" means the best. */
+static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
+  const cugen_stored_record *found;
+  bool now = false;
+  int status = find_record(cli, variant, &found);
+  if (!status && !found && cli_device(cli) == CUGEN_DEVICE_MODEL) {
+    now = true;
+    status = cli_predict(cli);
+    if (!status) status = find_record(cli, variant, &found);
+  }
+  if (status || !found) return status ? status : refuse(cli, variant);
+  const cugen_record *r = &found->record;
+  *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes, NULL},
+                         .now = now,
                          .device = cugen_kernel_device(cli->kernel)->name,
                          .cluster_blocks = r->cluster_blocks,
                          .active_clusters = r->active_clusters};
   bool chosen = r->predicted && !*variant; /* what it takes is the compiler's word, that it is the best is not */
-  if (!options_given(cli, OPTION_JSON)) printf("%s%s\n", r->variant, chosen ? ", the model's choice: predicted" : "");
+  const char *why = !chosen ? ""
+                    : now   ? ", the model's choice of one of each implementation"
+                            : ", the model's choice: predicted";
+  if (!options_given(cli, OPTION_JSON)) printf("%s%s\n", r->variant, why);
   return CUGEN_OK;
 }
 
 static int take_kernel(struct cli *cli, struct kernel *out) {
   const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
-  int status =
-      cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  int status = cli_fall_back(cli);
+  if (!status)
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
   if (!status) status = cli_filter(cli, false);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
-  return status ? status : take_record(cli, name, out);
+  if (status) return status;
+  char *whole = strdup(name); /* the kernel's, which may be closed */
+  status = whole ? take_record(cli, whole, out) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  free(whole);
+  return status;
 }
 
 static int take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
@@ -71,11 +96,21 @@ static int take_number(struct cli *cli, enum cli_option option, size_t least, in
   return status;
 }
 
+/* A number, or an expression in the block's threads. */
+static int take_shared(struct cli *cli, cugen_resources *out) {
+  const char *text = cli->values[OPTION_SHARED];
+  if (!text || text[strspn(text, "0123456789")] == '\0')
+    return take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
+  out->shared_bytes = 0;
+  out->dynamic_shared = text;
+  return CUGEN_OK;
+}
+
 static int take_options(struct cli *cli, cugen_resources *out) {
   int64_t registers = out->registers, threads = out->threads;
   int status = take_number(cli, OPTION_REGISTERS, 1, &registers);
   if (!status) status = take_number(cli, OPTION_BLOCK, 1, &threads);
-  if (!status) status = take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
+  if (!status) status = take_shared(cli, out);
   out->registers = (int)registers, out->threads = (int)threads;
   return status;
 }
@@ -116,11 +151,13 @@ static int ask_all(struct cli *cli, const cugen_resources *resources, struct ans
 
 /* ---- Printing ---- */
 
-static void add_row(struct table *table, const struct answer *answer) {
+/* grows: shared memory is the block size's. */
+static void add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
-  char best[64] = "-";
+  char best[128] = "-";
   if (o->best_threads)
-    snprintf(best, sizeof best, "%s with %d", print_percent(o->best_fraction).text, o->best_threads);
+    snprintf(best, sizeof best, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
+             grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
   table_cell(table, answer->id);
   table_cell(table, o->arch);
   table_cell(table, print_count((uint64_t)o->blocks).text);
@@ -143,12 +180,21 @@ static void print_cluster_line(const struct kernel *kernel) {
 static int print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
   static const char *const headers[] = {"device", "arch", ">blocks", ">occupancy", "limit", ">best block", "name"};
   struct table table;
-  printf("%d registers a thread, %d threads and ", kernel->takes.registers, kernel->takes.threads);
-  printf("%s of shared memory a block\n", print_bytes(kernel->takes.shared_bytes).text);
+  const cugen_resources *takes = &kernel->takes;
+  const cugen_occupancy *first = &answers->rows[0].occupancy;
+  printf("%d registers a thread, %d threads and ", takes->registers, takes->threads);
+  printf("%s of shared memory a block", print_bytes(first->shared_bytes).text);
+  if (takes->dynamic_shared) printf(" (%s)", takes->dynamic_shared);
+  putchar('\n');
+  if (first->idle_lanes)
+    printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps, first->warps == 1 ? "" : "s",
+           first->idle_lanes, first->idle_lanes == 1 ? "" : "s",
+           print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
   print_cluster_line(kernel);
   putchar('\n');
   table_open(&table, headers, 7);
-  for (size_t i = 0; i < answers->count; i++) add_row(&table, &answers->rows[i]);
+  for (size_t i = 0; i < answers->count; i++)
+    add_row(&table, &answers->rows[i], kernel->takes.dynamic_shared != NULL);
   return table_close(&table, 0, stdout, &cli->error);
 }
 
@@ -163,6 +209,8 @@ static json_t *answer_json(const struct answer *answer) {
   json_object_set_new(object, "occupancy", json_number(o->fraction));
   json_object_set_new(object, "limiter", json_string(o->limiter));
   json_object_set_new(object, "best_threads", o->best_threads ? json_integer(o->best_threads) : json_null());
+  json_object_set_new(object, "best_shared_bytes",
+                      o->best_threads ? json_integer(o->best_shared_bytes) : json_null());
   json_object_set_new(object, "best_occupancy", json_known(o->best_fraction));
   return object;
 }
@@ -172,10 +220,15 @@ static json_t *positive(int number) {
 }
 
 static int print_json(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
+  const cugen_occupancy *first = &answers->rows[0].occupancy;
   json_t *object = json_object(), *array = json_array();
   json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
   json_object_set_new(object, "threads", json_integer(kernel->takes.threads));
-  json_object_set_new(object, "shared_bytes", json_integer(kernel->takes.shared_bytes));
+  json_object_set_new(object, "shared_bytes", json_integer(first->shared_bytes));
+  json_object_set_new(object, "dynamic_shared", json_optional_string(kernel->takes.dynamic_shared));
+  json_object_set_new(object, "warps", json_integer(first->warps));
+  json_object_set_new(object, "idle_lanes", json_integer(first->idle_lanes));
+  json_object_set_new(object, "predicted_now", json_boolean(kernel->now));
   json_object_set_new(object, "cluster_blocks", positive(kernel->cluster_blocks));
   json_object_set_new(object, "active_clusters", positive(kernel->active_clusters));
   json_object_set_new(object, "devices", array);

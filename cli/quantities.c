@@ -51,6 +51,20 @@ static struct shown show_roofline(const cugen_record *r) {
   return print_percent(r->roofline);
 }
 
+double quantity_requested(const cugen_record *r) {
+  return r->flops > 0 && r->requested > 0 ? r->flops / r->requested : 0;
+}
+
+static bool has_requests(const cugen_record *r) {
+  return quantity_requested(r) > 0;
+}
+
+static struct shown show_requests(const cugen_record *r) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%.40s FLOP/B", print_number(quantity_requested(r)).text);
+  return shown;
+}
+
 /* ---- What it takes of the device ---- */
 
 static bool has_occupancy(const cugen_record *r) {
@@ -137,6 +151,7 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_RATE] = {has_rate, show_rate},
     [QUANTITY_RATE_ALONE] = {has_rate, show_rate_alone},
     [QUANTITY_ROOFLINE] = {has_roofline, show_roofline},
+    [QUANTITY_REQUESTS] = {has_requests, show_requests},
     [QUANTITY_OCCUPANCY] = {has_occupancy, show_occupancy},
     [QUANTITY_CLUSTERS] = {has_clusters, show_clusters},
     [QUANTITY_THREADS] = {has_registers, show_threads},

@@ -15,6 +15,7 @@ enum quantity {
   QUANTITY_RATE,
   QUANTITY_RATE_ALONE, /* its unit, print_rate_unit, stands elsewhere */
   QUANTITY_ROOFLINE,
+  QUANTITY_REQUESTS, /* FLOP for each byte that is requested of global memory */
   QUANTITY_OCCUPANCY,
   QUANTITY_CLUSTERS,
   QUANTITY_THREADS,
@@ -34,5 +35,8 @@ struct quantity_row {
 };
 
 extern const struct quantity_row quantities[QUANTITIES];
+
+/* FLOP for each byte that the variant requests of global memory; 0: not known. */
+double quantity_requested(const cugen_record *record);
 
 #endif

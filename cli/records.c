@@ -92,6 +92,15 @@ double records_peak(const cugen_ceilings *c) {
   return c->tensor_flops_peak > multiply_adds ? c->tensor_flops_peak : multiply_adds;
 }
 
+double records_bandwidth(const cugen_ceilings *c) {
+  return c->bandwidth > 0 ? c->bandwidth : c->bandwidth_peak;
+}
+
+double records_served(const cugen_record *r, const cugen_ceilings *c) {
+  double served = quantity_requested(r) * records_bandwidth(c), peak = records_peak(c);
+  return served < peak ? served : peak;
+}
+
 static void print_measuring(const struct cli *cli) {
   struct cli meant = *cli; /* of the device, whatever the kernel */
   meant.operand = NULL;
@@ -104,7 +113,7 @@ static void print_measuring(const struct cli *cli) {
 void records_print_roofline(const struct cli *cli, const cugen_record *r, const cugen_ceilings *c) {
   double intensity = r->bytes > 0 ? r->flops / r->bytes : 0;
   double peak = records_peak(c);
-  double bandwidth = c->bandwidth > 0 ? c->bandwidth : c->bandwidth_peak;
+  double bandwidth = records_bandwidth(c);
   bool memory = r->bytes > 0 && (r->flops <= 0 || intensity * bandwidth < peak);
   printf("Roofline: %s", memory ? "device memory" : c->dtype);
   printf(" at %s", memory ? print_bandwidth(bandwidth).text : print_flops(peak).text);

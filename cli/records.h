@@ -12,6 +12,10 @@ double records_multiply_adds(const cugen_ceilings *ceilings);
 double records_peak(const cugen_ceilings *ceilings);
 /* What the record's roofline is, in a line. */
 void records_print_roofline(const struct cli *cli, const cugen_record *record, const cugen_ceilings *ceilings);
+/* What memory alone would allow: the rate at which it serves the variant's requests, at most the peak; 0: not known. */
+double records_served(const cugen_record *record, const cugen_ceilings *ceilings);
+/* Bytes/s of device memory: measured, else the peak; 0: not known. */
+double records_bandwidth(const cugen_ceilings *ceilings);
 /* One to look at where no variant is right: the first that records_print_failures names, or the first of all. */
 bool records_failed(struct cli *cli, cugen_record *out);
 /* Nothing when nothing failed; apart: with an empty line in front. */

@@ -21,6 +21,7 @@
 #include "chart.h"
 #include "print.h"
 #include "quantities.h"
+#include "records.h"
 
 /* One page being written. */
 struct page {
@@ -162,12 +163,28 @@ static void write_bound(const struct page *p) {
           print_flops(intensity < ridge ? intensity * findings_bandwidth(p->f) : findings_peak(p->f)).text);
 }
 
+/* What memory would allow the first implementation if it had to serve all of its requests. */
+static void write_served(const struct page *p) {
+  const cugen_record *first = first_implementation(p->f);
+  double served = records_served(first, &p->f->ceilings);
+  if (!(served > 0)) return;
+  fputs(
+      "Each variant lies at the operations for each byte that it requests of global memory; the upright line is the "
+      "problem\u2019s own. What lies above the slope has caches to serve its requests. ",
+      p->out);
+  chart_escape_n(first->variant, strcspn(first->variant, " "), p->out);
+  fprintf(p->out, " requests %s FLOP/B: ", print_number(quantity_requested(first)).text);
+  fprintf(p->out, "at %s memory alone would allow ", print_bandwidth(findings_bandwidth(p->f)).text);
+  fprintf(p->out, "%s, %s of the peak. ", chart_rate(served, true).text,
+          print_percent(served / findings_peak(p->f)).text);
+}
+
 static void write_caption(const struct page *p) {
   const cugen_ceilings *c = &p->f->ceilings;
   bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
   fputs("<figcaption>", p->out);
   put(p, predicted(p, "Predicted: no variant ran. "));
-  if (chart_has_roof(p->f)) write_bound(p);
+  if (chart_has_roof(p->f)) write_bound(p), write_served(p);
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
   else if (measured)
@@ -175,7 +192,7 @@ static void write_caption(const struct page *p) {
   else if (c->bandwidth_peak > 0)
     fputs("Dashed: the peak at the highest clock; <code>cugen roofline</code> measures the device\u2019s own. ",
           p->out);
-  fputs(chart_has_roof(p->f) ? "Each line is a variant, all at this problem\u2019s intensity; the"
+  fputs(chart_has_roof(p->f) ? "Each line is a variant; the"
                              : "Each dot is a variant; they are spread sideways to be told apart, and the large",
         p->out);
   fputs(chart_has_roof(p->f) ? " dots are their implementations\u2019 best."
@@ -213,6 +230,8 @@ static void write_what(const struct page *p, size_t i, const struct implementati
   if (rate > 0)
     fprintf(p->out, "<span>%s</span>",
             implementation->best->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text);
+  if (quantity_requested(implementation->best) > 0)
+    fprintf(p->out, "<span>requests %s FLOP/B</span>", print_number(quantity_requested(implementation->best)).text);
   if (implementation->best->roofline > 0)
     fprintf(p->out, "<span>%s of the roofline</span>", print_percent(implementation->best->roofline).text);
   if (before) write_gain(p, before->name, before->best->cost / implementation->best->cost);
@@ -331,6 +350,7 @@ static const struct column {
     {"time", QUANTITY_TIME},
     {"rate", QUANTITY_RATE},
     {"roofline", QUANTITY_ROOFLINE},
+    {"requests", QUANTITY_REQUESTS},
     {"occupancy", QUANTITY_OCCUPANCY},
     {"clusters", QUANTITY_CLUSTERS},
     {"threads", QUANTITY_THREADS},
@@ -542,6 +562,10 @@ static const char *proof(const struct findings *f) {
 
 static void write_footer(const struct page *p) {
   fprintf(p->out, "Written by cugen %s from what it remembers. %s", CUGEN_VERSION, proof(p->f));
+  if (p->f->now)
+    fputs(" Nothing was remembered: these few variants were predicted for this page, \u2018cugen tune\u2019 goes "
+          "through all.",
+          p->out);
   if (p->f->stale_count)
     fprintf(p->out, " %s records of earlier sources are left out.", print_count(p->f->stale_count).text);
 }

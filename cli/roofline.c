@@ -5,6 +5,7 @@
 
 #include "chart.h"
 #include "print.h"
+#include "quantities.h"
 #include "records.h"
 
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
@@ -162,27 +163,96 @@ static void write_svg(const void *context, FILE *out) {
   chart_svg(context, 860, 520, true, out);
 }
 
+/* ---- What variants request ---- */
+
+enum { MOST_ROWS = 8 }; /* of single variants; else the best of each implementation */
+
+static int by_request(const void *a, const void *b) {
+  const cugen_record *x = *(const cugen_record *const *)a, *y = *(const cugen_record *const *)b;
+  double left = quantity_requested(x), right = quantity_requested(y);
+  return (left > right) - (left < right);
+}
+
+static size_t choose_rows(const struct findings *f, const cugen_record **rows) {
+  size_t count = 0;
+  for (size_t i = 0; i < f->right_count; i++) {
+    const cugen_record *r = f->right[i];
+    bool best = f->implementations[findings_implementation(f, r->variant)].best == r;
+    if ((best || f->right_count <= MOST_ROWS) && quantity_requested(r) > 0) rows[count++] = r;
+  }
+  qsort(rows, count, sizeof *rows, by_request);
+  return count;
+}
+
+static void add_request(struct table *table, double intensity, double served, double peak, struct shown rate,
+                        const char *what) {
+  char cell[64];
+  snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
+  table_cell(table, cell);
+  table_cell(table, chart_rate(served, true).text);
+  table_cell(table, print_percent(served / peak).text);
+  table_cell(table, rate.text);
+  table_cell(table, what);
+}
+
+static void add_variant(struct table *table, const struct findings *f, const cugen_record *r) {
+  char name[96];
+  bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(r->variant, " "), r->variant);
+  add_request(table, quantity_requested(r), records_served(r, &f->ceilings), findings_peak(f),
+              chart_rate(findings_rate(r), true), alone || f->right_count > MOST_ROWS ? name : r->variant);
+}
+
+/* What memory would allow if it had to serve all that is requested: the rest of a variant's rate is the caches' doing. */
+static int print_requests(struct cli *cli, const struct findings *f) {
+  const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
+  if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  size_t count = choose_rows(f, rows);
+  char bandwidth[64], peak[64];
+  snprintf(bandwidth, sizeof bandwidth, ">at %s", print_bandwidth(findings_bandwidth(f)).text);
+  snprintf(peak, sizeof peak, ">of %s", print_flops(findings_peak(f)).text);
+  const char *const headers[] = {">requests", bandwidth, peak, f->predicted ? ">predicted" : ">attains", ""};
+  struct table table;
+  table_open(&table, headers, sizeof headers / sizeof *headers);
+  for (size_t i = 0; i < count; i++) add_variant(&table, f, rows[i]);
+  double own = best->flops / best->bytes, served = own * findings_bandwidth(f);
+  add_request(&table, own, served < findings_peak(f) ? served : findings_peak(f), findings_peak(f),
+              (struct shown){"-"}, "the problem, each byte moved once");
+  free(rows);
+  putchar('\n');
+  int status = table_close(&table, 0, stdout, &cli->error);
+  if (!status) puts("A variant that is faster than its requests allow has caches to serve them.");
+  return status;
+}
+
 static int print_plot(struct cli *cli, const struct findings *f) {
   const char *columns = getenv("COLUMNS");
   int width = columns ? atoi(columns) - 17 : 63;
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
-  puts(f->predicted         ? ": predicted, nothing is measured"
+  puts(f->now               ? ": predicted now, nothing is remembered"
+       : f->predicted       ? ": predicted, nothing is measured"
        : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
                             : "");
   int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
-  if (chart_has_roof(f)) records_print_roofline(cli, f->right[0], &f->ceilings);
+  if (!chart_has_roof(f)) return CUGEN_OK;
+  records_print_roofline(cli, f->right[0], &f->ceilings);
+  for (size_t i = 0; i < f->right_count; i++)
+    if (quantity_requested(f->right[i]) > 0) return print_requests(cli, f);
   return CUGEN_OK;
 }
 
-static int print_kernel_json(struct cli *cli, const cugen_ceilings *ceilings) {
-  json_t *object = json_object(), *array = json_array();
+static int print_kernel_json(struct cli *cli, const struct findings *f) {
+  json_t *object = json_object(), *array = json_array(), *records = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "ceilings", array);
-  json_array_append_new(array, ceilings_json(ceilings));
+  json_array_append_new(array, ceilings_json(&f->ceilings));
+  json_object_set_new(object, "predicted_now", json_boolean(f->now));
+  json_object_set_new(object, "records", records);
+  for (size_t i = 0; i < f->right_count; i++) json_array_append_new(records, json_record(f->right[i]));
   return cli_print_json(cli, object);
 }
 
@@ -194,7 +264,7 @@ static int draw(struct cli *cli) {
     status = cli_fail(cli, CUGEN_ERROR_WRONG, "not one variant of %s came out right: there is nothing to draw",
                       cli->operand);
   else if (options_given(cli, OPTION_JSON))
-    status = print_kernel_json(cli, &findings.ceilings);
+    status = print_kernel_json(cli, &findings);
   else if (options_given(cli, OPTION_OUTPUT))
     status = cli_write(cli, write_svg, &findings);
   else

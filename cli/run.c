@@ -1,11 +1,28 @@
 /* cugen run: verifies and times one variant now. */
 #include <string.h>
 
-#include "cli.h"
+#include "chart.h"
 #include "launches.h"
 #include "print.h"
+#include "quantities.h"
+#include "records.h"
 
-static void print_times(const cugen_record *r) {
+/* What the loads and stores ask for, and what memory would allow if it had to serve all of that. */
+static void print_requests(struct cli *cli, const cugen_record *r) {
+  cugen_ceilings ceilings;
+  cugen_error ignored;
+  double requested = quantity_requested(r);
+  if (!(requested > 0) || cugen_kernel_ceilings(cli->kernel, &ceilings, &ignored)) return;
+  double served = records_served(r, &ceilings), peak = records_peak(&ceilings);
+  printf("  requests    %s FLOP/B", print_number(requested).text);
+  if (served > 0) {
+    printf(": memory alone, at %s, would allow", print_bandwidth(records_bandwidth(&ceilings)).text);
+    printf(" %s, %s of the peak", chart_rate(served, true).text, print_percent(served / peak).text);
+  }
+  putchar('\n');
+}
+
+static void print_times(struct cli *cli, const cugen_record *r) {
   const char *unit = print_rate_unit(r->flops, r->bytes);
   printf("  time        %s", print_seconds(r->seconds).text);
   printf(" (%s", print_seconds(r->seconds_p20).text);
@@ -13,6 +30,7 @@ static void print_times(const cugen_record *r) {
   printf(", at best %s; %d samples)\n", print_seconds(r->seconds_min).text, r->samples);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
   if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
+  print_requests(cli, r);
   if (r->roofline > 0)
     printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
            r->roofline_measured ? "of what this device was measured at" : "of its peak");
@@ -49,7 +67,7 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
   printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome));
   if (r->outcome != CUGEN_OUTCOME_OK) return;
   if (r->verified) printf("  error       %.2g of the tolerance at most\n", r->error);
-  print_times(r);
+  print_times(cli, r);
   print_resources(r);
   launches_print(cli, launches, "  launch      ", stdout);
 }

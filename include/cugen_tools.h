@@ -376,6 +376,9 @@ typedef struct cugen_resources {
   int registers;        /* a thread */
   int threads;          /* a block */
   int64_t shared_bytes; /* a block, static and dynamic */
+  const char
+      *dynamic_shared; /* NULL, or more: dynamic bytes a block, in the config's language, that may depend on `block`,
+                                 its threads: "4 * block" */
 } cugen_resources;
 
 /* How many of its blocks a multiprocessor holds, by NVIDIA's occupancy calculator (cuda_occupancy.h). */
@@ -386,7 +389,11 @@ typedef struct cugen_occupancy {
   int max_threads;      /* that one multiprocessor holds */
   double fraction;      /* of them, in use */
   const char *limiter;  /* "threads", "blocks", "registers", "shared memory"; "none": it fits nowhere */
+  int warps;            /* of a block */
+  int idle_lanes;       /* of them, in the last warp: a block that is no multiple of a warp */
+  int64_t shared_bytes; /* of a block, with what dynamic_shared says */
   int best_threads;     /* the block size with the highest occupancy, the rest unchanged; 0: none fits */
+  int64_t best_shared_bytes;
   double best_fraction; /* its occupancy */
 } cugen_occupancy;
 

@@ -89,16 +89,23 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   return occupancy_get_carved(facts, resources, threads, dynamic_shared, SHAREDMEM_CARVEOUT_DEFAULT, out, err);
 }
 
+/* cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose function of the block size has no context in C. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
-                         int64_t dynamic_shared, int *threads, cugen_error *err) {
-  int grid = 0;
+                         occupancy_shared *shared, void *context, int *threads, cugen_error *err) {
+  const int warp = (int)facts->warp_size;
+  int limit = (int)facts->max_threads_per_block, most = 0;
   *threads = 0;
-  if (dynamic_shared < 0 || dynamic_shared > INT_MAX)
-    return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for %lld dynamic shared bytes", (long long)dynamic_shared);
-  cudaOccDeviceProp properties = device_properties(facts);
-  cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
-  cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
-  cudaOccError error = cudaOccMaxPotentialOccupancyBlockSize(&grid, threads, &properties, &attributes, &state, NULL,
-                                                             (size_t)dynamic_shared);
-  return error == CUDA_OCC_SUCCESS ? CUGEN_OK : refuse(facts, error, err);
+  if (resources->max_threads > 0 && resources->max_threads < limit) limit = resources->max_threads;
+  if (warp < 1 || limit < 1) return refuse(facts, CUDA_OCC_ERROR_INVALID_INPUT, err);
+  for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0 && most < facts->max_threads_per_sm;
+       aligned -= warp) {
+    const int size = aligned < limit ? aligned : limit;
+    struct occupancy occupancy;
+    int64_t bytes = 0;
+    int status = shared(context, size, &bytes, err);
+    if (!status) status = occupancy_get(facts, resources, size, bytes, &occupancy, err);
+    if (status) return status;
+    if (size * occupancy.blocks > most) most = size * occupancy.blocks, *threads = size;
+  }
+  return CUGEN_OK;
 }

@@ -18,9 +18,11 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
 int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
                          int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
 
-/* The block size with the highest occupancy, dynamic shared memory unchanged: the smallest grid of the largest blocks that
-   reaches it, as cuOccupancyMaxPotentialBlockSize answers; *threads 0: none fits. */
+/* Dynamic shared bytes of a block of so many threads. */
+typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
+/* The block size with the highest occupancy: the smallest grid of the largest blocks that reaches it, as
+   cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: none fits. An error of `shared` ends it. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
-                         int64_t dynamic_shared, int *threads, cugen_error *err);
+                         occupancy_shared *shared, void *context, int *threads, cugen_error *err);
 
 #endif

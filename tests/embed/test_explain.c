@@ -50,6 +50,16 @@ static void test_occupancy(void **state) {
                    CUGEN_OK);
   assert_int_equal(got.blocks, 7);
   assert_string_equal(got.limiter, "shared memory");
+  assert_int_equal(got.warps, 8);
+  assert_int_equal(got.idle_lanes, 0);
+  assert_true(got.shared_bytes == 83 * 256 - 1024);
+  /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB each. */
+  const cugen_resources grows = {32, 100, 0, "128 * block"};
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
+  assert_int_equal(got.warps, 4);
+  assert_int_equal(got.idle_lanes, 28);
+  assert_true(got.shared_bytes == 12800 && got.best_shared_bytes == 128 * got.best_threads);
+  assert_string_equal(got.limiter, "shared memory");
   resources.shared_bytes = 1 << 20;
   assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks + got.best_threads, 0);
@@ -58,12 +68,20 @@ static void test_occupancy(void **state) {
 }
 
 static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared, const char *words) {
-  const cugen_resources resources = {registers, threads, shared};
+  const cugen_resources resources = {registers, threads, shared, NULL};
   cugen_occupancy got;
   cugen_error error;
   assert_int_equal(cugen_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
   if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
   assert_string_equal(got.limiter, "none");
+}
+
+static void refuse_shared(cugen *lib, const char *expression, const char *words) {
+  const cugen_resources resources = {32, 256, 0, expression};
+  cugen_occupancy got;
+  cugen_error error;
+  assert_int_equal(cugen_device_occupancy(lib, "model:H100", &resources, &got, &error), CUGEN_ERROR_USAGE);
+  if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
 }
 
 static void test_occupancy_refused(void **state) {
@@ -76,6 +94,10 @@ static void test_occupancy_refused(void **state) {
   refuse(lib, "model:H100", 32, 0, 0, "1 to 1024 threads");
   refuse(lib, "model:H100", 32, 1025, 0, "1 to 1024 threads");
   refuse(lib, "model:H100", 32, 32, -1, "shared memory");
+  refuse_shared(lib, "4 * blok", "did you mean \"block\"?");
+  refuse_shared(lib, "block < 4", "block");
+  refuse_shared(lib, "64 - block", "a block of 256 threads has no -192 bytes");
+  refuse_shared(lib, "", "shared memory \"\"");
   cugen_close(lib);
 }
 

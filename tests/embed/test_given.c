@@ -50,7 +50,7 @@ static void expect(int status, const char *message) {
 static void test_library(void **state) {
   (void)state;
   cugen *none;
-  cugen_resources resources = {32, 64, 0};
+  cugen_resources resources = {32, 64, 0, NULL};
   cugen_occupancy occupancy;
   cugen_transfer transfer;
   REFUSES(cugen_open, (NULL, NULL, &error), "out");

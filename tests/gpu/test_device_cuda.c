@@ -528,6 +528,12 @@ static void test_the_current_context_is_left_alone(void **state) {
   assert_int_equal(result, CUDA_SUCCESS);
 }
 
+static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
+  (void)threads, (void)err;
+  *bytes = *(const int64_t *)context;
+  return CUGEN_OK;
+}
+
 /* The block size that the calculator proposes is the driver's. */
 static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
   CUfunction function;
@@ -540,7 +546,8 @@ static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
   DRIVER(result, "cuOccupancyMaxPotentialBlockSize", (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
          (&grid, &want, function, NULL, (size_t)shared, 0));
   assert_int_equal(result, CUDA_SUCCESS);
-  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], shared, &got, &err), &err);
+  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], same_bytes, &shared, &got, &err),
+        &err);
   if (got != want)
     fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry], (long long)shared,
              want, got);

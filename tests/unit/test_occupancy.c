@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <cuda_occupancy.h>
 #include <string.h>
 
 #include "gen/config/device_file.h"
@@ -152,6 +153,79 @@ static void test_carveout(void **state) {
   assert_int_equal(least.blocks, 1);
 }
 
+/* Shared memory by the block's threads, as the toolkit's function has it, without a context, and as ours has it. */
+static size_t toolkit_fixed(int threads) {
+  (void)threads;
+  return 3 * 1024;
+}
+static size_t toolkit_grows(int threads) {
+  return 40 * (size_t)threads;
+}
+static size_t toolkit_tree(int threads) {
+  return threads > 256 ? 64 * (size_t)threads : 8192;
+}
+
+typedef size_t toolkit_shared(int threads);
+struct shared {
+  toolkit_shared *of;
+};
+
+static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
+  const struct shared *shared = context;
+  (void)err;
+  *bytes = (int64_t)shared->of(threads);
+  return CUGEN_OK;
+}
+
+/* What cudaOccMaxPotentialOccupancyBlockSize of cuda_occupancy.h answers. */
+static int best_by_toolkit(const struct device_facts *facts, int registers, toolkit_shared *shared) {
+  const cudaOccDeviceProp properties = {.computeMajor = (int)facts->compute_capability / 10,
+                                        .computeMinor = (int)facts->compute_capability % 10,
+                                        .maxThreadsPerBlock = (int)facts->max_threads_per_block,
+                                        .maxThreadsPerMultiprocessor = (int)facts->max_threads_per_sm,
+                                        .regsPerBlock = (int)facts->registers_per_block,
+                                        .regsPerMultiprocessor = (int)facts->registers_per_sm,
+                                        .warpSize = (int)facts->warp_size,
+                                        .sharedMemPerBlock = (size_t)facts->shared_per_block,
+                                        .sharedMemPerMultiprocessor = (size_t)facts->shared_per_sm,
+                                        .numSms = (int)facts->sm_count,
+                                        .sharedMemPerBlockOptin = (size_t)facts->shared_per_block_optin,
+                                        .reservedSharedMemPerBlock = (size_t)facts->shared_reserved_per_block};
+  const cudaOccFuncAttributes attributes = {.maxThreadsPerBlock = 1024,
+                                            .numRegs = registers,
+                                            .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
+                                            .maxDynamicSharedSizeBytes = (size_t)facts->shared_per_block_optin,
+                                            .numBlockBarriers = 1};
+  const cudaOccDeviceState device_state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
+  int grid, threads;
+  assert_int_equal(
+      cudaOccMaxPotentialOccupancyBlockSize(&grid, &threads, &properties, &attributes, &device_state, shared, 0),
+      CUDA_OCC_SUCCESS);
+  return threads;
+}
+
+static void test_best_block_of_the_toolkit(void **state) {
+  (void)state;
+  static const struct device_facts *const devices[] = {&v100, &a100};
+  static const int registers[] = {16, 32, 37, 65, 129, 255};
+  static toolkit_shared *const functions[] = {toolkit_fixed, toolkit_grows, toolkit_tree};
+  for (int d = 0; d < 2; d++)
+    for (int r = 0; r < 6; r++)
+      for (int s = 0; s < 3; s++) {
+        struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
+        struct shared shared = {functions[s]};
+        int threads;
+        assert_int_equal(occupancy_best_block(devices[d], &resources, shared_of, &shared, &threads, NULL), CUGEN_OK);
+        assert_int_equal(threads, best_by_toolkit(devices[d], registers[r], functions[s]));
+      }
+}
+
+static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
+  (void)threads, (void)err;
+  *bytes = *(const int64_t *)context;
+  return CUGEN_OK;
+}
+
 /* The block that holds most, found by trying all; the toolkit's function then takes the largest of those blocks. */
 static int best_by_trying(const struct device_facts *facts, const struct kernel_resources *resources,
                           int64_t shared) {
@@ -169,13 +243,14 @@ static void test_best_block(void **state) {
   (void)state;
   static const struct device_facts *const devices[] = {&k40, &v100, &a100};
   static const int registers[] = {16, 32, 37, 65, 129, 255};
-  static const int64_t shared[] = {0, 3 * 1024, 12 * 1024, 48 * 1024};
+  static int64_t shared[] = {0, 3 * 1024, 12 * 1024, 48 * 1024};
   for (int d = 0; d < 3; d++)
     for (int r = 0; r < 6; r++)
       for (int s = 0; s < 4; s++) {
         struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
         int threads;
-        assert_int_equal(occupancy_best_block(devices[d], &resources, shared[s], &threads, NULL), CUGEN_OK);
+        assert_int_equal(occupancy_best_block(devices[d], &resources, same_bytes, &shared[s], &threads, NULL),
+                         CUGEN_OK);
         assert_int_equal(threads, best_by_trying(devices[d], &resources, shared[s]));
       }
 }
@@ -183,10 +258,11 @@ static void test_best_block(void **state) {
 static void test_best_block_refusals(void **state) {
   (void)state;
   struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
+  int64_t most = 200 * 1024, none = -1;
   int threads = 7;
-  assert_int_equal(occupancy_best_block(&a100, &resources, 200 * 1024, &threads, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_best_block(&a100, &resources, same_bytes, &most, &threads, NULL), CUGEN_OK);
   assert_int_equal(threads, 0); /* no block has so much shared memory */
-  assert_int_equal(occupancy_best_block(&a100, &resources, -1, &threads, NULL), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_best_block(&a100, &resources, same_bytes, &none, &threads, NULL), CUGEN_ERROR_USAGE);
 }
 
 /* The models say what the published examples assume. */
@@ -258,6 +334,7 @@ int main(void) {
       cmocka_unit_test(test_figures),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_best_block),
+      cmocka_unit_test(test_best_block_of_the_toolkit),
       cmocka_unit_test(test_models),
       cmocka_unit_test(test_best_block_refusals),
   };

@@ -1,0 +1,71 @@
+/* Predictions on the spot, where nothing is remembered: one variant of each implementation, its default, or the first of those that
+   the options name. They are kept in memory alone: a command that reads leaves the cache as it is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { MOST_NAMED = 16 }; /* of variants that the options name */
+
+/* The kernel again, from a library whose cache is in memory; hints name the one that was meant. */
+static int reopen(struct cli *cli) {
+  const char *cache = cli->values[OPTION_CACHE];
+  cugen_kernel_close(cli->kernel);
+  cugen_close(cli->lib);
+  cli->kernel = NULL;
+  cli->lib = NULL;
+  cli->values[OPTION_CACHE] = "none";
+  int status = cli_open_kernel(cli);
+  cli->values[OPTION_CACHE] = cache;
+  return status ? status : cugen_kernel_use_predictions(cli->kernel, &cli->error);
+}
+
+/* That nothing could be predicted is for the caller to say, as of any other record. */
+static int predict(struct cli *cli, size_t most) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.strategy = "exhaustive";
+  options.budget_count = most;
+  options.budget_seconds = -1;
+  options.verify_seconds = -1;
+  int status = cugen_kernel_tune(cli->kernel, &options, NULL, &cli->error);
+  return status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_EMPTY ? CUGEN_OK : status;
+}
+
+/* What the text leaves out is the default. */
+static int predict_one(struct cli *cli, const char *variant) {
+  cugen_filter filter = CUGEN_FILTER_INIT;
+  const char *source, *name;
+  int status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
+  if (status) return status;
+  filter.variant = name;
+  status = cugen_kernel_filter(cli->kernel, &filter, &cli->error);
+  return status ? status : predict(cli, 1);
+}
+
+static int predict_defaults(struct cli *cli) {
+  cugen_space_info space;
+  int status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  for (size_t i = 0; i < space.implementations && !status; i++) {
+    cugen_implementation_info info;
+    char name[128];
+    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    if (status || info.unavailable || !info.valid) continue;
+    snprintf(name, sizeof name, "%s", info.name);
+    status = predict_one(cli, name);
+    if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE)
+      status = CUGEN_OK; /* it has none that expands */
+    if (!status) status = cli_filter(cli, false);
+  }
+  return status;
+}
+
+int cli_predict(struct cli *cli) {
+  const char *variant = cli->values[OPTION_VARIANT];
+  bool named = variant || cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
+  int status = reopen(cli);
+  if (status) return status;
+  cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
+             cli->values[OPTION_DEVICE], named ? "what the options name" : "one variant of each implementation");
+  if (variant) return predict_one(cli, variant);
+  return named ? predict(cli, MOST_NAMED) : predict_defaults(cli);
+}
