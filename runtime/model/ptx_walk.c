@@ -52,9 +52,8 @@ struct warp {
   struct flight {
     double done[PTX_SCENARIOS];
     int registers;
-    bool global;
   } flights[FLIGHTS];
-  int first_flight, flight_count, flying, global_flights;
+  int first_flight, flight_count, flying;
   double open[PTX_SCENARIOS]; /* when the copies not yet committed end */
   bool any_open;
   /* Since the last barrier. */
@@ -138,12 +137,11 @@ static void wait_for_registers(const struct walk *walk, struct warp *w, const st
                                double begin[PTX_SCENARIOS]) {
   int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
   int together = walk->launch->in_flight > 0 ? walk->launch->in_flight : FLIGHTS;
-  while (w->flight_count && (w->flying + needed > most || w->flight_count == FLIGHTS ||
-                             (in->space != PTX_SHARED && w->global_flights >= together))) {
+  while (w->flight_count &&
+         (w->flying + needed > most || w->flight_count == FLIGHTS || w->flight_count >= together)) {
     const struct flight *oldest = &w->flights[w->first_flight++ % FLIGHTS];
     for (int s = 0; s < PTX_SCENARIOS; s++) begin[s] = larger(begin[s], oldest->done[s]);
     w->flying -= oldest->registers;
-    w->global_flights -= oldest->global;
     w->flight_count--;
   }
   for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = larger(w->last[s], begin[s]);
@@ -155,8 +153,6 @@ static void take_off(struct warp *w, const struct ptx_instruction *in, const dou
   flight->registers = in->results * (in->size > 4 ? in->size / 4 : 1);
   for (int s = 0; s < PTX_SCENARIOS; s++) flight->done[s] = begin[s] + latency[s];
   w->flying += flight->registers;
-  flight->global = in->space != PTX_SHARED;
-  w->global_flights += flight->global;
 }
 
 /* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
