@@ -304,7 +304,8 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
                                .compiled_in = a->compiled_in,
                                .absent = a->absent,
                                .overwrite = a->overwrite,
-                               .data = data_word(a)};
+                               .data = data_word(a),
+                               .access = access_kind_names[a->access]};
   for (int i = 0; i < a->rank; i++) {
     out->shape[i] = a->shape[i];
     out->stride[i] = a->stride[i];

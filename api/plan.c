@@ -290,3 +290,64 @@ int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) 
   if (!call) return API_NEEDS(error, "call", call);
   return call_launch_on(call->call, stream, error);
 }
+
+/* ---- Symbols ---------------------------------------------------------------------------------------------------- */
+
+static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err) {
+  const char *names[KERNEL_MAX_ARGUMENTS];
+  size_t count = 0;
+  for (size_t i = 0; i < p->spec.argument_count; i++)
+    if (kernel_argument_symbol(&p->spec.arguments[i])) names[count++] = p->spec.arguments[i].name;
+  const char *nearest = text_nearest(name, names, count);
+  return error_set(
+      err, CUGEN_ERROR_USAGE, "there is no __constant__ or __device__ variable '%s' in %s, variant '%s'%s%s%s", name,
+      p->info.kernel, p->info.variant, nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+}
+
+static int find_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes, cugen_error *err) {
+  cugen_error why = {0};
+  int status = plan_symbol(p->plan, name, address, bytes, &why);
+  if (status == CUGEN_ERROR_CONFIG) return refuse_symbol(p, name, err);
+  return status ? error_copy(err, &why) : CUGEN_OK;
+}
+
+int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes, cugen_error *error) {
+  void *at;
+  size_t room;
+  if (address) *address = NULL;
+  if (bytes) *bytes = 0;
+  if (API_NEEDS(error, "plan, name", p, name)) return CUGEN_ERROR_USAGE;
+  int status = find_symbol(p, name, &at, &room, error);
+  if (status) return status;
+  if (address) *address = at;
+  if (bytes) *bytes = room;
+  return CUGEN_OK;
+}
+
+/* The place in it; CUGEN_ERROR_USAGE: not all of the bytes lie in it. */
+static int find_part(const cugen_plan *p, const char *name, size_t offset, size_t bytes, void **out,
+                     cugen_error *err) {
+  size_t room;
+  int status = find_symbol(p, name, out, &room, err);
+  if (status) return status;
+  *out = (char *)*out + offset;
+  if (offset <= room && bytes <= room - offset) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "symbol '%s' has %zu bytes: %zu bytes from byte %zu on reach past its end",
+                   name, room, bytes, offset);
+}
+
+int cugen_plan_write(cugen_plan *p, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
+                     cugen_error *error) {
+  void *at;
+  if (API_NEEDS(error, "plan, name, from", p, name, from)) return CUGEN_ERROR_USAGE;
+  int status = find_part(p, name, offset, bytes, &at, error);
+  return status ? status : p->device->ops->copy(p->device, at, from, bytes, &stream, error);
+}
+
+int cugen_plan_read(cugen_plan *p, const char *name, size_t offset, void *to, size_t bytes, void *stream,
+                    cugen_error *error) {
+  void *at;
+  if (API_NEEDS(error, "plan, name, to", p, name, to)) return CUGEN_ERROR_USAGE;
+  int status = find_part(p, name, offset, bytes, &at, error);
+  return status ? status : p->device->ops->copy(p->device, to, at, bytes, &stream, error);
+}

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed"};
-const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array", "tensor"};
+const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture",
+                                                          "array",  "symbol",   "tensor"};
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
 
@@ -107,6 +108,7 @@ static void describe_value(const struct kernel_argument *a, struct text *out) {
 static void describe_access(const struct kernel_argument *a, struct text *out) {
   if (kernel_argument_textured(a))
     text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
+  if (a->access == ACCESS_SYMBOL) text_add(out, " symbol");
   if (a->access != ACCESS_TENSOR) return;
   text_addf(out, " tensor %d", a->swizzle);
   if (a->parts > 1) text_addf(out, " parts %" PRId64, a->parts);
@@ -130,7 +132,11 @@ void kernel_argument_describe(const struct kernel_argument *argument, unsigned a
 }
 
 bool kernel_argument_passed(const struct kernel_argument *argument) {
-  return argument->access != ACCESS_CONSTANT && !argument->compiled_in;
+  return !kernel_argument_symbol(argument) && !argument->compiled_in;
+}
+
+bool kernel_argument_symbol(const struct kernel_argument *argument) {
+  return argument->access == ACCESS_CONSTANT || argument->access == ACCESS_SYMBOL;
 }
 
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,

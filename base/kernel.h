@@ -23,10 +23,18 @@ extern const char *const fill_kind_names[FILL_KIND_COUNT];
 enum data_kind { DATA_FILL, DATA_VALUES, DATA_LIST, DATA_FILE, DATA_GENERATOR };
 
 /* How a kernel gets at an argument: by its address, as a __constant__ symbol, through a texture over the buffer itself,
-   through a texture over a CUDA array that the buffer is copied into before each launch, or through a tensor map, which is
-   an implementation's to say (tensor). */
-enum access_kind { ACCESS_GLOBAL, ACCESS_CONSTANT, ACCESS_TEXTURE, ACCESS_ARRAY, ACCESS_TENSOR, ACCESS_KIND_COUNT };
-/* "global", "constant", "texture", "array", "tensor" */
+   through a texture over a CUDA array that the buffer is copied into before each launch, as a __device__ symbol that it is
+   copied to or from with each launch, or through a tensor map, which is an implementation's to say (tensor). */
+enum access_kind {
+  ACCESS_GLOBAL,
+  ACCESS_CONSTANT,
+  ACCESS_TEXTURE,
+  ACCESS_ARRAY,
+  ACCESS_SYMBOL,
+  ACCESS_TENSOR,
+  ACCESS_KIND_COUNT
+};
+/* "global", "constant", "texture", "array", "symbol", "tensor" */
 extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
 /* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, the texture reflected with its
@@ -103,7 +111,7 @@ extern const char *const objective_names[OBJECTIVES]; /* "time", "flops", "bytes
 double objective_work(enum objective objective, double flops, double bytes);
 
 /* Strings in it belong to the spec (kernel_spec_free) except dtypes. A launch that lists no parameters gets all arguments
-   that are not compiled in, not constants, in order. */
+   that are not compiled in, not symbols, in order. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
@@ -171,12 +179,15 @@ enum argument_aspect {
    a kernel, of its data, of what proves it. */
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out);
 
-/* Whether it is one of the kernel's parameters: neither compiled in nor a __constant__ symbol. */
+/* Whether it is one of the kernel's parameters: neither compiled in nor a symbol. */
 bool kernel_argument_passed(const struct kernel_argument *argument);
 
 /* What the launch passes, in order; returns how many. */
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
                                 struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]);
+
+/* Whether it is a variable of the kernel's module, __constant__ or __device__. */
+bool kernel_argument_symbol(const struct kernel_argument *argument);
 
 /* Whether the kernel's parameter is a texture object. */
 bool kernel_argument_textured(const struct kernel_argument *argument);

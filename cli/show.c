@@ -169,6 +169,7 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "layout", argument->rank ? json_string(argument->layout) : json_null());
   json_object_set_new(object, "bytes", json_integer(argument->bytes));
   json_object_set_new(object, "memory", argument->rank ? json_string(argument->memory) : json_null());
+  json_object_set_new(object, "access", argument->rank ? json_string(argument->access) : json_null());
   json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
   json_object_set_new(object, "absent", json_boolean(argument->absent));
   json_object_set_new(object, "overwrite", json_boolean(argument->overwrite));

@@ -1,6 +1,6 @@
 -- A 2-D filter (cross-correlation): result[r][c] = sum of weights[i][j] * image[r + i - size / 2][c + j - size / 2]. Odd
 -- sizes from 3 to 15, any image, four ways to go on past its edges. The weights lie in __constant__, global or shared
--- memory; the image is read by its address, through shared tiles or through a texture. Rungs: one element a thread, tiles
+-- memory or in a __device__ variable; the image is read by its address, through shared tiles or through a texture. Rungs: one element a thread, tiles
 -- with their halo in shared memory, strips of rows whose sums stay in registers.
 
 kernel "filter" {
@@ -16,8 +16,9 @@ kernel "filter" {
 
   policy "nearest" { distance = 1 },
 
-  -- Where the kernel reads the weights from, and how it reads the image. The arguments stay the same.
-  tunable "weights_in" { "constant", "global", "shared" },
+  -- Where the kernel reads the weights from (symbol: a __device__ variable), and how it reads the image. The arguments stay
+  -- the same.
+  tunable "weights_in" { "constant", "global", "shared", "symbol" },
   tunable "image_in"   { "global", "texture", "array" },
 
   derive "radius"    "size // 2",
@@ -35,7 +36,7 @@ kernel "filter" {
     access = "image_in", address = "select(boundary == 'zero', 'border', boundary)",
   },
   constant "weights" {
-    dtype = "sum_dtype", shape = { "size", "size" }, access = "select(weights_in == 'constant', 'constant', 'global')",
+    dtype = "sum_dtype", shape = { "size", "size" }, access = "select(weights_in == 'shared', 'global', weights_in)",
   },
   output "result" {
     dtype = "dtype", shape = { "rows", "cols" }, pitch = "row_pitch",
@@ -100,6 +101,7 @@ kernel "filter" {
                          + select(weights_in == 'constant', 0, min(size * size, 81))) + 20]],
     -- Texture units give one element an access: nothing to load wide.
     where "image_in == 'global'",
+    where "weights_in ~= 'symbol'", -- the template passes them by address
     where "vec * sizeof(dtype) <= 16",
     where "resident % threads == 0 and resident // threads <= device.max_blocks_per_sm",
     where "resident <= device.max_threads_per_sm",

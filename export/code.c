@@ -277,6 +277,8 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
   if (argument->overwrite) text_add(out, "overwrites(s);\n");
   if (declared->kind == CUGEN_ARGUMENT_CONSTANT && argument->access == ACCESS_GLOBAL)
     text_add(out, "by_address(s);\n");
+  if (declared->kind != CUGEN_ARGUMENT_CONSTANT && argument->access == ACCESS_SYMBOL)
+    text_add(out, "in_symbol(s);\n");
   return status;
 }
 

@@ -172,7 +172,7 @@ typedef enum cugen_argument_kind {
   CUGEN_ARGUMENT_INOUT,   /* a buffer that is read and written */
   CUGEN_ARGUMENT_SCRATCH, /* a buffer for the kernel's own use; cugen can allocate it */
   CUGEN_ARGUMENT_SCALAR,  /* a number, passed by value */
-  CUGEN_ARGUMENT_CONSTANT /* values that are read, copied at bind: a __constant__ symbol, or by address */
+  CUGEN_ARGUMENT_CONSTANT /* values that are read, copied at bind: a symbol, or by address */
 } cugen_argument_kind;
 
 /* The largest number of dimensions of a buffer. */
@@ -194,6 +194,7 @@ typedef struct cugen_argument_info {
   int overwrite;         /* input: the kernel may write to the buffer, which is then not const */
   const char *data;      /* test data: a fill ("uniform"), "values", "file" or "generator"; NULL: none */
   const char *data_from; /* the expression or file that defines it; NULL: a fill, a list, or a plan's argument */
+  const char *access;    /* "global", "constant", "texture", "array", "symbol", "tensor": how the kernel reaches it */
 } cugen_argument_info;
 
 /* The number of arguments, and the one at index, in the config's order. CUGEN_ERROR_USAGE: no such index.
@@ -335,8 +336,10 @@ typedef struct cugen_call cugen_call;
    - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its own, zeroed, if needed.
    - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled in cannot change, and
      the grid stays the problem's. Of dtype "struct": a pointer to cugen_argument_info.bytes bytes.
-   - Constant: a pointer to its values, on host or device, copied now, which synchronises the context. A __constant__ symbol
+   - Constant: a pointer to its values, on host or device, copied now, which synchronises the context. A symbol
      belongs to the plan: the last bind counts for all its calls. Values that are read by address belong to the call.
+   - Buffer in a __device__ symbol (access "symbol"): copied from the buffer before the launches if the kernel reads it, and to
+     the buffer after them if it writes it. NULL: it stays in the symbol, see cugen_plan_write and cugen_plan_read.
    - Absent: NULL.
    Scratch and absent arguments at the end of the list may be left out of arguments and count. */
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
@@ -347,8 +350,25 @@ void cugen_call_close(cugen_call *call);
    be the plan's. Returns before the kernels end. It takes no lock, allocates nothing and looks nothing up: one cuLaunchKernel
    (or cuLaunchKernelEx) for each of the plan's launches, and first one cuMemcpy3DAsync for each input that is read through a
    CUDA array (access = "array"). A call with scratch or an array: one thread, one stream at a time; for more, bind more calls.
+   A buffer in a symbol takes one cuMemcpyAsync each way; all calls of such a plan: one thread, one stream at a time.
    On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
+
+/* ---- Symbols: the __device__ and __constant__ variables of a plan ---------------------------------------------- */
+
+/* Where the variable of that name lies, and its bytes, as cudaGetSymbolAddress and cudaGetSymbolSize say. Each out may be NULL. A
+   variable in a namespace has its name in the image: "_ZN3app5countE"; a static one has none. It belongs to the plan: two
+   plans of one kernel have a variable each. CUGEN_ERROR_USAGE: there is no such variable. */
+int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, size_t *bytes, cugen_error *error);
+
+/* Copies into the variable, from offset on, as cudaMemcpyToSymbolAsync does: on stream, ordered like a launch and as
+   asynchronous. from: host or device memory, which must stay as it is until the stream has come there. stream: as for
+   cugen_call_launch. CUGEN_ERROR_USAGE: there is no such variable, or the bytes reach past its end. */
+int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
+                     cugen_error *error);
+/* The other way, as cudaMemcpyFromSymbolAsync: wait for the stream before *to is read. */
+int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to, size_t bytes, void *stream,
+                    cugen_error *error);
 
 /* ---- Tuning -------------------------------------------------------------------------------------------------- */
 

@@ -171,10 +171,11 @@ struct device_options {
 struct loaded; /* a compiled image on a device */
 struct entry;  /* one of its kernels */
 
-/* Every constant has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
+/* Every argument in a symbol has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
 #define DEVICE_NO_SYMBOL                                                                                             \
-  "there is no __constant__ variable '%s' in the source; it must declare each constant of the config that is no "    \
-  "parameter, read or not"
+  "there is no __constant__ or __device__ variable '%s' in the source; it must declare each argument that its "      \
+  "access "                                                                                                          \
+  "makes a symbol, read or not"
 
 struct device_ops {
   const char *kind; /* "cuda", "cpu": what stands before ':' in an id */
@@ -201,8 +202,8 @@ struct device_ops {
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
   int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
-  /* Between two places on the device, ordered like a launch and as asynchronous. */
-  int (*copy)(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err);
+  /* Between two places, ordered like a launch and as asynchronous; stream: as for texture_update. */
+  int (*copy)(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, cugen_error *err);
   /* Rows of width bytes between packed or pitched places; either side may be host (the row finds out). */
   int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t rows, cugen_error *err);

@@ -4,8 +4,8 @@
      plan_open   loads the image and finds each launch's entry, with its shared memory and carveout. Borrows the spec.
      call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of all launches one after the
                  other, as the driver takes them: an array of pointers to values.
-     call_launch fills CUDA arrays where there are any, and calls the device once for each launch. Nothing is looked up, allocated
-                 or locked.
+     call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once for each launch, and copies
+                 from symbols what was written. Nothing is looked up, allocated or locked.
 
    Invariants: a call outlives neither its plan nor the memory that it was bound to. Values that only one launch passes (`own`)
    and those of arguments have an address that stays. A kernel whose image takes other parameters than the config declares is
@@ -31,6 +31,13 @@ union scalar {
   unsigned char bytes[KERNEL_STRUCT_BYTES];
 };
 
+/* An argument in a __device__ symbol, and the caller's memory. */
+struct symbol {
+  void *at, *buffer;
+  size_t bytes;
+  bool read, written; /* by the kernel */
+};
+
 struct call {
   struct device *device;
   const struct kernel_launch *launches;
@@ -44,6 +51,8 @@ struct call {
   struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
   size_t arrays[KERNEL_MAX_ARGUMENTS];           /* which textures are to be filled before each launch */
   size_t array_count;
+  struct symbol symbols[KERNEL_MAX_ARGUMENTS];
+  size_t symbol_count;
   struct tensor_map *maps; /* one an argument; NULL: no argument has one */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
@@ -143,17 +152,18 @@ static int refuse_scalar(const struct kernel_argument *argument, struct value re
 
 /* ---- Binding ------------------------------------------------------------------------------------------------- */
 
-static int copy_to_symbol(struct plan *plan, const struct kernel_argument *argument, const struct memory *memory,
-                          cugen_error *err) {
-  struct device *device = plan->device;
-  void *symbol;
-  size_t room, bytes = (size_t)kernel_argument_bytes(argument);
-  int status = device->ops->symbol(device, plan->loaded, argument->name, &symbol, &room, err);
-  if (status) return status;
-  if (room < bytes)
-    return error_set(err, CUGEN_ERROR_CONFIG, "constant '%s' has %zu bytes in the config but %zu in the template",
-                     argument->name, bytes, room);
-  return device->ops->copy_2d(device, symbol, bytes, memory->device, bytes, bytes, 1, err);
+int plan_symbol(const struct plan *plan, const char *name, void **address, size_t *bytes, cugen_error *err) {
+  return plan->device->ops->symbol(plan->device, plan->loaded, name, address, bytes, err);
+}
+
+static int find_symbol(struct plan *plan, struct call *call, size_t index, cugen_error *err) {
+  const struct kernel_argument *argument = &plan->spec->arguments[index];
+  const size_t bytes = (size_t)kernel_argument_bytes(argument);
+  size_t room;
+  int status = plan_symbol(plan, argument->name, &call->addresses[index], &room, err);
+  if (status || room >= bytes) return status;
+  return error_set(err, CUGEN_ERROR_CONFIG, "argument '%s' has %zu bytes in the config but %zu in the template",
+                   argument->name, bytes, room);
 }
 
 /* A constant's values are those at bind, wherever the kernel reads them. */
@@ -161,12 +171,27 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
                          cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   const struct device_ops *ops = plan->device->ops;
-  if (argument->access == ACCESS_CONSTANT) return copy_to_symbol(plan, argument, memory, err);
   size_t bytes = (size_t)kernel_argument_bytes(argument);
-  int status = ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
-  call->addresses[index] = call->copies[index].device;
+  int status = kernel_argument_symbol(argument)
+                   ? find_symbol(plan, call, index, err)
+                   : ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
+  if (call->copies[index].device) call->addresses[index] = call->copies[index].device;
   return status ? status
                 : ops->copy_2d(plan->device, call->addresses[index], bytes, memory->device, bytes, bytes, 1, err);
+}
+
+/* Without memory it stays in the symbol. */
+static int bind_symbol(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
+                       cugen_error *err) {
+  const struct kernel_argument *argument = &plan->spec->arguments[index];
+  int status = find_symbol(plan, call, index, err);
+  if (status || !memory->device) return status;
+  call->symbols[call->symbol_count++] = (struct symbol){.at = call->addresses[index],
+                                                        .buffer = memory->device,
+                                                        .bytes = (size_t)kernel_argument_bytes(argument),
+                                                        .read = argument->kind != CUGEN_ARGUMENT_OUTPUT,
+                                                        .written = argument->kind != CUGEN_ARGUMENT_INPUT};
+  return CUGEN_OK;
 }
 
 static int make_texture(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
@@ -225,7 +250,8 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
 
 /* A device traps at an element that is not aligned to its own size. Wider accesses are the template's to ask for. */
 static int check_address(const struct kernel_argument *argument, const void *address, cugen_error *err) {
-  if (!address && argument->unused) return CUGEN_OK;
+  const bool constant = argument->kind == CUGEN_ARGUMENT_CONSTANT;
+  if (!address && (argument->unused || (kernel_argument_symbol(argument) && !constant))) return CUGEN_OK;
   size_t past = (size_t)((uintptr_t)address % (uintptr_t)argument->dtype->bytes);
   if (!address) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
   if (!past) return CUGEN_OK;
@@ -244,6 +270,7 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
   int status = check_address(argument, memory->device, err);
   if (status) return status;
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, call, index, memory, err);
+  if (kernel_argument_symbol(argument)) return bind_symbol(plan, call, index, memory, err);
   if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
   if (argument->access == ACCESS_TENSOR) return make_map(plan, call, index, memory, err);
   call->addresses[index] = memory->device;
@@ -450,21 +477,50 @@ static int fill_arrays(const struct call *call, void *const *stream, cugen_error
   return status;
 }
 
+static int copy_symbol(const struct call *call, const struct symbol *symbol, bool in, void *const *stream,
+                       cugen_error *err) {
+  return call->device->ops->copy(call->device, in ? symbol->at : symbol->buffer, in ? symbol->buffer : symbol->at,
+                                 symbol->bytes, stream, err);
+}
+
+/* Before the launches. */
+static int fill(const struct call *call, void *const *stream, cugen_error *err) {
+  int status = fill_arrays(call, stream, err);
+  for (size_t i = 0; i < call->symbol_count && !status; i++)
+    if (call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, stream, err);
+  return status;
+}
+
+/* After them. */
+static int collect(const struct call *call, void *const *stream, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < call->symbol_count && !status; i++)
+    if (call->symbols[i].written) status = copy_symbol(call, &call->symbols[i], false, stream, err);
+  return status;
+}
+
+int call_poison(const struct call *call, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < call->symbol_count && !status; i++)
+    if (!call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, NULL, err);
+  return status;
+}
+
 int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  int status = fill_arrays(call, NULL, err);
+  int status = fill(call, NULL, err);
   for (size_t i = 0; i < call->launch_count && !status; i++) {
     status = ops->launch(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], err);
   }
-  return status;
+  return status ? status : collect(call, NULL, err);
 }
 
 int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  int status = fill_arrays(call, &stream, err);
+  int status = fill(call, &stream, err);
   for (size_t i = 0; i < call->launch_count && !status; i++) {
     status =
         ops->launch_on(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], stream, err);
   }
-  return status;
+  return status ? status : collect(call, &stream, err);
 }

@@ -36,14 +36,20 @@ size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *comp
 /* Clusters of the launch that run at once, by the device's own answer; 0: it has none, or that is not known. */
 int plan_active_clusters(const struct plan *plan, size_t launch);
 
+/* A variable of the plan's module, __constant__ or __device__, by its name in the image. */
+int plan_symbol(const struct plan *plan, const char *name, void **address, size_t *bytes, cugen_error *err);
+
 /* memory[i] belongs to spec->arguments[i]; of a scalar's only host counts: NULL, or its value instead of the spec's
    (for one that is compiled in the same value). A constant argument's memory is copied into its
-   symbol at each bind. extra/extra_count: parameters passed after the arguments (a reference's samples), each a
+   symbol at each bind. What lies in a __device__ symbol is copied there before each launch and back after it; without
+   memory it stays there. extra/extra_count: parameters passed after the arguments (a reference's samples), each a
    pointer to its value; borrowed until call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
               struct call **out, cugen_error *err);
 void call_free(struct call *call);
 int call_launch(struct call *call, cugen_error *err);
+/* What outputs in __device__ symbols hold before a launch that is verified: what their memory holds. */
+int call_poison(const struct call *call, cugen_error *err);
 /* On a stream of the application's, where the device has launch_on. */
 int call_launch_on(const struct call *call, void *stream, cugen_error *err);
 

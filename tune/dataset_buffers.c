@@ -293,9 +293,9 @@ int dataset_renew(struct device *device, struct dataset *d, size_t set, cugen_er
     const struct kernel_argument *a = &d->spec.arguments[i];
     const struct memory *to = &d->sets[set][i];
     if (!is_restored(a)) continue;
-    status = d->kept[i].device
-                 ? device->ops->copy(device, to->device, d->kept[i].device, (size_t)kernel_argument_bytes(a), err)
-                 : dataset_write_input(device, d, i, to, err);
+    status = d->kept[i].device ? device->ops->copy(device, to->device, d->kept[i].device,
+                                                   (size_t)kernel_argument_bytes(a), NULL, err)
+                               : dataset_write_input(device, d, i, to, err);
   }
   return status;
 }

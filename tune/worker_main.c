@@ -108,6 +108,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_prepare(device, dataset, again, &err);
+  if (!status) status = call_poison(call, &err);
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
     fail(result, cause_outcome(err.cause), &err);

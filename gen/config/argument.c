@@ -79,10 +79,11 @@ static int read_memory(const struct reading *r) {
 }
 
 static int read_access(const struct reading *r) {
-  static const char *const inputs[] = {"global", "texture", "array", NULL};
-  static const char *const constants[] = {"constant", "global", NULL};
-  bool constant = r->argument->kind == CUGEN_ARGUMENT_CONSTANT;
-  return read_word(r->build, r->argument->line, r->what, constant ? constants : inputs, &r->argument->access);
+  const char *words[ACCESS_KIND_COUNT + 1] = {NULL};
+  size_t count = 0;
+  for (int access = 0; access < ACCESS_KIND_COUNT; access++)
+    if (config_has_access(r->argument->kind, (enum access_kind)access)) words[count++] = access_kind_names[access];
+  return read_word(r->build, r->argument->line, r->what, words, &r->argument->access);
 }
 
 static int read_address(const struct reading *r) {
@@ -134,7 +135,7 @@ static const struct attribute {
     {"file", INPUT | INOUT | CONSTANT, read_file_attribute},
     {"generator", INPUT | INOUT | CONSTANT, read_generator_attribute},
     {"memory", INPUT | OUTPUT | INOUT | SCRATCH, read_memory},
-    {"access", INPUT | CONSTANT, read_access},
+    {"access", INPUT | OUTPUT | INOUT | CONSTANT, read_access},
     {"address", INPUT, read_address},
     {"overwrite", INPUT, read_overwrite},
     {"tolerance", OUTPUT | INOUT, read_tolerance},

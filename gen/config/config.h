@@ -374,6 +374,8 @@ int config_pass(const struct config *config, const struct config_launch *launch,
 
 /* A scalar of dtype "index": it has index_t. */
 bool config_is_index(const struct config_argument *argument);
+/* Whether an argument of that kind may say that access. */
+bool config_has_access(cugen_argument_kind kind, enum access_kind access);
 
 /* Whether index_t, and so dtype "index", has 64 bits: an argument has more than some 2^31 elements, or a scalar
    of dtype "index" a value past that. */

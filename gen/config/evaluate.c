@@ -145,6 +145,34 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
   return status;
 }
 
+bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
+  static const unsigned accesses[] = {
+      [CUGEN_ARGUMENT_INPUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_TEXTURE | 1u << ACCESS_ARRAY | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_OUTPUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_INOUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_SCRATCH] = 1u << ACCESS_GLOBAL,
+      [CUGEN_ARGUMENT_SCALAR] = 1u << ACCESS_GLOBAL,
+      [CUGEN_ARGUMENT_CONSTANT] = 1u << ACCESS_CONSTANT | 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL};
+  return accesses[kind] >> access & 1;
+}
+
+/* An expression gave a word that is for other arguments. */
+static int refuse_access(const struct evaluation *e, const struct kernel_argument *out) {
+  static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
+                                      [CUGEN_ARGUMENT_OUTPUT] = "output",
+                                      [CUGEN_ARGUMENT_INOUT] = "inout",
+                                      [CUGEN_ARGUMENT_CONSTANT] = "constant"};
+  struct text text = {0};
+  const char *between = "";
+  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[out->access], kinds[out->kind]);
+  for (int access = 0; access < ACCESS_KIND_COUNT; access++)
+    if (config_has_access(out->kind, (enum access_kind)access))
+      text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
+  int status = text.failed ? error_memory(e->err) : fail(e, "access", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
 static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
@@ -156,11 +184,7 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   if (status) return status;
   out->access = (enum access_kind)access;
   out->address = (enum address_kind)address;
-  if (constant ? kernel_argument_textured(out) : out->access == ACCESS_CONSTANT)
-    return fail(e, "access",
-                constant ? "is a texture's: a constant's is constant or global"
-                         : "is constant: only a constant can be a __constant__ symbol");
-  return check_texture(e, out);
+  return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
 }
 
 /* What is read through a texture is not written through one. */

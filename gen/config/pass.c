@@ -134,7 +134,10 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
   if (argument->compiled_in)
     return pass_fail(p, "'%s' is compiled in (specialize), so it is no parameter", argument->name);
   if (!kernel_argument_passed(argument))
-    return pass_fail(p, "'%s' is a __constant__ symbol, so it is no parameter", argument->name);
+    return pass_fail(p,
+                     argument->access == ACCESS_CONSTANT ? "'%s' is a __constant__ symbol, so it is no parameter"
+                                                         : "'%s' is a __device__ symbol, so it is no parameter",
+                     argument->name);
   return CUGEN_OK;
 }
 

@@ -225,10 +225,23 @@ static int cpu_memory_check(struct device *device, const struct memory *memory, 
   return memory->base_bytes ? guard_check(memory, ((struct cpu_device *)device)->embedded, err) : CUGEN_OK;
 }
 
-static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
-  (void)device, (void)err;
+static int refuse_stream(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: pass NULL; work has ended on return");
+}
+
+/* Either side may be a symbol of a kernel that runs. */
+static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
+                    cugen_error *err) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  if (stream && *stream) return refuse_stream(err);
+  pthread_mutex_lock(&d->lock);
   memcpy(to, from, bytes);
+  pthread_mutex_unlock(&d->lock);
   return CUGEN_OK;
+}
+
+static int cpu_copy_now(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+  return cpu_copy(device, to, from, bytes, NULL, err);
 }
 
 static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -237,9 +250,8 @@ static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const v
     return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu", width, to_pitch,
                      from_pitch);
   struct cpu_device *d = (struct cpu_device *)device;
-  pthread_mutex_lock(&d->lock); /* it may be a constant of a kernel that runs */
-  for (size_t i = 0; i < rows; i++)
-    cpu_copy(device, (char *)to + i * to_pitch, (const char *)from + i * from_pitch, width, err);
+  pthread_mutex_lock(&d->lock);
+  for (size_t i = 0; i < rows; i++) memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
   pthread_mutex_unlock(&d->lock);
   return CUGEN_OK;
 }
@@ -479,10 +491,12 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
-  *address = dlsym(loaded->library, name);
-  if (!*address) return error_set(err, CUGEN_ERROR_DEVICE, DEVICE_NO_SYMBOL, name);
-  if (!dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol)
-    return error_set(err, CUGEN_ERROR_DEVICE, "symbol '%s' has no size", name);
+  struct link_map *map = NULL;
+  *address = dlsym(loaded->library, name); /* also what is in the libraries that it needs */
+  bool found = *address && dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) == 0 &&
+               dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol &&
+               (uintptr_t)info.dli_fbase == map->l_addr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+  if (!found) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
   *bytes = symbol->st_size;
   return CUGEN_OK;
 }
@@ -545,8 +559,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
 static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                          void **parameters, void *stream, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
-  if (stream)
-    return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: launch on NULL; it returns at the end");
+  if (stream) return refuse_stream(err);
   pthread_mutex_lock(&d->lock);
   int status = cpu_launch(device, entry, launch, parameters, err);
   pthread_mutex_unlock(&d->lock);
@@ -587,8 +600,8 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .free = cpu_free,
                                           .alloc_pitched = cpu_alloc_pitched,
                                           .memory_check = cpu_memory_check,
-                                          .upload = cpu_copy,
-                                          .download = cpu_copy,
+                                          .upload = cpu_copy_now,
+                                          .download = cpu_copy_now,
                                           .copy = cpu_copy,
                                           .copy_2d = cpu_copy_2d,
                                           .fill = cpu_fill,

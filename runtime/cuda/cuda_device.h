@@ -57,7 +57,7 @@ int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t 
 int cuda_memory_check(struct device *device, const struct memory *memory, cugen_error *err);
 int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
 int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
-int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err);
+int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, cugen_error *err);
 int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t rows, cugen_error *err);
 int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);

@@ -166,7 +166,7 @@ static int find_global(struct cuda_device *cuda, struct loaded *loaded, const ch
                        size_t *bytes, cugen_error *err) {
   CUresult result = loaded->library ? cuda->driver->library_global(at, bytes, loaded->library, name)
                                     : cuda->driver->module_global(at, bytes, loaded->module, name);
-  if (result == CUDA_ERROR_NOT_FOUND) return error_set(err, CUGEN_ERROR_DEVICE, DEVICE_NO_SYMBOL, name);
+  if (result == CUDA_ERROR_NOT_FOUND) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
   return driver_check(cuda->driver, result, loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 

@@ -191,25 +191,27 @@ int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t 
 /* ---- Memory: copying ----------------------------------------------------------------------------------------- */
 
 /* The driver tells host from device by the addresses. Ordered after what the stream holds. */
-static int copy_bytes(struct device *device, void *to, const void *from, size_t bytes, bool wait, cugen_error *err) {
+static int copy_bytes(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, bool wait,
+                      cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   int status = bytes ? enter(cuda, err) : CUGEN_OK;
   if (status || !bytes) return status;
-  status = CHECK(cuda, err, copy, (address(to), address(from), bytes, cuda->stream));
+  status = CHECK(cuda, err, copy, (address(to), address(from), bytes, stream ? *stream : cuda->stream));
   if (!status && wait) status = sync_stream(cuda, err);
   return leave(cuda, status);
 }
 
-int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
-  return copy_bytes(device, to, from, bytes, false, err);
+int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
+              cugen_error *err) {
+  return copy_bytes(device, to, from, bytes, stream, false, err);
 }
 
 int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err) {
-  return copy_bytes(device, to_device, from_host, bytes, true, err);
+  return copy_bytes(device, to_device, from_host, bytes, NULL, true, err);
 }
 
 int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err) {
-  return copy_bytes(device, to_host, from_device, bytes, true, err);
+  return copy_bytes(device, to_host, from_device, bytes, NULL, true, err);
 }
 
 int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err) {

@@ -343,11 +343,17 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
+/* Into CUDA arrays, and between symbols and buffers: a symbol's copy costs a launch, and moves its bytes twice. */
 static double fill_seconds(const struct device_description *device, const struct kernel_spec *spec) {
-  double moved = 0;
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (spec->arguments[i].access == ACCESS_ARRAY) moved += 2 * (double)kernel_argument_bytes(&spec->arguments[i]);
-  return moved / (1e9 * device->rates.memory_gb_per_second * array_filling);
+  double moved = 0, seconds = 0;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    const double bytes = 2 * (double)kernel_argument_bytes(a);
+    const int copies = a->kind == CUGEN_ARGUMENT_INOUT ? 2 : a->kind != CUGEN_ARGUMENT_CONSTANT;
+    if (a->access == ACCESS_ARRAY) moved += bytes / array_filling;
+    if (a->access == ACCESS_SYMBOL) moved += copies * bytes, seconds += copies * next_launch;
+  }
+  return seconds + moved / (1e9 * device->rates.memory_gb_per_second);
 }
 
 /* What lies in the host's memory is reached over a bus of which no description says anything. */

@@ -105,6 +105,10 @@ typedef struct bundle_argument_info {
   int overwrite;                                            /* input: the kernel may write to the buffer */
 } bundle_argument_info;
 
+/* Where the plan's __device__ or __constant__ variable of that name lies, to be written and read with cuMemcpyAsync, and
+   its bytes. */
+int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error);
+
 /* Arguments that bundle_bind takes, in this order: @arguments.@overwritten */
 enum { BUNDLE_ARGUMENTS = @argument_count };
 int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
@@ -113,7 +117,9 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
    through a tensor map (BUNDLE_ERROR_USAGE otherwise; scratch may be NULL: the call then owns memory of its own, zeroed;
    memory given for scratch is to be zeroed once); of a scalar a pointer to its value, of the type that its dtype names,
    copied now, or NULL for the problem's own; of a constant a pointer to its values, on either side, copied now: they
-   belong to the plan, and the context is synchronised. */
+   belong to the plan, and the context is synchronised. A buffer that the variant has in a __device__ variable may be NULL:
+   it stays there. Else every launch copies it there before, and back after, what the kernel reads and writes. Calls of a plan
+   with such an argument: one stream at a time. */
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error);
 /* On a CUstream of the library's context; NULL is its default stream. One cuLaunchKernel (or cuLaunchKernelEx) a planned
    launch: nothing is allocated, locked or looked up. Returns before the kernels end. */

@@ -15,6 +15,12 @@ struct bundle_call {
     address device;
     void *host;
   } owned[BUNDLE_ARGUMENTS];
+  struct {
+    address symbol, buffer;
+    size_t bytes;
+    int before, after; /* the launches */
+  } copies[BUNDLE_ARGUMENTS];
+  size_t copy_count;
 };
 
 static int allocate(const struct driver *driver, bundle_call *call, size_t at, bundle_error *error) {
@@ -36,9 +42,36 @@ static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symb
   size_t room = 0;
   int status = CALL(&plan->library->driver, module_global, (symbol, &room, plan->module, name), error);
   if (!status && room < bytes)
-    return fail(error, BUNDLE_ERROR_USAGE, "@name: constant '%s' has %zu bytes, the kernel's symbol %zu", name, bytes,
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' has %zu bytes, the kernel's symbol %zu", name, bytes,
                 room);
   return status;
+}
+
+int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error) {
+  address at = 0;
+  *out = NULL;
+  *bytes = 0;
+  int status = enter(plan->library, error);
+  if (!status)
+    status =
+        leave(plan->library, CALL(&plan->library->driver, module_global, (&at, bytes, plan->module, name), error));
+  if (!status) *out = (void *)(uintptr_t)at;
+  return status;
+}
+
+/* Without memory it stays in the symbol. */
+static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *error) {
+  const struct argument_sizes *a = &call->plan->sizes.arguments[at];
+  const size_t bytes = (size_t)(a->elements * a->bytes);
+  address symbol = 0;
+  int status = find_symbol(call->plan, at, bytes, &symbol, error);
+  if (status || !given) return status;
+  call->copies[call->copy_count].symbol = symbol;
+  call->copies[call->copy_count].buffer = (address)(uintptr_t)given;
+  call->copies[call->copy_count].bytes = bytes;
+  call->copies[call->copy_count].before = arguments_of_kernel[at].kind != BUNDLE_OUTPUT;
+  call->copies[call->copy_count++].after = arguments_of_kernel[at].kind != BUNDLE_INPUT;
+  return BUNDLE_OK;
 }
 
 /* Into its symbol, or into memory of the call's. */
@@ -86,13 +119,14 @@ static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error
                  : BUNDLE_OK;
   if (kind == BUNDLE_SCALAR) return bind_scalar(call, at, given, error);
   if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
-  if (!given)
+  if (!given && !call->plan->sizes.arguments[at].symbol)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
   if ((uintptr_t)given % (uintptr_t)call->plan->sizes.arguments[at].bytes)
     return fail(error, BUNDLE_ERROR_USAGE,
                 "@name: argument '%s' was given %p, which is no multiple of its element's %d bytes",
                 arguments_of_kernel[at].name, given, call->plan->sizes.arguments[at].bytes);
   if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
+  if (call->plan->sizes.arguments[at].symbol) return bind_symbol(call, at, given, error);
   if (call->plan->sizes.arguments[at].tensor) return encode_tensor(call->plan, at, given, &call->maps[at], error);
   call->values[at].pointer = (address)(uintptr_t)given;
   return BUNDLE_OK;
@@ -132,7 +166,7 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
     status = bind_argument(call, i, arguments[i], error);
     if (status) return status;
     const struct argument_sizes *a = &call->plan->sizes.arguments[i];
-    if (a->passed && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
+    if (a->passed && !a->symbol && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
       call->parameters[passed++] = place(call, i);
   }
   list_launches(call);
@@ -177,9 +211,25 @@ static int launch_one(const struct driver *driver, void *function, const struct 
                         stream, parameters, NULL);
 }
 
+/* Between symbols and the caller's memory, before or after the launches. */
+static int copy_symbols(const bundle_call *call, int before, void *stream, bundle_error *error) {
+  const bundle_library *l = call->plan->library;
+  int status = call->copy_count ? enter(l, error) : BUNDLE_OK;
+  if (status || !call->copy_count) return status;
+  for (size_t i = 0; i < call->copy_count && !status; i++) {
+    const address symbol = call->copies[i].symbol, buffer = call->copies[i].buffer;
+    if (before ? call->copies[i].before : call->copies[i].after)
+      status = CALL(&l->driver, copy,
+                    (before ? symbol : buffer, before ? buffer : symbol, call->copies[i].bytes, stream), error);
+  }
+  return leave(l, status);
+}
+
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
+  int status = copy_symbols(call, 1, stream, error);
+  if (status) return status;
   for (size_t i = 0; i < plan->chosen.code->launches; i++) {
     int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], call->launch_parameters[i], stream);
     if (result) {
@@ -187,7 +237,7 @@ int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
       return check(driver, result, symbols[early ? DRIVER_launch_early : DRIVER_launch], error);
     }
   }
-  return BUNDLE_OK;
+  return copy_symbols(call, 0, stream, error);
 }
 
 void bundle_release(bundle_call *call) {

@@ -18,6 +18,7 @@ struct argument_sizes {
   int bytes; /* of an element */
   int passed, memory, rank;
   int copied; /* a constant that the kernel reads by an address: the call's own copy */
+  int symbol; /* in a __device__ variable, to or from which launches copy */
   int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   int contiguous; /* the dimension whose stride is 1 */
@@ -95,6 +96,11 @@ MAYBE_UNUSED static void overwrites(struct sizes *s) {
 /* Of the constant that was described last. */
 MAYBE_UNUSED static void by_address(struct sizes *s) {
   s->arguments[s->argument_count - 1].copied = 1;
+}
+
+/* Of the buffer that was described last. */
+MAYBE_UNUSED static void in_symbol(struct sizes *s) {
+  s->arguments[s->argument_count - 1].symbol = 1;
 }
 
 /* Of the buffer that was described last: it is reached through a tensor map of such a box. The rules are

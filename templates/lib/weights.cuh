@@ -4,6 +4,8 @@
 //@ weight = weights_in == "shared" and "staged_weights" or "weights"
 //@ if weights_in == "constant" then
 __constant__ weights_t weights[size * size];
+//@ elseif weights_in == "symbol" then
+__device__ weights_t weights[size * size];
 //@ end
 //@ function stage_weights(threads)
 //@   if weights_in == "shared" then

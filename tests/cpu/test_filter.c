@@ -127,6 +127,7 @@ static const struct choice plans[] = {
     {"configs/filter.lua", "strips", "weights_in = 'constant', image_in = 'global'"},
     {"configs/filter.lua", "strips", "weights_in = 'shared', image_in = 'global'"},
     {"configs/filter.lua", "naive", "weights_in = 'global', image_in = 'array'"},
+    {"configs/filter.lua", "tiled", "weights_in = 'symbol', image_in = 'global'"},
 };
 
 enum { PLANS = sizeof plans / sizeof *plans };

@@ -202,7 +202,7 @@ static void test_refusals(void **state) {
   cugen_error err;
   assert_int_equal(bind(&work, 0, &call, NULL), CUGEN_OK);
   assert_int_equal(cugen_call_launch(call, &anything, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "the cpu device has no streams: launch on NULL; it returns at the end");
+  assert_string_equal(err.message, "the cpu device has no streams: pass NULL; work has ended on return");
   cugen_call_close(call);
   cugen_plan_close(work.plan);
   assert_int_equal(cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL), CUGEN_OK);

@@ -175,6 +175,15 @@ static int set_up_access(void **state) {
       {NULL, NULL}});
 }
 
+/* The factors in a __device__ variable, read and written. */
+static int set_up_symbol(void **state) {
+  (void)state;
+  return open_with(
+      (const struct change[]){{"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+                               "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
+                              {NULL, NULL}});
+}
+
 static int set_up_textures_only(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -414,6 +423,19 @@ static void test_access(void **state) {
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* Each launch copies to the variable and back; it is no parameter, and the application finds it. */
+static void test_symbol(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -DBY_SYMBOL -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
 /* The map is of the given buffer, and made once, at bind; the launch may begin early. */
 static void test_tensor(void **state) {
   (void)state;
@@ -623,6 +645,7 @@ int main(void) {
       TEST(test_left_over),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
+      cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_steps, set_up_steps, tear_down),

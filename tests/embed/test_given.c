@@ -166,6 +166,8 @@ static void test_cache(void **state) {
 static void test_plan(void **state) {
   (void)state;
   cugen_plan *out;
+  void *address;
+  size_t bytes;
   cugen_call *call;
   cugen_argument_info argument;
   REFUSES(cugen_plan_open, (NULL, NULL, &out, &error), "kernel");
@@ -173,6 +175,14 @@ static void test_plan(void **state) {
   REFUSES(cugen_plan_open, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_plan_argument, (NULL, 0, &argument, &error), "plan");
   REFUSES(cugen_plan_argument, (plan, 0, NULL, &error), "out");
+  REFUSES(cugen_plan_symbol, (NULL, "x", &address, &bytes, &error), "plan");
+  REFUSES(cugen_plan_symbol, (plan, NULL, &address, &bytes, &error), "name");
+  REFUSES(cugen_plan_write, (NULL, "x", 0, "", 1, NULL, &error), "plan");
+  REFUSES(cugen_plan_write, (plan, NULL, 0, "", 1, NULL, &error), "name");
+  REFUSES(cugen_plan_write, (plan, "x", 0, NULL, 1, NULL, &error), "from");
+  REFUSES(cugen_plan_read, (NULL, "x", 0, &bytes, 1, NULL, &error), "plan");
+  REFUSES(cugen_plan_read, (plan, NULL, 0, &bytes, 1, NULL, &error), "name");
+  REFUSES(cugen_plan_read, (plan, "x", 0, NULL, 1, NULL, &error), "to");
   REFUSES(cugen_call_bind, (NULL, NULL, 0, &call, &error), "plan");
   assert_null(call);
   REFUSES(cugen_call_bind, (plan, NULL, 5, &call, &error), "arguments");

@@ -195,6 +195,7 @@ const struct shipped_case shipped_cases[] = {
      {"dtype=f16", "rows=65537", "cols=65539"},
      false},
     {"filter_naive_array", "configs/filter.lua", "naive image_in=array weights_in=constant", {NULL}, false},
+    {"filter_naive_symbol", "configs/filter.lua", "naive weights_in=symbol", {NULL}, false},
     {"filter_tiled",
      "configs/filter.lua",
      "tiled weights_in=global",

@@ -53,10 +53,10 @@ static void test_textures(void **state) {
   static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror", "boundary=wrap"};
   static const char *const variants[] = {"naive image_in=texture", "naive image_in=array",
                                          "tiled image_in=texture block_x=64 rows_per_thread=1",
-                                         "tiled image_in=array weights_in=shared"};
+                                         "tiled image_in=array weights_in=shared", "naive weights_in=symbol"};
   (void)state;
   for (size_t b = 0; b < 4; b++)
-    for (size_t v = 0; v < 4; v++) {
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
       run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=264", "size=7"}, variants[v]);
       run((const char *const[SETTINGS]){boundaries[b], "rows=2", "cols=8", "size=15"}, variants[v]);
       run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=272", "size=5", "dtype=f16"}, variants[v]);

@@ -210,6 +210,7 @@ static void test_words(void **state) {
                {"layout", "input \"A\" { layout = \"zzzzzzzz\" }"},
                {"fill", "input \"A\" { fill = \"zzzzzzzz\" }"},
                {"access", "input \"A\" { access = \"zzzzzzzz\" }"},
+               {"result_access", "output \"A\" { access = \"zzzzzzzz\" }"},
                {"constant_access", "constant \"A\" { access = \"zzzzzzzz\" }"},
                {"address", "input \"A\" { address = \"zzzzzzzz\" }"},
                {"memory", "input \"A\" { memory = \"zzzzzzzz\" }"},

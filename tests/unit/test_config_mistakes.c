@@ -353,10 +353,12 @@ static void wrong_attributes(void **state) {
   (void)state;
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = 0 },",
                     "c.lua:3: input \"A\" cannot have 'tolerance'");
+  expect_body_error("\nscratch \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"symbol\" },",
+                    "c.lua:3: scratch \"A\" cannot have 'access'");
   expect_body_error("\noutput \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
-                    "c.lua:3: output \"A\" cannot have 'access'");
+                    "c.lua:3: access of \"A\" is 'texture', which is neither one of global, symbol nor");
   expect_body_error("\nconstant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
-                    "c.lua:3: access of \"A\" is 'texture', which is neither one of constant, global nor");
+                    "c.lua:3: access of \"A\" is 'texture', which is neither one of global, constant, symbol nor");
   expect_body_error("\nscalar \"s\" { value = 1, shape = { 1 } },", "c.lua:3: scalar \"s\" cannot have 'shape'");
   expect_body_error("\ninput \"A\" { dtype = \"index\", shape = { 1 } },", "c.lua:3: dtype of \"A\" is 'index'");
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1, 2, 3, 4, 5 } },",

@@ -146,6 +146,16 @@ static int record_copy_2d(struct device *device, void *to, size_t to_pitch, cons
   return CUGEN_OK;
 }
 
+static int record_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
+                       cugen_error *err) {
+  (void)device;
+  assert_null(stream);
+  if (record.fail_update) return error_set(err, CUGEN_ERROR_DEVICE, "no copy");
+  record.updates++;
+  memcpy(to, from, bytes);
+  return CUGEN_OK;
+}
+
 static int record_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                          void **parameters, cugen_error *err) {
   (void)device;
@@ -174,6 +184,7 @@ static const struct device_ops record_ops = {.kind = "record",
                                              .texture_free = record_texture_free,
                                              .texture_update = record_texture_update,
                                              .tensor_make = record_tensor_make,
+                                             .copy = record_copy,
                                              .copy_2d = record_copy_2d,
                                              .launch = record_launch,
                                              .parameters = record_parameters};
@@ -597,11 +608,82 @@ static void test_a_constant_must_fit(void **state) {
   cugen_error err;
   record.constant_bytes = 24;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "constant 'factors' has 32 bytes in the config but 24 in the template");
+  assert_string_equal(err.message, "argument 'factors' has 32 bytes in the config but 24 in the template");
   unbind(plan, call);
 }
 
 /* The values at bind, whatever becomes of what was given. */
+static struct kernel_argument symbol(cugen_argument_kind kind) {
+  struct kernel_argument argument = buffer("sums");
+  argument.kind = kind;
+  argument.access = ACCESS_SYMBOL;
+  return argument;
+}
+
+/* Into it what the kernel reads, out of it what the kernel writes; a poison comes by itself. Not a parameter. */
+static void test_a_symbol_is_copied_at_each_call(void **state) {
+  (void)state;
+  static const struct {
+    cugen_argument_kind kind;
+    int poisons, before, after;
+  } cases[] = {{CUGEN_ARGUMENT_INPUT, 0, 1, 1}, {CUGEN_ARGUMENT_OUTPUT, 1, 1, 2}, {CUGEN_ARGUMENT_INOUT, 0, 1, 2}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    reset(NULL);
+    struct kernel_argument arguments[] = {symbol(cases[i].kind), buffer("A")};
+    struct kernel_spec spec = spec_of(arguments, 2);
+    struct plan *plan;
+    struct call *call;
+    data[0][0] = 3.5f;
+    assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+    assert_int_equal(record.updates, 0);
+    assert_int_equal(call_poison(call, NULL), CUGEN_OK);
+    assert_int_equal(record.updates, cases[i].poisons);
+    assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+    assert_int_equal(record.updates_at_launch[0], cases[i].before);
+    assert_int_equal(record.updates, cases[i].after);
+    assert_memory_equal(record.constant, data[0], 16);
+    assert_ptr_equal(*(void **)record.parameters[0][0], data[1]);
+    assert_null(record.parameters[0][1]);
+    unbind(plan, call);
+  }
+}
+
+static void test_a_symbol_without_memory_stays(void **state) {
+  (void)state;
+  struct kernel_argument argument = symbol(CUGEN_ARGUMENT_INOUT);
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct memory none = {.device = NULL};
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, &none, NULL, 0, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_poison(call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(record.symbols, 1);
+  assert_int_equal(record.updates, 0);
+  unbind(plan, call);
+}
+
+static void test_a_symbol_that_cannot_be(void **state) {
+  (void)state;
+  struct kernel_argument argument = symbol(CUGEN_ARGUMENT_OUTPUT);
+  struct kernel_spec spec = spec_of(&argument, 1);
+  struct plan *plan;
+  struct call *call;
+  cugen_error err;
+  record.constant_bytes = 12;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "argument 'sums' has 16 bytes in the config but 12 in the template");
+  plan_close(plan);
+  record.constant_bytes = 16;
+  record.fail_update = true;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_poison(call, NULL), CUGEN_ERROR_DEVICE);
+  assert_int_equal(call_launch(call, NULL), CUGEN_ERROR_DEVICE);
+  assert_int_equal(record.launches, 1);
+  unbind(plan, call);
+}
+
 static void test_a_constant_read_by_its_address(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {constant("factors"), buffer("A")};
@@ -731,6 +813,9 @@ int main(void) {
       cmocka_unit_test_setup(test_constants_are_copied_at_bind, reset),
       cmocka_unit_test_setup(test_a_constant_must_fit, reset),
       cmocka_unit_test_setup(test_a_constant_read_by_its_address, reset),
+      cmocka_unit_test_setup(test_a_symbol_is_copied_at_each_call, reset),
+      cmocka_unit_test_setup(test_a_symbol_without_memory_stays, reset),
+      cmocka_unit_test_setup(test_a_symbol_that_cannot_be, reset),
       cmocka_unit_test_setup(test_a_texture_is_passed_as_its_object, reset),
       cmocka_unit_test_setup(test_an_array_is_filled_before_each_call, reset),
       cmocka_unit_test_setup(test_a_texture_that_cannot_be, reset),

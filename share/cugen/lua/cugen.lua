@@ -121,11 +121,18 @@
 ---| "global" # by its address
 ---| "texture" # through a texture over the buffer itself
 ---| "array" # through a texture over a CUDA array that the buffer is copied into before each launch
+---| "symbol" # as the `__device__` variable of its name, which the buffer is copied into before the launches
+
+---How the kernel reaches an output or inout.
+---@alias cugen.result_access
+---| "global" # by its address
+---| "symbol" # as the `__device__` variable of its name, which is copied to the buffer after the launches
 
 ---How the kernel reads a constant.
 ---@alias cugen.constant_access
----| "constant" # as the `__constant__` symbol of its name
 ---| "global" # by the address of a copy
+---| "constant" # as the `__constant__` variable of its name
+---| "symbol" # as the `__device__` variable of its name
 
 ---What a texture gives outside of its bounds.
 ---@alias cugen.address
@@ -157,6 +164,7 @@
 ---@field layout? cugen.layout|string `row` by default
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field memory? cugen.memory|string `device` by default
+---@field access? cugen.result_access|string `global` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
 ---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 
@@ -170,6 +178,7 @@
 ---@field file? string `.npy` or raw bytes, found like a template
 ---@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
 ---@field memory? cugen.memory|string `device` by default
+---@field access? cugen.result_access|string `global` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
 ---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 

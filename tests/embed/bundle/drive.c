@@ -21,6 +21,9 @@ enum { AFTER = 4 };
 enum { AFTER = 3 };
 #endif
 static double factors_seen[4] = {1, 2, 3, 4};
+#ifdef BY_SYMBOL
+static double *in_symbol; /* of the plan that was picked last */
+#endif
 
 /* x, y, partial, (factors,) M, N, scale. */
 static void watch(const struct fake_launch *launch) {
@@ -28,6 +31,10 @@ static void watch(const struct fake_launch *launch) {
   seen = *launch;
   memcpy(&copy, launch->parameters[3], sizeof copy);
   if (AFTER == 4) memcpy(factors_seen, copy, sizeof factors_seen);
+#ifdef BY_SYMBOL
+  memcpy(factors_seen, in_symbol, sizeof factors_seen);
+  for (int i = 0; i < 4; i++) in_symbol[i] += 10;
+#endif
   memcpy(&x_seen, launch->parameters[0], sizeof x_seen);
 #ifdef BY_MAP
   memcpy(&map, launch->parameters[0], sizeof map);
@@ -58,6 +65,8 @@ static void watch_step(const struct fake_launch *launch) {
   memcpy(&s->scale, launch->parameters[3], sizeof s->scale);
   memcpy(&s->n, launch->parameters[4], sizeof s->n);
 }
+#elif defined BY_SYMBOL
+enum { LAUNCHES = 7 }; /* and to copy, before and after: a context pushed, a copy, the context popped */
 #else
 enum { LAUNCHES = 1 };
 #endif
@@ -94,6 +103,13 @@ static int use(rows_error *error) {
   if (!status) status = rows_pick(library, &problem, &plan, error);
   if (!status) overwrites = overwrites_of(plan);
   if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);
+#ifdef BY_SYMBOL
+  size_t bytes = 0;
+  void *found = NULL;
+  if (!status) status = rows_symbol(plan, "factors", &found, &bytes, error);
+  if (!status && bytes != sizeof factors) status = 98;
+  in_symbol = found;
+#endif
   long before = fake->calls;
   if (!status) status = rows_launch(call, &stream, error);
   if (!status && fake->calls != before + LAUNCHES) status = 99;
@@ -138,6 +154,24 @@ static int drive_mapped(rows_error *error) {
 }
 #endif
 
+#ifdef BY_SYMBOL
+/* What the kernel finds is the buffer's, and what it leaves there is the buffer's again. Without a buffer it stays. */
+static int drive_symbol(rows_error *error) {
+  static const double want[] = {11, 12, 13, 14};
+  int status = use(error);
+  if (status) return printf("%d: %s\n", status, error->message), 1;
+  EXPECT(factors_seen[0] == 1 && factors_seen[3] == 4 && !memcmp(factors, want, sizeof want));
+  EXPECT(m == 500 && n == 1000 && x_seen == x);
+  fake->fail_only = "cuMemcpyAsync", fake->fail_with = 2;
+  for (long at = 1; at <= 2; at++) {
+    fake->calls = 0, fake->fail_at = at;
+    EXPECT(use(error) == ROWS_ERROR_DEVICE && strstr(error->message, "cuMemcpyAsync"));
+  }
+  EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  return 0;
+}
+#endif
+
 #ifdef BY_STEPS
 /* "stepped width=8": M rows become M / 8, M / 64 and one. */
 static int drive_steps(long long rows, rows_error *error) {
@@ -168,6 +202,9 @@ int main(void) {
 #endif
 #ifdef BY_MAP
   return drive_mapped(&error);
+#endif
+#ifdef BY_SYMBOL
+  return drive_symbol(&error);
 #endif
 #ifdef OVERWRITES
   fake->run = NULL; /* sizes are compiled in */

@@ -51,7 +51,7 @@ struct image_view {
 
 // One thread an element. Neighbouring threads read neighbouring columns, and what one has read the next finds in the cache.
 __global__ void __launch_bounds__(block_x * block_y) filter_naive(cudaTextureObject_t image, const weights_t *__restrict__ weights, result_t *__restrict__ result, index_t rows, index_t cols) {
-#line 10 "templates/lib/weights.cuh"
+#line 12 "templates/lib/weights.cuh"
   __shared__ weights_t staged_weights[size * size];
   for (int i = threadIdx.y * block_x + threadIdx.x; i < size * size; i += block_x * block_y) staged_weights[i] = weights[i];
   __syncthreads();
