@@ -4,7 +4,6 @@
 #include "fake_cuda.h"
 
 #include <cuda.h>
-#include <cudaProfiler.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -664,6 +663,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 }
 
 /* ---- Profilers ------------------------------------------------------------------------------------------------- */
+
+/* From cudaProfiler.h, which the toolkit's wheels lack. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
 
 CUresult cuProfilerStart(void) {
   fake_cuda.profiled = true;
