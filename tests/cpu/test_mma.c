@@ -42,7 +42,8 @@ static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
                                        {"dtype=f16", "dtype_c=f32"}};
 enum { TYPES = sizeof types / sizeof *types };
 
-/* The layouts by number's bits; sizes, variants and the rest move on so that each meets each. */
+/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's copy depends on. Sizes, variants
+   and the rest move on so that each meets each. */
 static void run_type(cugen *lib, size_t type, unsigned number, const char *batch) {
   unsigned turn = number + 3 * (unsigned)type;
   size_t size = turn % SIZES;
@@ -50,7 +51,7 @@ static void run_type(cugen *lib, size_t type, unsigned number, const char *batch
                             types[type][1],
                             number & 1 ? "layout_a=col" : "layout_a=row",
                             number & 2 ? "layout_b=col" : "layout_b=row",
-                            number & 4 ? "layout_c=col" : "layout_c=row",
+                            (number + number / 2 + type) & 1 ? "layout_c=col" : "layout_c=row",
                             turn & 1 ? "pitched=true" : "pitched=false",
                             turn / 2 & 1 ? "specialize=true" : "specialize=false",
                             sizes[size].m,
@@ -79,11 +80,11 @@ static void test_bytes(void **state) {
 
 static void test_types(void **state) {
   for (size_t type = 0; type < TYPES; type++)
-    for (unsigned number = 0; number < 8; number++) run_type(*state, type, number, "batch=1");
+    for (unsigned number = 0; number < 4; number++) run_type(*state, type, number, "batch=1");
 }
 
 static void test_batch(void **state) {
-  for (unsigned number = 0; number < 8; number += 2) run_type(*state, number % TYPES, number, "batch=2");
+  for (unsigned number = 0; number < 4; number++) run_type(*state, 2 * number % TYPES, number, "batch=2");
 }
 
 /* Tiles that lie 256 bytes deep in shared memory, and more lines than the block copies at once. */

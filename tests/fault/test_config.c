@@ -41,9 +41,10 @@ static int use_config(const struct text *content, cugen_error *err) {
   return status;
 }
 
-static void fail_each(const struct text *content, bool for_good) {
+/* Each of the first allocations, and later ones in steps that grow with their number by one in `exact`. */
+static void fail_each(const struct text *content, bool for_good, long exact) {
   long failures = 0;
-  for (long n = 0;; n += 1 + n / 1000) {
+  for (long n = 0;; n += 1 + n / exact) {
     cugen_error err = {0};
     long before = memory.held;
     memory.failed = false;
@@ -73,10 +74,10 @@ static void allocations_fail(void **state) {
   text_add_n(&changed, content.data, (size_t)(nearest - content.data));
   text_add(&changed, buckets);
   text_add(&changed, strchr(nearest, '\n'));
-  fail_each(&changed, false);
+  fail_each(&changed, false, 100);
   text_free(&changed);
-  fail_each(&content, false);
-  fail_each(&content, true);
+  fail_each(&content, false, 500);
+  fail_each(&content, true, 200);
   text_free(&content);
 }
 

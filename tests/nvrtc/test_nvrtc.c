@@ -127,9 +127,19 @@ static long said(const char *log, const char *entry, const char *unit) {
   return strtol(found, NULL, 10);
 }
 
+static void check_parameters(const struct compiled *compiled) {
+  static const int want[] = {8, 8, 4, 1, 8};
+  int sizes[8] = {0};
+  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, compiled->entries[2], sizes, 8), 5);
+  assert_memory_equal(sizes, want, sizeof want);
+  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, compiled->entries[0], sizes, 0), 1);
+  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, "absent", sizes, 8), -1);
+}
+
 static void check_arch(const char *arch) {
   struct compiled compiled;
   compile_kernels(arch, &compiled);
+  check_parameters(&compiled);
   char *log = ptxas_log(arch);
   for (size_t i = 0; i < 3; i++) {
     const char *entry = compiled.entries[i];
@@ -182,21 +192,6 @@ static void test_clusters(void **state) {
   assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, "absent"), 0);
   assert_int_equal(cubin_cluster("no cubin", 8, "six"), 0);
   compiled_free(&compiled);
-}
-
-static void test_parameters(void **state) {
-  (void)state;
-  static const int want[] = {8, 8, 4, 1, 8};
-  for (size_t i = 0; i < ARCH_COUNT; i++) {
-    struct compiled compiled;
-    compile_kernels(archs[i], &compiled);
-    int sizes[8] = {0};
-    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, compiled.entries[2], sizes, 8), 5);
-    assert_memory_equal(sizes, want, sizeof want);
-    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, compiled.entries[0], sizes, 0), 1);
-    assert_int_equal(cubin_parameters(compiled.image, compiled.image_length, "absent", sizes, 8), -1);
-    compiled_free(&compiled);
-  }
 }
 
 /* ---- Names ----------------------------------------------------------------------------------------------------- */
@@ -702,7 +697,6 @@ int main(void) {
       cmocka_unit_test(test_resources_are_what_ptxas_says),
       cmocka_unit_test(test_fixed_block),
       cmocka_unit_test(test_clusters),
-      cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_entries_are_lowered),
       cmocka_unit_test(test_unknown_entry),
       cmocka_unit_test(test_errors_name_the_template_line),
