@@ -46,7 +46,7 @@ static const char *text_of(const cugen_restriction_info *info, char *room, size_
   return room;
 }
 
-static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
+static int print_removing(struct cli *cli, const cugen_space_info *space) {
   static const char *const headers[] = {">removed", "by implementation", "where", "line"};
   struct table table;
   int status = CUGEN_OK;
@@ -54,7 +54,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
     status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
-    if (status) break;
+    if (status || !info.removed) continue;
     char place[512], line[16], text[1024];
     snprintf(line, sizeof line, ":%d", info.line);
     snprintf(place, sizeof place, "%s%s", info.file, info.line ? line : "");
@@ -66,6 +66,18 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
   return status ? status : closed;
+}
+
+/* Those that removed nothing, which are most of a large config's, are counted. */
+static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
+  cugen_restriction_info info;
+  size_t idle = 0;
+  for (size_t i = 0; i < space->restrictions; i++)
+    idle += cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !info.removed;
+  const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
+  if (!status && idle)
+    printf("  %s restriction%s removed nothing; --json has them\n", print_count(idle).text, idle == 1 ? "" : "s");
+  return status;
 }
 
 static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t left_out) {
