@@ -143,7 +143,10 @@ static int read_options(struct build *build, const struct list *list, const stru
 }
 
 static int read_folder(struct build *build, struct config_line line, const char **out) {
+  cugen_error why;
   int status = read_string(build, line, "include_dirs", out);
+  if (!status && sources_check_name("folder", *out, &why))
+    return build_fail(build, line, "include_dirs: %s", why.message);
   if (status || sources_inside(*out)) return status;
   return build_fail(
       build, line,

@@ -2,6 +2,7 @@
 #include "sources.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -254,15 +255,33 @@ static const char *nearest_template(const struct source_file *files, const char 
   return text_nearest(name, names, count);
 }
 
-static int template_missing(const struct search *search, const char *what, const char *name) {
-  const char *nearest = nearest_template(search->files, name);
+/* Of the files beside `from`, to be freed; NULL: none is near. */
+static char *nearest_beside(const char *from, const char *name) {
+  struct text folder = {0};
+  struct dirent **entries = NULL;
+  path_folder(from, &folder);
+  const int count = folder.failed ? -1 : scandir(text_get(&folder), &entries, NULL, alphasort);
+  const char **names = calloc((size_t)(count > 0 ? count : 1), sizeof *names), *nearest = NULL;
+  for (int i = 0; i < count && names; i++) names[i] = entries[i]->d_name;
+  if (names && count > 0) nearest = text_nearest(name, names, (size_t)count);
+  char *copy = nearest ? strdup(nearest) : NULL;
+  for (int i = 0; i < count; i++) free(entries[i]);
+  free(entries);
+  free(names);
+  text_free(&folder);
+  return copy;
+}
+
+static int template_missing(const struct search *search, const char *what, const char *name, const char *from) {
+  char *beside = from && !sources_holds(search->files, from) ? nearest_beside(from, name) : NULL;
+  const char *nearest = beside ? beside : nearest_template(search->files, name);
   error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name, text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
+  free(beside);
   return CUGEN_ERROR_MISSING;
 }
 
-/* Messages quote names, and have lines of their own. */
-static int check_name(const char *what, const char *name, cugen_error *err) {
+int sources_check_name(const char *what, const char *name, cugen_error *err) {
   enum { LONGEST = 1024 };
   const unsigned char *at = (const unsigned char *)name;
   while (*at >= ' ' && *at != 0x7f) at++;
@@ -278,7 +297,7 @@ static int check_name(const char *what, const char *name, cugen_error *err) {
 /* search: what is asked of the file. */
 static int find_beside(const struct sources *sources, const char *what, const char *name, const char *from,
                        struct search *search) {
-  const int bad = check_name(what, name, search->err);
+  const int bad = sources_check_name(what, name, search->err);
   if (bad) return bad;
   if (!sources_inside(name))
     return error_set(search->err, CUGEN_ERROR_MISSING,
@@ -292,7 +311,7 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   if (from && !in_memory) try_beside(search, name, from);
   try_shipped(search, "templates", name);
   int status = search_end(search);
-  if (!status && !search->found) status = template_missing(search, what, name);
+  if (!status && !search->found) status = template_missing(search, what, name, from);
   text_free(&search->looked);
   return status;
 }
@@ -330,7 +349,7 @@ static int include_missing(const struct search *search, const char *name) {
 
 int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
                     struct text *content, bool *shipped, cugen_error *err) {
-  const int bad = check_name("file", wanted->name, err);
+  const int bad = sources_check_name("file", wanted->name, err);
   if (bad) return bad;
   if (!sources_inside(wanted->name))
     return error_set(err, CUGEN_ERROR_MISSING,

@@ -89,6 +89,8 @@ int sources_header(const struct sources *sources, const struct header_search *wa
    said against it. */
 int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
                    cugen_error *err);
+/* No control character, since messages quote names and have lines of their own, and not too long; what: "template". */
+int sources_check_name(const char *what, const char *name, cugen_error *err);
 /* Relative, without ".." and without what begins with a dot. */
 bool sources_inside(const char *name);
 

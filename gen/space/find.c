@@ -53,6 +53,8 @@ static int unknown(const struct search *search, const char *what, const char *wo
   error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word, search->text);
   if (nearest) error_append(search->err, "; did you mean \"%s\"?", nearest);
   error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are", count ? text_get(&list) : " none");
+  if (strchr(word, '*'))
+    error_append(search->err, "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
   text_free(&list);
   return CUGEN_ERROR_USAGE;
 }

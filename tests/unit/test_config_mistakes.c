@@ -308,6 +308,8 @@ static void wrong_options(void **state) {
       {"options { define = { \"A=${q}\" } }", "c.lua:2: define: unknown name \"q\""},
       {"include_dirs { \"/usr/include\" }", "c.lua:2: include_dirs names '/usr/include': a folder is named relative"},
       {"include_dirs { \"a/../..\" }", "c.lua:2: include_dirs names 'a/../..'"},
+      {"include_dirs { \"a\\nb\" }",
+       "c.lua:2: include_dirs: the name of a folder has a control character, number 10"},
       {"include_dirs \"inc\"", "c.lua:2: include_dirs is a list of 1 to 64 folders"},
       {"entry \"k<${n\"", "c.lua:2: entry: `${` without its `}`"},
   };
