@@ -292,8 +292,22 @@ static void write_cluster(const char *source, const char *entry, size_t index, s
   }
 }
 
+static bool mentions_small_floats(const char *text) {
+  static const char *const words[] = {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}; /* a name may be pasted */
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strstr(text, words[i])) return true;
+  return false;
+}
+
+static bool has_small_floats(const struct compile_request *request) {
+  bool has = mentions_small_floats(request->source);
+  for (size_t i = 0; i < request->entry_count && !has; i++) has = mentions_small_floats(request->entries[i]);
+  return has;
+}
+
 static void write_unit(const struct compile_request *request, struct text *out) {
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
+  if (has_small_floats(request)) text_add(out, "#define CUGEN_SMALL_FLOATS 1\n");
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);

@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: 16-bit floats. */
+/* Part of cuda_shim.h: 16-bit floats; their types where compile.c defines CUGEN_SMALL_FLOATS, since parsing them takes long. */
 /* clang-format off */
 /* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------------------------- */
 
@@ -42,6 +42,7 @@ struct cugen_brain16 {
   static float decode(unsigned short from) { return cugen_bits<float>((unsigned)from << 16); }
 };
 
+#ifdef CUGEN_SMALL_FLOATS
 /* Friends inside the class are compiled only when they are used, and found for its arguments alone. */
 template <class Format> struct cugen_float16 {
   unsigned short cugen_raw;
@@ -191,9 +192,10 @@ typedef cugen_float16x2<cugen_brain16> __nv_bfloat162, nv_bfloat162;
 CUGEN_FLOAT16(__half, __half2, half)
 CUGEN_FLOAT16(__nv_bfloat16, __nv_bfloat162, bfloat16)
 #undef CUGEN_FLOAT16
+static inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
+static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
+#endif
 #undef CUGEN_EXCHANGE
 #undef CUGEN_ATOMIC
 #undef CUGEN_ATOMIC_SCOPES
 #undef CUGEN_ATOMIC_AS
-static inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
-static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }

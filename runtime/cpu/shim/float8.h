@@ -2,6 +2,7 @@
 /* clang-format off */
 /* ---- 8-bit floats: rounded to nearest even, too large ones to the largest -------------------------------------- */
 
+#ifdef CUGEN_SMALL_FLOATS
 /* Open Compute Project, "OCP 8-bit Floating Point Specification": e4m3 has no infinity, and NaN where it would be. */
 template <int fraction_bits, int bias, int most> struct cugen_float8 {
   unsigned char __x;
@@ -40,4 +41,4 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 };
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
-
+#endif
