@@ -10,8 +10,16 @@
 
 #define KERNEL_MAX_RANK CUGEN_MAX_RANK
 
-enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED, MEMORY_KIND_COUNT };
-/* "device", "pinned", "mapped", "managed" */
+/* The host's: page-locked, by the driver or after malloc; mapped; moved by the driver. */
+enum memory_kind {
+  MEMORY_DEVICE,
+  MEMORY_PINNED,
+  MEMORY_MAPPED,
+  MEMORY_MANAGED,
+  MEMORY_REGISTERED,
+  MEMORY_KIND_COUNT
+};
+/* "device", "pinned", "mapped", "managed", "registered" */
 extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
 enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };

@@ -42,7 +42,7 @@
   X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
   X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
-  X(MEMORY, "memory", 0, "LIST", "pageable, pinned, combined, pitched, mapped, managed, prefetch (default: all)")    \
+  X(MEMORY, "memory", 0, "LIST", "kinds of memory, such as \"pinned, mapped\" (default: all)")                       \
   X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(BRANCHES, "branches", 0, NULL, "so few variants that they take every branch of the templates")                   \

@@ -131,10 +131,20 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                          "the cache were found or looked for.",
                          devices_options, false},
     [COMMAND_TRANSFER] = {"transfer", NULL, "how fast data moves between host and device, by kind of memory",
-                          "Measures both directions from and to pageable memory (malloc), pinned, pinned and\n"
-                          "write-combined, 2-D and 3-D copies between packed and pitched rows, mapped memory that a\n"
-                          "kernel reaches (zero-copy), managed memory that moves when it is touched, and managed\n"
-                          "memory that is sent for ahead of that. Needs a GPU; Ctrl-C prints what was measured.",
+                          "Measures both directions for each kind of host memory. Needs a GPU; Ctrl-C prints what\n"
+                          "was measured.\n"
+                          "\n"
+                          "  pageable    malloc; the driver copies through pinned memory of its own\n"
+                          "  registered  malloc, page-locked afterwards: cuMemHostRegister, portable\n"
+                          "  pinned      page-locked: cuMemHostAlloc, portable\n"
+                          "  combined    page-locked and write-combined: slow to read for the host\n"
+                          "  pitched     pinned, copied between packed and pitched rows (2-D)\n"
+                          "  pitched3d   pinned, copied between packed and pitched slices (3-D)\n"
+                          "  default     pinned, the direction found from the addresses: unified addressing\n"
+                          "              (UVA), cudaMemcpyDefault\n"
+                          "  mapped      zero-copy: cuMemHostAlloc, device map; a kernel reaches for it\n"
+                          "  managed     cuMemAllocManaged: pages move when a kernel or the host touches them\n"
+                          "  prefetch    managed, moved ahead of that by cuMemPrefetchAsync",
                           transfer_options, false},
     [COMMAND_CACHE_LS] =
         {"cache ls", "[CONFIG]", "what is remembered: a line for each kernel, problem and device",

@@ -259,7 +259,8 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
     return text_addf(out, "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
                      argument->dtype->name, argument->dtype->bytes),
            CUGEN_OK;
-  static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED"};
+  static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED",
+                                         "MEMORY_MAPPED" /* registered, where the caller's own is */};
   const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
   pin(c, declared->layout.expr);
   pin(c, declared->memory.expr);

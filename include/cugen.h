@@ -188,7 +188,7 @@ typedef struct cugen_argument_info {
   int64_t stride[CUGEN_MAX_RANK]; /* elements, from layout and pitch */
   const char *layout;             /* "row" or "col" */
   int64_t bytes;                  /* whole buffer, pitch included; 0: scratch that the variant does not use */
-  const char *memory;             /* "device", "pinned", "mapped", "managed" */
+  const char *memory;             /* "device", "pinned", "mapped", "managed", "registered" */
   int compiled_in;                /* scalar: its value is part of the source and is not passed */
   int absent;            /* the problem has no such argument: pass NULL. The other fields are those of a scalar */
   int overwrite;         /* input: the kernel may write to the buffer, which is then not const */

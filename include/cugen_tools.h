@@ -429,12 +429,14 @@ typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, 
 
 /* What to measure. The kinds of host memory, and what moves the data:
    - pageable: from malloc, copied by the driver through pinned memory of its own
-   - pinned: page-locked, read and written by the device's copy engine
+   - registered: from malloc, page-locked afterwards (cuMemHostRegister, portable: for all contexts)
+   - pinned: page-locked (cuMemHostAlloc, portable), read and written by the device's copy engine
    - combined: pinned and write-combined; it bypasses the processor's caches; reading it is slow
    - pitched: pinned, 2-D: packed rows of 255 floats to and from rows in pitched device memory, 1024 bytes apart where the
      driver aligns them to 512
    - pitched3d: the same in 3-D: packed slices of 15 rows to and from slices of 16 rows
-   - mapped: zero-copy: a kernel reads, or writes, the host's memory in place
+   - default: pinned, and the driver finds the direction from the addresses (unified addressing, cudaMemcpyDefault)
+   - mapped: zero-copy (cuMemHostAlloc, device map): a kernel reads, or writes, the host's memory in place
    - managed: a kernel, or the host, touches pages that are on the other side
    - prefetch: managed; the pages are prefetched */
 typedef struct cugen_transfer_options {

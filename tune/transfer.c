@@ -20,8 +20,9 @@ enum { ROW_BYTES = 255 * 4, SLICE_ROWS = 15, SLICE_PITCH = 16, SLICE_BYTES = SLI
 static const double shortest_batch = 1e-3;
 static const size_t most_compared = (size_t)16 << 20;
 
-const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {
-    "pageable", "pinned", "combined", "pitched", "pitched3d", "mapped", "managed", "prefetch", NULL};
+const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {"pageable", "registered", "pinned",  "combined",
+                                                                  "pitched",  "pitched3d",  "default", "mapped",
+                                                                  "managed",  "prefetch",   NULL};
 
 struct transfer {
   const struct driver *driver;
@@ -57,10 +58,19 @@ static int wait_for_all(struct transfer *t, cugen_error *err) {
 /* ---- Moving: what is timed, and what goes before it ---------------------------------------------------------- */
 
 static int copy_to_device(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, copy, (t->device, address(t->host), t->bytes, t->stream));
+  return CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
 }
 
 static int copy_to_host(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, copy_to_host, (t->host, t->device, t->bytes, t->stream));
+}
+
+/* With unified addressing both addresses are of one space, so that nobody need say which is the host's. */
+static int default_to_device(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, copy, (t->device, address(t->host), t->bytes, t->stream));
+}
+
+static int default_to_host(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy, (address(t->host), t->device, t->bytes, t->stream));
 }
 
@@ -190,6 +200,16 @@ static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Memory that an application has already; whole pages of it are locked. */
+static int make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
+  int status = make_pageable(t, bytes, err);
+  if (!status) status = CHECK(t, err, host_register, (t->host, bytes, CU_MEMHOSTREGISTER_PORTABLE));
+  if (!status) return CUGEN_OK;
+  free(t->host);
+  t->host = NULL;
+  return status;
+}
+
 static int make_pinned(struct transfer *t, size_t bytes, cugen_error *err) {
   return CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_PORTABLE));
 }
@@ -210,6 +230,11 @@ static int make_managed(struct transfer *t, size_t bytes, cugen_error *err) {
 }
 
 static void free_pageable(struct transfer *t) {
+  free(t->host);
+}
+
+static void free_registered(struct transfer *t) {
+  t->driver->host_unregister(t->host);
   free(t->host);
 }
 
@@ -240,6 +265,14 @@ static const struct kind {
 } kinds[TRANSFER_KIND_COUNT] = {
     [TRANSFER_PAGEABLE] =
         {make_pageable, free_pageable, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+    [TRANSFER_REGISTERED] = {make_registered,
+                             free_registered,
+                             CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+                             "the driver does not register host memory",
+                             false,
+                             false,
+                             {.move = copy_to_device},
+                             {.move = copy_to_host}},
     [TRANSFER_PINNED] =
         {make_pinned, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
     [TRANSFER_COMBINED] =
@@ -248,6 +281,14 @@ static const struct kind {
         {make_pinned, free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
     [TRANSFER_PITCHED_3D] =
         {make_pinned, free_host, 0, NULL, false, false, {.move = box_to_device}, {.move = box_to_host}},
+    [TRANSFER_DEFAULT] = {make_pinned,
+                          free_host,
+                          CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+                          "the device has no unified addressing",
+                          false,
+                          false,
+                          {.move = default_to_device},
+                          {.move = default_to_host}},
     [TRANSFER_MAPPED] = {make_mapped,
                          free_host,
                          CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,

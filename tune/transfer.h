@@ -5,11 +5,13 @@
 #include "measure.h"
 
 enum transfer_kind {
-  TRANSFER_PAGEABLE, /* malloc; the driver copies through pinned memory of its own */
-  TRANSFER_PINNED,
+  TRANSFER_PAGEABLE,   /* malloc; the driver copies through pinned memory of its own */
+  TRANSFER_REGISTERED, /* malloc, page-locked afterwards */
+  TRANSFER_PINNED,     /* page-locked from the start */
   TRANSFER_COMBINED,   /* pinned and write-combined: past the processor's caches */
   TRANSFER_PITCHED,    /* pinned, 2-D: packed rows of 255 floats to and from rows as the driver pitches them */
   TRANSFER_PITCHED_3D, /* the same in slices of 15 rows, to and from slices of 16 */
+  TRANSFER_DEFAULT,    /* pinned; the driver tells the direction from the addresses */
   TRANSFER_MAPPED,     /* zero-copy: a kernel reads or writes the host's memory */
   TRANSFER_MANAGED,    /* pages move when a kernel, or the host, touches them */
   TRANSFER_PREFETCH,   /* managed; they are moved ahead of that */

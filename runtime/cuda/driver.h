@@ -42,9 +42,13 @@
   X(mem_free, cuMemFree_v2, true, (CUdeviceptr))                                                                     \
   X(host_alloc, cuMemHostAlloc, true, (void **, size_t, unsigned))                                                   \
   X(host_free, cuMemFreeHost, true, (void *))                                                                        \
+  X(host_register, cuMemHostRegister_v2, true, (void *, size_t, unsigned))                                           \
+  X(host_unregister, cuMemHostUnregister, true, (void *))                                                            \
   X(host_device_pointer, cuMemHostGetDevicePointer_v2, true, (CUdeviceptr *, void *, unsigned))                      \
   X(pointer_attribute, cuPointerGetAttribute, true, (void *, CUpointer_attribute, CUdeviceptr))                      \
   X(copy, cuMemcpyAsync, true, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                         \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2, true, (CUdeviceptr, const void *, size_t, CUstream))                       \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, true, (void *, CUdeviceptr, size_t, CUstream))                               \
   X(copy_2d, cuMemcpy2DUnaligned_v2, true, (const CUDA_MEMCPY2D *))                                                  \
   X(copy_2d_async, cuMemcpy2DAsync_v2, true, (const CUDA_MEMCPY2D *, CUstream))                                      \
   X(prefetch, cuMemPrefetchAsync, false, (CUdeviceptr, size_t, CUdevice, CUstream))                                  \

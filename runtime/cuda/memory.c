@@ -34,13 +34,49 @@ static int make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *dev
   return status;
 }
 
+enum { PAGE = 4096 };
+
+/* From malloc, page-locked and mapped afterwards. */
+static int make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
+                           cugen_error *err) {
+  const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+  void *memory = aligned_alloc(PAGE, whole);
+  if (!memory) return error_memory(err);
+  int status =
+      CHECK(cuda, err, host_register, (memory, whole, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+  if (!status) {
+    status = CHECK(cuda, err, host_device_pointer, (device, memory, 0));
+    if (status) cuda->driver->host_unregister(memory);
+  }
+  if (status)
+    free(memory);
+  else
+    *host = memory;
+  return status;
+}
+
+static void free_device(const struct driver *driver, void *base) {
+  driver->mem_free(address(base));
+}
+
+static void free_host(const struct driver *driver, void *base) {
+  driver->host_free(base);
+}
+
+static void free_registered(const struct driver *driver, void *base) {
+  driver->host_unregister(base);
+  free(base);
+}
+
 static const struct {
   memory_maker *make;
-  bool host; /* freed as host memory */
-} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {make_device, false},
-                                     [MEMORY_PINNED] = {make_pinned, true},
-                                     [MEMORY_MAPPED] = {make_mapped, true},
-                                     [MEMORY_MANAGED] = {make_managed, false}};
+  void (*free)(const struct driver *driver, void *base);
+  bool host; /* base is the host's address */
+} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {make_device, free_device, false},
+                                     [MEMORY_PINNED] = {make_pinned, free_host, true},
+                                     [MEMORY_MAPPED] = {make_mapped, free_host, true},
+                                     [MEMORY_MANAGED] = {make_managed, free_device, false},
+                                     [MEMORY_REGISTERED] = {make_registered, free_registered, true}};
 
 /* ---- Memory: guards ------------------------------------------------------------------------------------------ */
 
@@ -117,13 +153,6 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
 
 /* ---- Memory: making and freeing ------------------------------------------------------------------------------ */
 
-static void free_base(struct cuda_device *cuda, enum memory_kind kind, void *base) {
-  if (memory_kinds[kind].host)
-    cuda->driver->host_free(base);
-  else
-    cuda->driver->mem_free(address(base));
-}
-
 static int allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
                     cugen_error *err) {
   CUdeviceptr device = 0;
@@ -144,7 +173,7 @@ static int allocate(struct cuda_device *cuda, enum memory_kind kind, size_t byte
                          .base = memory_kinds[kind].host ? host : (void *)(uintptr_t)device,
                          .base_bytes = total};
   if (guard && (status = write_guards(cuda, out, err))) {
-    free_base(cuda, kind, out->base);
+    memory_kinds[kind].free(cuda->driver, out->base);
     *out = (struct memory){0};
   }
   return status;
@@ -164,7 +193,7 @@ void cuda_free(struct device *device, struct memory *memory) {
   if (memory->base) {
     bool entered =
         enter(cuda, NULL) == CUGEN_OK; /* most calls of a failed device fail; giving back is tried anyway */
-    free_base(cuda, memory->kind, memory->base);
+    memory_kinds[memory->kind].free(cuda->driver, memory->base);
     if (entered) leave(cuda, CUGEN_OK);
   }
   *memory = (struct memory){0};

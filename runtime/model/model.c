@@ -360,7 +360,7 @@ static double fill_seconds(const struct device_description *device, const struct
 static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
-    if (a->kind != CUGEN_ARGUMENT_SCALAR && (a->memory == MEMORY_PINNED || a->memory == MEMORY_MAPPED))
+    if (a->kind != CUGEN_ARGUMENT_SCALAR && a->memory != MEMORY_DEVICE && a->memory != MEMORY_MANAGED)
       return error_set(err, CUGEN_ERROR_COMPILE,
                        "'%s' lies in the host's memory (%s), and no description says how fast that is", a->name,
                        memory_kind_names[a->memory]);

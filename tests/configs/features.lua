@@ -5,7 +5,7 @@
 kernel "features" {
   problem "n" (100000),
   problem "dtype"  { "f32", "f64", "i32" },
-  problem "memory" { "device", "pinned", "mapped", "managed" },
+  problem "memory" { "device", "pinned", "mapped", "managed", "registered" },
   check { n = 1003 },
 
   tunable "blocks"  { 8, 1, 32 },

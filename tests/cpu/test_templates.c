@@ -179,7 +179,7 @@ static void test_identity(void **state) {
 
 /* In every kind of memory: less than a load, a chunk that is full, one element more, more passes than chunks. */
 static void test_reader(void **state) {
-  static const char *const kinds[] = {"device", "managed", "pinned", "mapped"};
+  static const char *const kinds[] = {"device", "managed", "pinned", "mapped", "registered"};
   static const char *const sizes_read[][3] = {{"n=1", "passes=1", "chunk=4096"},
                                               {"n=4096", "passes=5", "chunk=4096"},
                                               {"n=20481", "passes=2", "chunk=2048"},
@@ -189,7 +189,7 @@ static void test_reader(void **state) {
     const char *settings[] = {read[0], read[1], read[2], i < 4 ? "dtype=f32" : "dtype=f64"};
     char variant[80];
     cugen_kernel *kernel = open_kernel(*state, "configs/reader.lua", settings, 4);
-    snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 4], i < 4 ? 4 : 2,
+    snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 5], i < 4 ? 4 : 2,
              i % 3 ? 4 : 1);
     run_variant(kernel, variant);
     cugen_kernel_close(kernel);

@@ -146,6 +146,8 @@ static const struct {
                   {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
                   {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
                   {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
+                  {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
+                  {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
                   {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
                   {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
                   {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1}};
@@ -332,6 +334,20 @@ CUresult cuMemFreeHost(void *memory) {
   GIVE_BACK(memory);
 }
 
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+  (void)memory;
+  (void)bytes;
+  (void)flags;
+  MAY_FAIL;
+  COUNT(registered, 1);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+  (void)memory;
+  GIVE_BACK(registered);
+}
+
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned flags) {
   (void)flags;
   MAY_FAIL;
@@ -351,6 +367,20 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
   (void)stream;
   MAY_FAIL;
   memcpy(pointer(to), pointer(from), bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  memcpy(pointer(to), from, bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  (void)stream;
+  MAY_FAIL;
+  memcpy(to, pointer(from), bytes);
   return CUDA_SUCCESS;
 }
 

@@ -46,11 +46,11 @@ struct fake_cuda {
   int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */
-  bool profiled;                                                     /* after cuProfilerStart */
-  long calls;                                                        /* that can fail, so far */
-  void *copy_stream;                                                 /* of the last copy into an array */
-  const char *failed_call;                                           /* the one that was made to fail */
-  long memory, contexts, current, streams, events, images, textures; /* alive now */
+  bool profiled;                                                                 /* after cuProfilerStart */
+  long calls;                                                                    /* that can fail, so far */
+  void *copy_stream;                                                             /* of the last copy into an array */
+  const char *failed_call;                                                       /* the one that was made to fail */
+  long memory, contexts, current, streams, events, images, textures, registered; /* alive now */
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
   int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 };

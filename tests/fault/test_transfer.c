@@ -52,6 +52,7 @@ static void reset(void (*run)(const struct fake_launch *)) {
 
 static void assert_nothing_left(void) {
   assert_int_equal(fake->memory, 0);
+  assert_int_equal(fake->registered, 0);
   assert_int_equal(fake->contexts, 0);
   assert_int_equal(fake->current, 0);
   assert_int_equal(fake->streams, 0);
@@ -69,7 +70,7 @@ static cugen *open_library(const char *toolkit) {
 }
 
 static const int64_t sizes[] = {4096, 3, 64000};
-enum { SIZES = 3, KINDS = 8, ROWS = 2 * SIZES * KINDS };
+enum { SIZES = 3, KINDS = 10, BY_KERNEL = 3, COPIED = 2 * SIZES * (KINDS - BY_KERNEL), ROWS = 2 * SIZES * KINDS };
 
 static cugen_transfer_options small(void) {
   cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
@@ -83,8 +84,8 @@ static cugen_transfer_options small(void) {
 
 static void all_kinds(void **state) {
   (void)state;
-  static const char *const names[] = {"pageable",  "pinned", "combined", "pitched",
-                                      "pitched3d", "mapped", "managed",  "prefetch"};
+  static const char *const names[] = {"pageable",  "registered", "pinned", "combined", "pitched",
+                                      "pitched3d", "default",    "mapped", "managed",  "prefetch"};
   cugen_transfer_options options = small();
   cugen_transfer result;
   cugen_error error;
@@ -200,8 +201,8 @@ static void without_nvrtc(void **state) {
   reset(run_copier);
   cugen *lib = open_library("/nowhere");
   if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
-  assert_int_equal(result.count, 5 * 2 * SIZES + 3);
-  for (size_t i = 5 * 2 * SIZES; i < result.count; i++) {
+  assert_int_equal(result.count, COPIED + BY_KERNEL);
+  for (size_t i = COPIED; i < result.count; i++) {
     assert_non_null(strstr(result.rows[i].unavailable, "/nowhere"));
     assert_true(result.rows[i].seconds <= 0);
   }

@@ -1,5 +1,6 @@
 /* What only a GPU's texture units can show: that they go on past an image's edges as the references do, with every address
-   mode, over a buffer and over an array, also for images below the filter's size. Skipped where there is no GPU. */
+   mode, over a buffer and over an array, also for images below the filter's size; and the driver's copies to and from __device__
+   variables. Skipped where there is no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,17 +37,21 @@ static int close_library(void **state) {
   return 0;
 }
 
-static void run(const char *const *settings, const char *variant) {
+static void run_of(const char *config, const char *const *settings, const char *variant) {
   cugen_error error;
   cugen_kernel *kernel;
   cugen_record record;
   size_t count = 0;
   while (count < SETTINGS && settings[count]) count++;
-  if (cugen_kernel_open(lib, "filter", settings, count, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
   if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
     fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
   cugen_kernel_close(kernel);
+}
+
+static void run(const char *const *settings, const char *variant) {
+  run_of("filter", settings, variant);
 }
 
 static void test_textures(void **state) {
@@ -72,7 +77,16 @@ static void test_widths(void **state) {
   run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"}, "naive image_in=array");
 }
 
+/* Into __device__ variables and back, with each launch. */
+static void test_symbols(void **state) {
+  (void)state;
+  run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=symbol");
+  run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=global");
+  run_of("examples/symbols/classes.lua", (const char *const[SETTINGS]){"n=100003"}, "atomic");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_textures), cmocka_unit_test(test_widths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_textures), cmocka_unit_test(test_widths),
+                                     cmocka_unit_test(test_symbols)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -115,6 +115,7 @@
 ---| "pinned" # of the host, page-locked
 ---| "mapped" # of the host, read and written by the device in place
 ---| "managed" # moved by the driver
+---| "registered" # of the host, from malloc, page-locked and mapped afterwards
 
 ---How the kernel reads an input.
 ---@alias cugen.access
