@@ -255,15 +255,18 @@ static const char *nearest_template(const struct source_file *files, const char 
   return text_nearest(name, names, count);
 }
 
-/* Of the files beside `from`, to be freed; NULL: none is near. */
+/* Of the files beside `from` with the name's ending, to be freed; NULL: none is near. */
 static char *nearest_beside(const char *from, const char *name) {
+  const char *ending = strrchr(name, '.');
   struct text folder = {0};
   struct dirent **entries = NULL;
   path_folder(from, &folder);
   const int count = folder.failed ? -1 : scandir(text_get(&folder), &entries, NULL, alphasort);
   const char **names = calloc((size_t)(count > 0 ? count : 1), sizeof *names), *nearest = NULL;
-  for (int i = 0; i < count && names; i++) names[i] = entries[i]->d_name;
-  if (names && count > 0) nearest = text_nearest(name, names, (size_t)count);
+  size_t alike = 0;
+  for (int i = 0; i < count && names; i++)
+    if (ending && ends_with(entries[i]->d_name, ending)) names[alike++] = entries[i]->d_name;
+  if (names) nearest = text_nearest(name, names, alike);
   char *copy = nearest ? strdup(nearest) : NULL;
   for (int i = 0; i < count; i++) free(entries[i]);
   free(entries);
