@@ -19,8 +19,8 @@ struct cugen_plan {
 
 struct cugen_call {
   struct call *call;
-  struct device *device;
-  struct memory memory[KERNEL_MAX_ARGUMENTS]; /* with a base: the call's own scratch */
+  const cugen_plan *plan;
+  struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the call's own: with a base */
 };
 
 /* ---- Opening: where --------------------------------------------------------------------------------------------- */
@@ -237,14 +237,19 @@ static int own_scratch(const cugen_plan *p, const struct kernel_argument *argume
   return status ? status : p->device->ops->fill(p->device, out->device, 0, bytes, err);
 }
 
-static int take_argument(const cugen_plan *p, cugen_call *call, size_t i, void *given, cugen_error *err) {
-  const struct kernel_argument *argument = &p->spec.arguments[i];
+static int take_argument(cugen_call *call, size_t i, void *given, struct memory *out, cugen_error *err) {
+  const struct kernel_argument *argument = &call->plan->spec.arguments[i];
+  struct memory *own = &call->scratch[i];
   if (argument->unused && !given) return CUGEN_OK;
-  if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given) return own_scratch(p, argument, &call->memory[i], err);
+  if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given) {
+    int status = own->base ? CUGEN_OK : own_scratch(call->plan, argument, own, err);
+    *out = *own;
+    return status;
+  }
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
-    call->memory[i].host = given;
+    out->host = given;
   else
-    call->memory[i].device = given;
+    out->device = given;
   return CUGEN_OK;
 }
 
@@ -259,18 +264,29 @@ static bool count_fits(const cugen_plan *p, size_t count) {
   return count >= needed && count <= p->spec.argument_count;
 }
 
+/* What the call was bound to before goes when the new binding is whole. */
+static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_error *err) {
+  const cugen_plan *p = call->plan;
+  struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
+  struct call *bound;
+  int status = count_fits(p, count) ? CUGEN_OK : refuse_count(p, count, err);
+  for (size_t i = 0; i < p->spec.argument_count && !status; i++)
+    status = take_argument(call, i, i < count ? arguments[i] : NULL, &memory[i], err);
+  if (!status) status = call_bind(p->plan, memory, NULL, 0, &bound, err);
+  if (status) return status;
+  call_free(call->call);
+  call->call = bound;
+  return CUGEN_OK;
+}
+
 int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
   if (!out) return API_NEEDS(error, "out", out);
   *out = NULL;
   if (API_NEEDS(error, "plan, arguments", p, count ? (const void *)arguments : p)) return CUGEN_ERROR_USAGE;
-  if (!count_fits(p, count)) return refuse_count(p, count, error);
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);
-  call->device = p->device;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < p->spec.argument_count && !status; i++)
-    status = take_argument(p, call, i, i < count ? arguments[i] : NULL, error);
-  if (!status) status = call_bind(p->plan, call->memory, NULL, 0, &call->call, error);
+  call->plan = p;
+  int status = bind(call, arguments, count, error);
   if (status)
     cugen_call_close(call);
   else
@@ -278,11 +294,16 @@ int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_c
   return status;
 }
 
+int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cugen_error *error) {
+  if (API_NEEDS(error, "call, arguments", call, count ? (const void *)arguments : call)) return CUGEN_ERROR_USAGE;
+  return bind(call, arguments, count, error);
+}
+
 void cugen_call_close(cugen_call *call) {
   if (!call) return;
   call_free(call->call);
   for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
-    if (call->memory[i].base) call->device->ops->free(call->device, &call->memory[i]);
+    if (call->scratch[i].base) call->plan->device->ops->free(call->plan->device, &call->scratch[i]);
   free(call);
 }
 

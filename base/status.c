@@ -59,6 +59,10 @@ enum {
   FINDINGS = sizeof findings / sizeof *findings
 };
 
+const char *cugen_version(void) {
+  return CUGEN_VERSION;
+}
+
 const char *cugen_status_text(int status) {
   return status <= 0 && -(long)status < STATUSES ? statuses[-status] : "unknown status";
 }

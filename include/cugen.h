@@ -79,6 +79,9 @@ typedef struct cugen_error {
 /* "bad config" and the like; never NULL. */
 const char *cugen_status_text(int status);
 
+/* The version of the library, which a program that loads it at run time compares with CUGEN_VERSION. */
+const char *cugen_version(void);
+
 /* ---- The library --------------------------------------------------------------------------------------------- */
 
 /* The opened library: its options, the devices, the cache. Everything else is opened from it. A described GPU is one that is not
@@ -345,6 +348,9 @@ typedef struct cugen_call cugen_call;
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
 /* If the call owns scratch, textures or copies of constants, its launches must have ended. */
 void cugen_call_close(cugen_call *call);
+/* Binds other arguments, by the rules of cugen_call_bind; scratch that the call owns stays. Launches so far keep the arguments
+   that they had; textures and constants make it wait for them. After a failure the call is as it was. */
+int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cugen_error *error);
 
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the current context, which must
    be the plan's. Returns before the kernels end. It takes no lock, allocates nothing and looks nothing up: one cuLaunchKernel

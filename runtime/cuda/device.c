@@ -225,6 +225,7 @@ static int cuda_texture_make(struct device *device, const struct kernel_argument
 static void cuda_texture_free(struct device *device, struct texture *texture) {
   struct cuda_device *cuda = cuda_of(device);
   bool entered = enter(cuda, NULL) == CUGEN_OK;
+  cuda->driver->context_sync(); /* launches that read it end first */
   texture_close(cuda->driver, texture);
   if (entered) leave(cuda, CUGEN_OK);
 }

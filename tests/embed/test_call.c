@@ -535,6 +535,45 @@ static void test_launch(void **state) {
   assert_int_equal(fake->streams, 0);
 }
 
+/* A call that is bound again launches with the new arguments; one that cannot be keeps those it had. */
+static void test_rebind(void **state) {
+  (void)state;
+  cugen_plan *plan = must_open("n=1000", 0);
+  cugen_call *call;
+  cugen_error err;
+  float alpha = -2, second[COUNT];
+  void *arguments[] = {out, x, y, NULL, NULL};
+  void *changed[] = {second, x, y, &alpha, NULL};
+  void *wrong[] = {out, NULL, y, NULL, NULL};
+  fill();
+  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
+  assert_int_equal(cugen_call_rebind(call, wrong, 5, &err), CUGEN_ERROR_USAGE);
+  assert_string_equal(err.message, "argument 'x' was given no memory");
+  assert_int_equal(cugen_call_rebind(call, wrong, 4, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < COUNT; i++) assert_true(out[i] == -1 && second[i] == -2 * x[i] + 1);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* Scratch that a call made for itself serves all its bindings. */
+static void test_rebind_scratch(void **state) {
+  (void)state;
+  config = "tests/configs/steps.lua";
+  cugen_plan *plan = must_open("size=1000", 0);
+  cugen_call *call;
+  void *arguments[] = {x, out, NULL, NULL, NULL}, *changed[] = {y, out, NULL, NULL, NULL};
+  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  const long owned = fake->memory;
+  assert_true(owned > 0);
+  assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
+  assert_int_equal(fake->memory, owned);
+  cugen_call_close(call);
+  assert_int_equal(fake->memory, 0);
+  cugen_plan_close(plan);
+}
+
 /* A scalar's own value, copied at bind. */
 static void test_scalars(void **state) {
   (void)state;
@@ -641,6 +680,7 @@ int main(void) {
       TEST(test_choose),         TEST(test_image),
       TEST(test_options),        TEST(test_contexts),
       TEST(test_launch),         TEST(test_bind_refuses),
+      TEST(test_rebind),         TEST(test_rebind_scratch),
       TEST(test_scalars),        TEST(test_compiled_in),
       TEST(test_faults),
   };

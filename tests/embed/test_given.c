@@ -187,6 +187,7 @@ static void test_plan(void **state) {
   assert_null(call);
   REFUSES(cugen_call_bind, (plan, NULL, 5, &call, &error), "arguments");
   REFUSES(cugen_call_bind, (plan, NULL, 0, NULL, &error), "out");
+  REFUSES(cugen_call_rebind, (NULL, NULL, 0, &error), "call");
   REFUSES(cugen_call_launch, (NULL, NULL, &error), "call");
   cugen_plan_close(NULL);
   cugen_call_close(NULL);
@@ -221,6 +222,7 @@ static void test_without_a_status(void **state) {
   assert_int_equal(cugen_kernel_records(NULL), 0);
   assert_true(cugen_kernel_tensor_flops(NULL, "f16") == 0 && cugen_kernel_tensor_flops(kernel, NULL) == 0);
   assert_null(cugen_plan_about(NULL));
+  assert_string_equal(cugen_version(), CUGEN_VERSION);
   assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
   assert_string_equal(cugen_outcome_name(99), "unknown");
   assert_string_equal(cugen_objective_name(3), "unknown");
