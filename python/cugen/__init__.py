@@ -1,0 +1,66 @@
+"""cugen from Python: tuned CUDA kernels for your arrays.
+
+    import cugen
+    matmul = cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")
+    matmul.tune("1m")
+    matmul(a, b, c)
+
+A thin layer over libcugen: everything here is a call of cugen.h. docs/python.md is the guide."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Mapping
+
+from ._declarations import (
+    VERSION, Argument, ArgumentKind, Cause, CheckProgress, Device, ExportResult, Finding, FindingKind, Merged, Outcome, PlanChoice,
+    PlanInfo, Progress, Record, RecordSet, Skip, Status, Traffic, TuneResult,
+)
+from ._kernel import Call, Check, Kernel, Library, Path, Plan, Setting, Tuning
+from ._library import Error
+
+__version__ = VERSION
+__all__ = [
+    "Argument", "ArgumentKind", "Call", "Cause", "Check", "CheckProgress", "Device", "Error", "ExportResult", "Finding", "FindingKind",
+    "Kernel", "Library", "Merged", "Outcome", "Plan", "PlanChoice", "PlanInfo", "Progress", "Record", "RecordSet", "Skip", "Status",
+    "Traffic", "TuneResult", "Tuning", "devices", "kernel", "records", "where",
+]
+
+_shared: dict[tuple[int, str | None], Library] = {}
+_sharing = threading.Lock()
+
+
+def _opened(device: str | None) -> Library:
+    """One library for each device, kept: compilers stay warm. A forked process has its own."""
+    key = (os.getpid(), device)
+    with _sharing:
+        if key not in _shared or _shared[key]._handle.closed:
+            _shared[key] = Library(device)
+        return _shared[key]
+
+
+def kernel(config: Path, *, device: str | None = None, library: Library | None = None,
+           settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
+    """A config for one problem: ``cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")``.
+
+    config: a name that ships with cugen, or a path. device: "cuda:0", "cpu", "model:H200"; by default the first GPU, else "cpu".
+    library: one of your own, with other options. settings: problem values whose names are taken here."""
+    if library is not None and device is not None:
+        raise Error("device and library: the device is the library's")
+    return (library or _opened(device)).kernel(config, settings=settings, **problem)
+
+
+def devices() -> list[Device]:
+    """The devices of this machine, CUDA GPUs first, then "cpu"."""
+    return _opened(None).devices()
+
+
+def records(config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[RecordSet]:
+    """What the cache remembers: an entry for each kernel, problem and device, with the best variant."""
+    return _opened(None).records(config, problem=problem, device=device)
+
+
+def where() -> str:
+    """What was found where, for a bug report."""
+    return _opened(None).where()

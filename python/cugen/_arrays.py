@@ -1,0 +1,310 @@
+"""What a kernel is called with: memory of many libraries as one kind of view, numbers as bytes.
+
+A view is made through the first protocol that an object has: a buffer or ``__array_interface__`` (host memory), DLPack,
+``__cuda_array_interface__``. Nothing is copied."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import re
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+from ._declarations import Argument, ArgumentKind
+from ._library import Error
+
+HOST, CUDA = "host", "cuda"
+
+
+@dataclass
+class View:
+    """Memory that an object shows: strides are in bytes, None for packed rows."""
+
+    address: int
+    element: str  # "f32"; "raw16" where the protocol has no name for the type
+    size: int  # of an element, in bytes
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    writable: bool
+    where: str  # HOST or CUDA; "" if either side may use it
+    ordinal: int | None  # of the GPU, if that is known
+    keep: object  # what has to live as long as the view
+
+
+# ---- Buffers and array interfaces -----------------------------------------------------------------------------------
+
+
+class PyBuffer(ctypes.Structure):
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+_FULL_RO = 0x011C  # PyBUF_FULL_RO: format, shape, strides; writable or not
+_get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+_get_buffer.argtypes, _get_buffer.restype = [ctypes.py_object, ctypes.POINTER(PyBuffer), ctypes.c_int], ctypes.c_int
+_release_buffer = ctypes.pythonapi.PyBuffer_Release
+_release_buffer.argtypes, _release_buffer.restype = [ctypes.POINTER(PyBuffer)], None
+
+
+class Held:
+    """A buffer that its owner may not move or free until this goes."""
+
+    def __init__(self, source: object) -> None:
+        self.buffer = PyBuffer()
+        self.held = False
+        _get_buffer(source, ctypes.byref(self.buffer), _FULL_RO)  # raises BufferError, TypeError
+        self.held = True
+
+    def __del__(self) -> None:
+        if self.held:
+            self.held = False
+            _release_buffer(ctypes.byref(self.buffer))
+
+
+_KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQNc", "u"), **dict.fromkeys("efd", "f"), "?": "u"}
+
+
+def _element_of_format(text: str, size: int) -> str:
+    match = re.fullmatch(r"([@=<]?)([bhilqnBHILQNcefd?])", text)
+    return f"{_KINDS[match.group(2)]}{8 * size}" if match else f"'{text}'"
+
+
+def _from_buffer(source: object) -> View:
+    held = Held(source)
+    b = held.buffer
+    shape = tuple(b.shape[: b.ndim]) if b.shape else (b.len // (b.itemsize or 1),)
+    strides = tuple(b.strides[: b.ndim]) if b.strides else None
+    if b.suboffsets and any(offset >= 0 for offset in b.suboffsets[: b.ndim]):
+        raise BufferError("its rows lie in separate pieces of memory")
+    element = _element_of_format((b.format or b"B").decode(), b.itemsize)
+    return View(b.buf or 0, element, b.itemsize, shape, strides, not b.readonly, HOST, None, held)
+
+
+def _from_interface(interface: Mapping[str, Any], where: str, source: object) -> View:
+    if interface.get("mask") is not None:
+        raise BufferError("it has a mask")
+    order, kind, size = re.fullmatch(r"([<>|=])([a-zA-Z])(\d+)", interface["typestr"]).groups()  # type: ignore[union-attr]
+    element = {"V": "raw", "b": "u"}.get(kind, kind) + str(8 * int(size))
+    if order == (">" if sys.byteorder == "little" else "<") and int(size) > 1:
+        element = f"'{interface['typestr']}'"
+    address, readonly = interface["data"]
+    strides = interface.get("strides")
+    shape = tuple(interface["shape"])
+    return View(address or 0, element, int(size), shape, tuple(strides) if strides else None, not readonly, where, None, source)
+
+
+# ---- DLPack ---------------------------------------------------------------------------------------------------------
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.argtypes, _capsule_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+
+_DL_DEVICES = {1: HOST, 2: CUDA, 3: "", 13: ""}  # CPU, CUDA, pinned host memory, managed memory
+_DL_KINDS = {0: "i", 1: "u", 2: "f", 6: "u"}
+_DL_NAMES = {(4, 16): "bf16", (10, 8): "e4m3", (12, 8): "e5m2"}
+
+
+def _from_dlpack(source: Any, stream: int | None) -> View:
+    """The capsule is not consumed: it and the memory are given back when the view goes."""
+    device, ordinal = source.__dlpack_device__()
+    if device not in _DL_DEVICES:
+        raise BufferError(f"it is on a device of another kind (DLPack's {int(device)})")
+    if stream is None or _DL_DEVICES[device] == HOST:
+        capsule = source.__dlpack__()
+    else:  # its library makes the stream wait for its own work; not for what is on that very stream. 1 is the default stream
+        capsule = source.__dlpack__(stream=-1 if current_stream(source) == stream else stream or 1)
+    t = DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    if t.lanes != 1:
+        raise BufferError("its elements are vectors")
+    element = _DL_NAMES.get((t.code, t.bits)) or _DL_KINDS.get(t.code, "raw") + str(t.bits)
+    size = t.bits // 8
+    strides = tuple(size * s for s in t.strides[: t.ndim]) if t.strides else None
+    where = _DL_DEVICES[device]
+    return View((t.data or 0) + t.byte_offset, element, size, tuple(t.shape[: t.ndim]), strides, True, where,
+                ordinal if where == CUDA else None, capsule)
+
+
+# ---- Views ----------------------------------------------------------------------------------------------------------
+
+
+def _make_view(source: Any, stream: int | None) -> View | None:
+    kind = type(source)
+    if hasattr(kind, "__array_interface__"):
+        return _from_interface(source.__array_interface__, HOST, source)
+    if hasattr(kind, "__dlpack__"):
+        return _from_dlpack(source, stream)
+    if hasattr(source, "__cuda_array_interface__"):
+        return _from_interface(source.__cuda_array_interface__, CUDA, source)
+    if hasattr(source, "__array_interface__"):
+        return _from_interface(source.__array_interface__, HOST, source)
+    try:
+        return _from_buffer(source)
+    except TypeError:
+        return None
+
+
+# Types that not every protocol can name come as whole numbers, or as bytes, of the same size.
+_STAND_INS = {"bf16": ("u16", "raw16"), "e4m3": ("u8", "raw8", "f8"), "e5m2": ("u8", "raw8", "f8")}
+_WRITTEN = (ArgumentKind.OUTPUT, ArgumentKind.INOUT, ArgumentKind.SCRATCH)
+
+
+def _packed(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    strides = []
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def _same_strides(shape: Sequence[int], left: Sequence[int], right: Sequence[int]) -> bool:
+    return all(a == b for extent, a, b in zip(shape, left, right) if extent > 1)
+
+
+def _elements(strides: Sequence[int], size: int) -> str:
+    return f"({', '.join(f'{s / size:g}' for s in strides)}{',' if len(strides) == 1 else ''})"
+
+
+class Slot:
+    """A buffer among a kernel's arguments, and what may be passed for it. device: "cpu", "cuda:0"."""
+
+    def __init__(self, argument: Argument, device: str) -> None:
+        self.argument, self.device = argument, device
+        self.here = HOST if device == "cpu" else CUDA
+        self.ordinal = int(device.partition(":")[2] or 0)
+        host_too = argument.memory != "device" or argument.kind == ArgumentKind.CONSTANT
+        self.places = (self.here, "", HOST) if host_too else (self.here, "")
+        self.elements = (argument.dtype, *_STAND_INS.get(argument.dtype, ()))
+        self.written = argument.kind in _WRITTEN
+
+    def view(self, source: Any, stream: int | None) -> View:
+        """The memory behind what was passed, which is as the kernel expects it. stream: what the kernel will run on."""
+        try:
+            made = _make_view(source, stream)
+        except Exception as error:  # the other library's words, whatever it raises
+            raise self._refuse(f"its memory cannot be used: {error}") from error
+        if made is None:
+            raise self._refuse(f"a {type(source).__name__} is no array: pass what has DLPack, __cuda_array_interface__, "
+                               "__array_interface__ or a buffer")
+        self._check_memory(made)
+        self._check_shape(made)
+        return made
+
+    def _refuse(self, what: str) -> Error:
+        return Error(f"argument '{self.argument.name}': {what}")
+
+    def _check_memory(self, given: View) -> None:
+        if given.where not in self.places:
+            advice = "copy it to the GPU" if self.here == CUDA else "copy it to the host, or open the kernel with device=\"cuda:0\""
+            raise self._refuse(f"it is in {given.where} memory, the kernel runs on {self.device}: {advice}")
+        if given.ordinal is not None and given.ordinal != self.ordinal:
+            raise self._refuse(f"it is on cuda:{given.ordinal}, the kernel is for {self.device}")
+        if given.element not in self.elements:
+            raise self._refuse(f"its elements are {given.element}, should be {self.argument.dtype}")
+        if self.written and not given.writable:
+            raise self._refuse("the kernel writes to it and it is read-only")
+
+    def _check_shape(self, given: View) -> None:
+        """The argument's shape and strides, or all of the buffer in one piece, whatever its shape."""
+        argument, size = self.argument, given.size
+        strides = given.strides or _packed(given.shape, size)
+        if len(given.shape) == 1 and given.shape[0] * size == argument.bytes and _same_strides(given.shape, strides, (size,)):
+            return
+        if given.shape != argument.shape:
+            raise self._refuse(f"its shape is {given.shape}, should be {argument.shape}: pass such an array, or open the kernel "
+                               "for that size")
+        wanted = tuple(size * s for s in argument.stride)
+        if strides != wanted and not _same_strides(given.shape, strides, wanted):
+            raise self._refuse(f"its strides are {_elements(strides, size)} elements, should be {argument.stride}: pass an array "
+                               "that lies so in memory, or open the kernel with the layout or pitch that this one has")
+
+
+# ---- Streams --------------------------------------------------------------------------------------------------------
+
+
+def stream_handle(stream: Any) -> int:
+    """A CUstream's number from what libraries have for it."""
+    if isinstance(stream, int):
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        found = protocol() if callable(protocol) else protocol
+        return int(found[1])
+    for name in ("cuda_stream", "ptr", "handle"):  # torch; cupy; numba, pycuda
+        found = getattr(stream, name, None)
+        if found is not None:
+            return int(getattr(found, "value", found) or 0)
+    raise Error(f"stream: a {type(stream).__name__} is no stream: pass a number, or an object with __cuda_stream__, cuda_stream or ptr")
+
+
+def current_stream(source: Any) -> int | None:
+    """The stream that the object's library works on now; None: it does not say."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(source, torch.Tensor):
+        return int(torch.cuda.current_stream(source.device).cuda_stream) if source.is_cuda else None
+    if type(source).__module__.partition(".")[0] == "cupy":
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+    stream = getattr(source, "__cuda_array_interface__", {}).get("stream")
+    return None if stream is None else int(stream)
+
+
+# ---- Numbers --------------------------------------------------------------------------------------------------------
+
+_FORMATS = {"f64": "d", "f32": "f", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H",
+            "u32": "I", "u64": "Q"}
+
+
+def _bf16(value: float) -> bytes:
+    """Rounded to the nearest, ties to even."""
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    if value != value:
+        return b"\xc0\x7f"
+    return struct.pack("<H", min(bits + 0x7FFF + (bits >> 16 & 1) >> 16, 0xFFFF))
+
+
+def pack(argument: Argument, value: Any) -> bytes:
+    """A scalar's bytes: of a number, or as they are given (a struct, an 8-bit float)."""
+    if isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure)):
+        given = bytes(value)
+        if len(given) != argument.bytes:
+            raise Error(f"argument '{argument.name}': {len(given)} bytes, should be {argument.bytes}")
+        return given
+    try:
+        if isinstance(value, str):  # float() would read it
+            raise TypeError("it is a text")
+        if argument.dtype == "bf16":
+            return _bf16(float(value))
+        form = "=" + _FORMATS[argument.dtype]  # standard sizes; too large a number is an error
+        return struct.pack(form, float(value) if argument.dtype[0] == "f" else operator.index(value))
+    except KeyError:
+        raise Error(f"argument '{argument.name}': a {argument.dtype} is passed as {argument.bytes} bytes") from None
+    except (TypeError, ValueError, OverflowError, struct.error) as error:
+        raise Error(f"argument '{argument.name}': {value!r} is no {argument.dtype}: {error}") from None

@@ -1,0 +1,510 @@
+"""Libraries, kernels, plans and calls: the handles of cugen.h as objects."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import threading
+from ctypes import byref, c_char_p, c_size_t, c_void_p
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
+
+from . import _arrays as arrays
+from . import _declarations as c
+from ._declarations import (
+    Argument, ArgumentKind, CheckProgress, Device, ExportResult, Finding, Merged, Outcome, PlanInfo, Progress, Record, RecordSet,
+    Skip, Status, Traffic, TuneResult,
+)
+from ._library import STOP, Error, Handle, Interruptible, Turn, call, encoded, error_of, load, open_handle, options, own
+
+Path = Union[str, "os.PathLike[str]"]
+Setting = Union[str, int, float, bool]
+Self = TypeVar("Self", bound="Closing")
+
+_MEANWHILE = (Status.INTERRUPTED, Status.WRONG, Status.COMPILE)
+
+
+class Closing:
+    """Something that is closed by ``with``, by ``close()``, or when nobody refers to it any more."""
+
+    _handle: Handle
+
+    def close(self) -> None:
+        """Closes it, and all that was opened from it. Its launches must have ended."""
+        self._handle.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _may_be_left_out(argument: Argument) -> bool:
+    return argument.absent or argument.kind in (ArgumentKind.SCALAR, ArgumentKind.SCRATCH) or argument.access == "symbol"
+
+
+# ---- Values ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tuning(TuneResult):
+    """What one tune did, and what is remembered now: correct variants by time, then failed ones."""
+
+    best: Record | None  # None: no variant is correct
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check found."""
+
+    status: Status  # OK; WRONG: findings; COMPILE: none, but the compiler refused something; INTERRUPTED
+    message: str
+    findings: tuple[Finding, ...]
+    traffic: tuple[Traffic, ...]
+    skips: tuple[Skip, ...]
+    problems: tuple[str, ...]  # that were checked
+    variants: int
+    variants_of: int  # there are, for the check problem
+    runs: int  # of a variant on a problem
+    runs_planned: int
+
+    @property
+    def ok(self) -> bool:
+        """Nothing was found, and nothing was refused."""
+        return self.status == Status.OK
+
+
+_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def _seconds(budget: float | str | None) -> float:
+    """0 is the C library's default, below 0 no limit."""
+    if budget is None:
+        return 0.0
+    if isinstance(budget, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(ms|s|min|m|h)\s*", budget)
+        if budget == "none":
+            return -1.0
+        if not match or not float(match.group(1)):
+            raise Error(f"budget {budget!r} is no time: write '10s', '5m', '1h' or 'none'; count=200 limits the variants")
+        return float(match.group(1)) * _UNITS[match.group(2)]
+    if not budget > 0:
+        raise Error(f"budget {budget!r}: the seconds must be above 0; 'none' is no limit")
+    return float(budget)
+
+
+def _text_of_setting(value: Setting) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _list(pointer: Any, count: int, kind: Any) -> tuple[Any, ...]:
+    return tuple(kind._of(pointer[i]) for i in range(count))
+
+
+# ---- The library ----------------------------------------------------------------------------------------------------
+
+
+class Library(Closing):
+    """An open libcugen: its device, its cache. ``cugen.kernel`` opens one for each device and keeps it."""
+
+    def __init__(self, device: str | None = None, *, arch: str | None = None, config_dir: Path | None = None,
+                 template_dir: Path | None = None, cache: Path | None = None, toolkit: Path | None = None,
+                 compiler: Path | None = None, worker: Path | None = None, device_dir: Path | None = None) -> None:
+        self._turn = Turn("library")
+        wanted = options(c.cugen_options, device=device, arch=arch, config_dir=config_dir, template_dir=template_dir, cache=cache,
+                         toolkit=toolkit, compiler=compiler, worker=worker, device_dir=device_dir, stop=STOP)
+        own(self, open_handle("library", "cugen_open", "cugen_close", byref(wanted)))
+
+    def close(self) -> None:
+        with self._turn:
+            self._handle.close()
+
+    def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
+        """A config for one problem: ``lib.kernel("matmul", M=4096, dtype="bf16")``. settings: those whose names are taken."""
+        return Kernel(self, config, {**(settings or {}), **problem})
+
+    def add_file(self, name: str, text: str) -> None:
+        """Holds a config, template or include in memory, where it is found before any file."""
+        content = text.encode()
+        with self._turn:
+            call("cugen_add_file", self._handle.address, name.encode(), content, len(content))
+
+    def devices(self) -> list[Device]:
+        """The devices of this machine, CUDA GPUs first, then "cpu"."""
+        with self._turn:
+            count = load().cugen_devices(self._handle.address, None, 0, None)
+            found = (c.cugen_device_info * count)()
+            count = min(count, load().cugen_devices(self._handle.address, found, count, None))
+            return [Device._of(found[i]) for i in range(count)]
+
+    def configs(self) -> list[str]:
+        """The configs that ship with cugen."""
+        count = load().cugen_configs(self._handle.address, None, 0)
+        names = (c_char_p * count)()
+        load().cugen_configs(self._handle.address, names, count)
+        return [c.text(name) for name in names]
+
+    def where(self) -> str:
+        """What was found where, for a bug report."""
+        with self._turn:
+            return c.text(load().cugen_where(self._handle.address))
+
+    def records(self, config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[RecordSet]:
+        """What the cache remembers: an entry for each kernel, problem and device, with the best variant."""
+        wanted = options(c.cugen_cache_filter, config=config, problem=problem, device=device)
+        found, count = ctypes.POINTER(c.cugen_cache_set)(), c_size_t()
+        with self._turn:
+            call("cugen_cache_list", self._handle.address, byref(wanted), byref(found), byref(count))
+            return list(_list(found, count.value, RecordSet))
+
+    def export_records(self, path: Path, config: str | None = None, *, problem: str | None = None,
+                       device: str | None = None) -> int:
+        """Writes records to a file for another machine's import_records; how many."""
+        wanted = options(c.cugen_cache_filter, config=config, problem=problem, device=device)
+        count = c_size_t()
+        with self._turn, Interruptible() as running:
+            progress = c.cugen_export_callback(lambda *_: running.raised is not None)
+            call("cugen_cache_export", self._handle.address, byref(wanted), encoded(path), progress, None, byref(count))
+        return count.value
+
+    def import_records(self, path: Path) -> Merged:
+        """Merges such a file into the cache: all of it, or nothing."""
+        merged = c.cugen_cache_merged()
+        with self._turn, Interruptible() as running:
+            progress = c.cugen_import_callback(lambda *_: running.raised is not None)
+            call("cugen_cache_import", self._handle.address, encoded(path), progress, None, byref(merged))
+        return Merged._of(merged)
+
+
+# ---- Kernels --------------------------------------------------------------------------------------------------------
+
+
+class Kernel(Closing):
+    """A config for one problem on one device. Call it with arrays to launch its best variant."""
+
+    def __init__(self, library: Library, config: Path, settings: Mapping[str, Setting]) -> None:
+        self.library = library
+        self._turn = Turn("kernel")
+        self._config = config
+        self._settings = dict(settings)
+        self._plan: Plan | None = None
+        self._earlier: list[Plan] = []  # launches of theirs, or CUDA graphs, may still use them
+        texts = [f"{name}={_text_of_setting(value)}".encode() for name, value in settings.items()]
+        with library._turn, Interruptible():
+            own(self, open_handle("kernel", "cugen_kernel_open", "cugen_kernel_close", library._handle.address, encoded(config),
+                                  (c_char_p * len(texts))(*texts), len(texts), parent=library._handle))
+
+    def close(self) -> None:
+        with self._turn:
+            for plan in (*self._earlier, *([self._plan] if self._plan else [])):
+                plan.close()
+            self._handle.close()
+
+    def __repr__(self) -> str:
+        return f"<cugen.Kernel {self.name} {self.problem} on {self.device.id}>" if not self._handle.closed else "<cugen.Kernel closed>"
+
+    @property
+    def name(self) -> str:
+        return c.text(load().cugen_kernel_name(self._handle.address))
+
+    @property
+    def problem(self) -> str:
+        """ "M=4096 N=4096 K=4096 dtype=f32", in the config's order."""
+        return c.text(load().cugen_kernel_problem(self._handle.address))
+
+    @property
+    def device(self) -> Device:
+        return Device._of(load().cugen_kernel_device(self._handle.address).contents)
+
+    @property
+    def fallback(self) -> str | None:
+        """None, or why it is for the cpu device though no device was asked for."""
+        return c.maybe_text(load().cugen_kernel_fallback(self._handle.address))
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """What it is called with, in order."""
+        info = c.cugen_argument_info()
+        with self._turn, Interruptible():
+            found = []
+            for i in range(load().cugen_kernel_arguments(self._handle.address)):
+                call("cugen_kernel_argument", self._handle.address, i, byref(info))
+                found.append(Argument._of(info))
+            return tuple(found)
+
+    # ---- Launching ----
+
+    def plan(self, *, distance: float = 0.0, tuned_only: bool = False) -> Plan:
+        """Loads the variant to use. distance: 0 is the config's policy, above 0 nearest up to that distance, below 0 this
+        problem's own best. tuned_only: an error instead of a variant that was never measured."""
+        wanted = options(c.cugen_plan_options, flags=c.PLAN_TUNED_ONLY if tuned_only else 0, distance=distance)
+        with self._turn, Interruptible():
+            return Plan(self, wanted)
+
+    @property
+    def current(self) -> Plan:
+        """The plan that calls use: opened by the first call, and anew after ``tune``."""
+        plan = self._plan
+        if plan is None:
+            plan = self._plan = self.plan()
+        return plan
+
+    def bind(self, *arguments: Any, **named: Any) -> Call:
+        """The arguments, checked and laid out once, for launches without Python's share of the work."""
+        return self.current.bind(*arguments, **named)
+
+    def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """Launches on the stream, by default the current one of the arrays' library. Returns before the kernel ends; on the cpu
+        device after it. Arguments stand in the config's order or have their names; scalars that are left out have the
+        problem's values, scratch is made once."""
+        self.current(*arguments, stream=stream, **named)
+
+    # ---- Tuning ----
+
+    def tune(self, budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
+             implementation: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
+             compile_timeout: float = 0.0, verify_seconds: float = 0.0, in_process: bool = False,
+             progress: Callable[[Progress], object] | None = None) -> Tuning:
+        """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try. progress gets
+        a Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
+        measured is kept, and tuning again goes on from there."""
+        seconds = _seconds(budget)
+        result, error = c.cugen_tune_result(), c.cugen_error()
+        with self._turn:
+            with Interruptible() as running:
+
+                def report(state: Any, _: int | None) -> int:
+                    return running.run(lambda: progress(Progress._of(state.contents)) if progress else False)
+
+                wanted = options(c.cugen_tune_options, budget_seconds=seconds, budget_count=count, strategy=strategy, seed=seed,
+                                 implementation=implementation, again=again, threads=threads, variant_timeout=variant_timeout,
+                                 compile_timeout=compile_timeout, verify_seconds=verify_seconds,
+                                 flags=c.TUNE_IN_PROCESS if in_process else 0, progress=c.cugen_progress_callback(report))
+                status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(result), byref(error))
+            if self._plan is not None:
+                self._earlier.append(self._plan)
+                self._plan = None
+            if status and not (status == Status.INTERRUPTED and result.interrupted):
+                raise error_of(status, error)
+            found = self._records()
+            fields = {name: getattr(TuneResult._of(result), name) for name in TuneResult.__dataclass_fields__}
+            return Tuning(**fields, best=_best(found), records=found)
+
+    def _records(self) -> tuple[Record, ...]:
+        record, found = c.cugen_record(), []
+        for i in range(load().cugen_kernel_records(self._handle.address)):
+            call("cugen_kernel_record", self._handle.address, i, byref(record))
+            found.append(Record._of(record))
+        return tuple(found)
+
+    def records(self) -> tuple[Record, ...]:
+        """What is remembered of this kernel, problem and device: correct variants by time, then failed ones."""
+        with self._turn, Interruptible():
+            return self._records()
+
+    @property
+    def best(self) -> Record | None:
+        """The fastest correct record; None: there is none."""
+        return _best(self.records())
+
+    def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Record:
+        """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered."""
+        record = c.cugen_record()
+        with self._turn, Interruptible():
+            call("cugen_kernel_run", self._handle.address, encoded(variant), timeout, byref(record))
+            return Record._of(record)
+
+    def source(self, variant: str | None = None) -> str:
+        """The expanded .cu of a variant, by default the one that a plan takes."""
+        text = c_char_p()
+        with self._turn, Interruptible():
+            call("cugen_kernel_source", self._handle.address, encoded(variant), byref(text), None)
+            return c.text(text.value)
+
+    # ---- Checking and exporting ----
+
+    def check(self, variant: str | None = None, *, all: bool = False, branches: bool = False, sample: int = 0, seed: int = 0,
+              threads: int = 0, timeout: float = 0.0, progress: Callable[[CheckProgress], object] | None = None) -> Check:
+        """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
+        kernel's own are. What it finds is no exception: see ``Check.ok``."""
+        with Kernel(self.library, self._config, self._settings) as other:  # checking changes a kernel's problem
+            return other._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
+                                timeout=timeout)
+
+    def _check(self, variant: str | None, progress: Callable[[CheckProgress], object] | None, **values: Any) -> Check:
+        out, error = c.cugen_check(), c.cugen_error()
+        with self._turn, Interruptible() as running:
+
+            def report(state: Any, _: int | None) -> int:
+                return running.run(lambda: progress(CheckProgress._of(state.contents)) if progress else False)
+
+            wanted = options(c.cugen_check_options, variant=variant, progress=c.cugen_check_callback(report), **values)
+            status = load().cugen_kernel_check(self._handle.address, byref(wanted), byref(out), byref(error))
+            if status and status not in _MEANWHILE or status == Status.COMPILE and not out.skip_count:
+                raise error_of(status, error)
+            return Check(Status(status), c.text(error.message), _list(out.findings, out.finding_count, Finding),
+                         _list(out.traffic, out.traffic_count, Traffic), _list(out.skips, out.skip_count, Skip),
+                         tuple(c.text(out.problem_texts[i]) for i in range(out.problems)), out.variants, out.variants_of,
+                         out.runs_done, out.runs_planned)
+
+    def export(self, folder: Path, *, devices: str | None = None, problems: str | None = None, distance: float = 0.0,
+               ptx: bool = False, force: bool = False) -> ExportResult:
+        """Writes the tuned variants as plain C, which at run time needs only the driver."""
+        result = c.cugen_export_result()
+        wanted = options(c.cugen_export_options, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force)
+        with self._turn, Interruptible():
+            call("cugen_kernel_export", self._handle.address, byref(wanted), encoded(folder), byref(result))
+            return ExportResult._of(result)
+
+
+def _best(records: Sequence[Record]) -> Record | None:
+    return records[0] if records and records[0].outcome == Outcome.OK else None
+
+
+# ---- Plans ----------------------------------------------------------------------------------------------------------
+
+
+class Plan(Closing):
+    """One variant of a kernel, loaded on its device. It never changes. Any thread may call it."""
+
+    def __init__(self, kernel: Kernel, wanted: Any) -> None:
+        self._library = kernel.library
+        self._device = kernel.device.id
+        own(self, open_handle("plan", "cugen_plan_open", "cugen_plan_close", kernel._handle.address, byref(wanted),
+                              parent=kernel.library._handle))
+        self.info: PlanInfo = PlanInfo._of(load().cugen_plan_about(self._handle.address).contents)
+        self.arguments = tuple(self._argument(i) for i in range(self.info.arguments))
+        self._slots = [arrays.Slot(argument, self._device) for argument in self.arguments]
+        self._index = {argument.name: i for i, argument in enumerate(self.arguments)}
+        self._constants = any(argument.kind == ArgumentKind.CONSTANT for argument in self.arguments)
+        self._calls: dict[int, Bound] = {}  # by stream: scratch serves one stream at a time
+        self._lock = threading.Lock()
+
+    def _argument(self, index: int) -> Argument:
+        info = c.cugen_argument_info()
+        call("cugen_plan_argument", self._handle.address, index, byref(info))
+        return Argument._of(info)
+
+    @property
+    def variant(self) -> str:
+        return self.info.variant
+
+    def __repr__(self) -> str:
+        return f"<cugen.Plan {self.info.kernel} {self.info.variant} ({self.info.choice.name.lower()})>"
+
+    def bind(self, *arguments: Any, **named: Any) -> Call:
+        """The arguments, checked and laid out once. They live as long as the Call."""
+        values = self._in_order(arguments, named)
+        return Call(self, self._take(values, self._stream(values)), values)
+
+    def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """As Kernel.__call__, with this plan's variant."""
+        values = self._in_order(arguments, named)
+        handle = self._stream(values) if stream is None else arrays.stream_handle(stream)
+        taken = self._take(values, handle)
+        with self._lock:
+            bound = self._calls.get(handle)
+            if bound is None:
+                bound = self._calls[handle] = Bound(self, taken)
+            elif self._constants or bound.key != taken.key:
+                bound.rebind(taken)
+            bound.launch(handle)
+
+    # ---- Arguments ----
+
+    def _in_order(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        names = ", ".join(self._index)
+        if len(arguments) > len(self.arguments):
+            raise Error(f"{self.info.kernel} takes {len(self.arguments)} arguments ({names}) and was given {len(arguments)}")
+        values = [*arguments, *[None] * (len(self.arguments) - len(arguments))]
+        for name, value in named.items():
+            index = self._index.get(name)
+            if index is None:
+                raise Error(f"{self.info.kernel} has no argument '{name}'; it has {names}")
+            if index < len(arguments):
+                raise Error(f"argument '{name}' was given twice")
+            values[index] = value
+        return values
+
+    def _stream(self, values: Sequence[Any]) -> int:
+        """What the arrays' libraries work on now."""
+        if self._device == "cpu":
+            return 0
+        found = {stream for stream in map(arrays.current_stream, values) if stream is not None}
+        if len(found) > 1:
+            raise Error("the arrays are of different streams: synchronise them and name one: stream=...")
+        return found.pop() if found else 0
+
+    def _take(self, values: Sequence[Any], stream: int) -> Taken:
+        taken = Taken(len(values))
+        for i, (argument, value) in enumerate(zip(self.arguments, values)):
+            if value is None:
+                if not _may_be_left_out(argument):
+                    raise Error(f"argument '{argument.name}' is missing: {self.info.kernel} takes {', '.join(self._index)}")
+            elif argument.absent:
+                raise Error(f"argument '{argument.name}' is none of this problem's: leave it out, or pass None")
+            elif argument.kind == ArgumentKind.SCALAR:
+                taken.add_scalar(i, arrays.pack(argument, value))
+            else:
+                taken.add_buffer(i, self._slots[i].view(value, stream))
+        return taken
+
+
+class Taken:
+    """Arguments as cugen_call_bind takes them. The same key is the same binding."""
+
+    def __init__(self, count: int) -> None:
+        self.pointers = (c_void_p * count)()
+        self.count = count
+        self.key: list[object] = [None] * count
+        self.views: list[object] = []
+
+    def add_scalar(self, index: int, value: bytes) -> None:
+        copy = ctypes.create_string_buffer(value, len(value))
+        self.pointers[index] = ctypes.addressof(copy)
+        self.key[index] = value
+        self.views.append(copy)
+
+    def add_buffer(self, index: int, view: arrays.View) -> None:
+        self.pointers[index] = self.key[index] = view.address
+        self.views.append(view)
+
+
+class Bound:
+    """A cugen_call."""
+
+    def __init__(self, plan: Plan, taken: Taken) -> None:
+        handle = open_handle("call", "cugen_call_bind", "cugen_call_close", plan._handle.address, taken.pointers, taken.count,
+                             parent=plan._handle)
+        own(self, handle)
+        self._handle: Handle = handle
+        self._launch = load().cugen_call_launch
+        self.key = taken.key
+
+    def rebind(self, taken: Taken) -> None:
+        call("cugen_call_rebind", self._handle.address, taken.pointers, taken.count)
+        self.key = taken.key
+
+    def launch(self, stream: int) -> None:
+        error = c.cugen_error()
+        status = self._launch(self._handle.address, stream, byref(error))
+        if status:
+            raise error_of(status, error)
+
+
+class Call(Closing):
+    """A plan with its arguments, which it keeps alive. Calling it is one launch."""
+
+    def __init__(self, plan: Plan, taken: Taken, values: Sequence[Any]) -> None:
+        self.plan = plan
+        self._bound = Bound(plan, taken)
+        self._handle = self._bound._handle
+        self._views, self._values = taken.views, values
+
+    def __call__(self, stream: Any = None) -> None:
+        """Launches on the stream, by default the current one of the arrays' library."""
+        self._bound.launch(self.plan._stream(self._values) if stream is None else arrays.stream_handle(stream))

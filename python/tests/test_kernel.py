@@ -1,0 +1,394 @@
+"""The package on the cpu device, with Python's standard library alone."""
+
+import array
+import ctypes
+import gc
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import cugen
+
+FILES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tests", "configs")
+SCALE_ADD = os.path.join(FILES, "wild.lua")  # out = alpha * x + y, alpha is 2.5
+N = 1000
+
+
+def floats(values):
+    return array.array("f", values)
+
+
+def python(*lines, **environment):
+    """Runs a program of these lines in a process of its own."""
+    return subprocess.run([sys.executable, "-c", "\n".join(lines)], env={**os.environ, **environment}, capture_output=True, text=True,
+                          timeout=300)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.library = cugen.Library("cpu", cache="none")
+        cls.addClassCleanup(cls.library.close)
+
+    def kernel(self, config=SCALE_ADD, **problem):
+        return self.library.kernel(config, **problem)
+
+    def refuses(self, pattern, function, *arguments, status=cugen.Status.USAGE, **named):
+        with self.assertRaisesRegex(cugen.Error, pattern) as caught:
+            function(*arguments, **named)
+        self.assertEqual(caught.exception.status, status)
+        self.assertEqual(caught.exception.cause, cugen.Cause.NONE)
+
+
+class Calls(Case):
+    def setUp(self):
+        self.scale_add = self.kernel(n=N)
+        self.x, self.y, self.out = floats(range(N)), floats([1] * N), floats([-1] * N)
+
+    def test_in_order_and_by_name(self):
+        self.scale_add(self.out, self.x, self.y)
+        self.assertEqual(self.out, floats(2.5 * x + 1 for x in range(N)))
+        self.scale_add(y=self.y, out=self.out, x=self.x, alpha=-2, n=10)
+        self.assertEqual(self.out[:12], floats([-2 * x + 1 for x in range(10)] + [2.5 * x + 1 for x in (10, 11)]))
+        self.scale_add(self.out, self.x, self.y, 1)
+        self.assertEqual(self.out[:3], floats([1, 2, 3]))
+        self.scale_add(self.out, self.x, self.y, None, None)
+        self.assertEqual(self.out[:3], floats([1, 3.5, 6]))
+
+    def test_matmul_of_every_kind_of_host_memory(self):
+        matmul = self.kernel("matmul", M=3, N=4, K=2)
+        wanted = [10, 13, 16, 19, 28, 37, 46, 55, 46, 61, 76, 91]
+        a, b = floats([1, 2, 4, 5, 7, 8]), floats([2, 3, 4, 5, 4, 5, 6, 7])
+        for c in (floats([0] * 12), (ctypes.c_float * 12)(), ((ctypes.c_float * 4) * 3)(), memoryview(bytearray(48)).cast("f"),
+                  memoryview(bytearray(48)).cast("B").cast("f", [3, 4])):
+            matmul(memoryview(a).cast("B").cast("f", [3, 2]), memoryview(b).toreadonly(), c)
+            self.assertEqual(array.array("f", bytes(c)).tolist(), wanted)
+
+    def test_what_is_passed_is_checked(self):
+        matmul = self.kernel("matmul", M=3, N=4, K=2, layout_b="col")
+        a, b, c = floats(range(6)), floats(range(8)), floats(range(12))
+        rows = ((ctypes.c_float * 4) * 2)()
+        two = memoryview(bytes(24)).cast("B").cast("f", [2, 3])
+        self.refuses("argument 'C' is missing: matmul takes A, B, C, M", matmul, a, b)
+        self.refuses("argument 'A': its elements are f64, should be f32", matmul, array.array("d", a), b, c)
+        self.refuses("argument 'A': its elements are i32, should be f32", matmul, (ctypes.c_int * 6)(), b, c)
+        self.refuses(r"argument 'A': its shape is \(5,\), should be \(3, 2\)", matmul, a[:5], b, c)
+        self.refuses(r"argument 'A': its shape is \(2, 3\), should be \(3, 2\)", matmul, two, b, c)
+        self.refuses(r"argument 'B': its strides are \(4, 1\) elements, should be \(1, 2\)", matmul, a, rows, c)
+        self.refuses("argument 'C': the kernel writes to it and it is read-only", matmul, a, b, memoryview(c).toreadonly())
+        self.refuses("argument 'A': a list is no array", matmul, [1, 2], b, c)
+        self.refuses("argument 'A': its shape", matmul, memoryview(a)[::2], b, c)
+        self.refuses("matmul takes 12 arguments .* and was given 13", matmul, *range(13))
+        self.refuses("matmul has no argument 'D2'; it has A, B", matmul, a, b, c, D2=1)
+        self.refuses("argument 'A' was given twice", matmul, a, b, c, A=a)
+        self.refuses("argument 'bias' is none of this problem's", matmul, a, b, c, bias=a)
+        self.refuses("argument 'M': 2.5 is no i32", matmul, a, b, c, 2.5)
+        self.refuses("argument 'M': 4294967296 is no i32", matmul, a, b, c, 2**32)
+        self.refuses("argument 'M': 3 bytes, should be 4", matmul, a, b, c, b"abc")
+
+    def test_no_stream_on_the_processor(self):
+        self.refuses("stream", self.scale_add, self.out, self.x, self.y, stream=7)
+        self.refuses("stream: a str is no stream", self.scale_add, self.out, self.x, self.y, stream="7")
+
+    def test_bind(self):
+        call = self.scale_add.bind(self.out, self.x, self.y, alpha=3)
+        self.x[5] = 100
+        call()
+        self.assertEqual(self.out[5], 301)
+        del self.out, self.x  # the call keeps them
+        gc.collect()
+        call()
+        call.close()
+        self.refuses("the call is closed", call)
+
+    def test_arrays_are_given_back(self):
+        self.scale_add(self.out, self.x, self.y)
+        self.scale_add(floats([0] * N), self.x, self.y)
+        self.out.append(1)  # a BufferError while somebody has it
+        call = self.scale_add.bind(self.y, self.x, self.x)
+        with self.assertRaises(BufferError):
+            self.y.append(1)
+        del call
+        self.y.append(1)
+
+    def test_scratch_and_constants(self):
+        steps = self.kernel(os.path.join(FILES, "steps.lua"), size=N)
+        total = floats([0])
+        for _ in range(2):
+            for source in (self.y, self.x):
+                steps(source, total)
+                self.assertEqual(total[0], sum(source))
+        rows = self.kernel(os.path.join(FILES, "export.lua"), M=4, N=4)  # y = x * scale * factors[0]; scale is 1 / N
+        x, y, factors = floats([1] * 16), floats([0] * 16), array.array("d", [4, 8, 12, 16])
+        rows(x, y, factors=factors)
+        self.assertEqual(y, floats([1] * 16))
+        factors[0] = 40
+        rows(x, y, factors=factors, scale=1)
+        self.assertEqual(y, floats([40] * 16))
+        self.refuses("argument 'factors': its elements are f32, should be f64", rows, x, y, factors=floats([0] * 4))
+
+    def test_several_threads(self):
+        wrong = []
+
+        def work(number):
+            x, out = floats([number] * N), floats([0] * N)
+            for _ in range(20):
+                self.scale_add(out, x, self.y)
+                if out[N - 1] != 2.5 * number + 1:
+                    wrong.append(number)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_numpy_is_not_needed(self):
+        done = python("import sys, cugen, array", f"k = cugen.kernel({SCALE_ADD!r}, n=4, device='cpu')",
+                      "k(*(array.array('f', [0] * 4) for _ in range(3)))",
+                      "assert not {'numpy', 'torch'} & set(sys.modules)", CUGEN_CACHE="none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Facts(Case):
+    def test_kernel(self):
+        kernel = self.kernel("matmul", M=3, N=4, K=2, settings={"dtype": "bf16"}, specialize=True)
+        self.assertEqual(kernel.name, "matmul")
+        self.assertIn("M=3 N=4 K=2 dtype=bf16", kernel.problem)
+        self.assertIn("specialize=true", kernel.problem)
+        self.assertEqual(kernel.device.id, "cpu")
+        self.assertIsNone(kernel.fallback)
+        a = kernel.arguments[0]
+        self.assertEqual((a.name, a.kind, a.dtype, a.shape, a.stride), ("A", cugen.ArgumentKind.INPUT, "bf16", (3, 2), (2, 1)))
+        self.assertIn("M=3 N=4", repr(kernel))
+        self.assertIn("#include", kernel.source())
+        self.refuses("nothing that is remembered serves", kernel.plan, tuned_only=True)
+
+    def test_library(self):
+        self.assertIn("cpu", [device.id for device in self.library.devices()])
+        self.assertIn("matmul.lua", self.library.configs())
+        self.assertIn("worker: ", self.library.where())
+        with open(SCALE_ADD, encoding="utf-8") as file:
+            self.library.add_file("mine.lua", file.read().replace('kernel "scale_add"', 'kernel "mine"'))
+        for name in ("wild.cu", "wild_reference.cu"):
+            with open(os.path.join(FILES, name), encoding="utf-8") as file:
+                self.library.add_file(name, file.read())
+        self.assertEqual(self.kernel("mine", n=5).name, "mine")
+
+    def test_errors_are_cugens(self):
+        missing = cugen.Status.MISSING
+        self.refuses("no config 'matmull'.*nearest 'matmul'", self.kernel, "matmull", status=missing)
+        self.refuses(r"setting 'M=x'.*matmul.lua:\d+", self.kernel, "matmul", M="x")
+        self.refuses("no device 'nonsense'", cugen.kernel, "matmul", device="nonsense")
+        self.refuses("device and library", cugen.kernel, "matmul", device="cpu", library=self.library)
+        self.refuses("[Nn]ot|is described", cugen.kernel("matmul", M=64, N=64, K=64, device="model:H200"), 1, 2, 3,
+                     status=cugen.Status.DEVICE)
+
+    def test_a_plan_of_another_kernel_outlives_it(self):
+        kernel = self.kernel(n=4)
+        plan = kernel.plan()
+        del kernel
+        out = floats([0] * 4)
+        plan(out, floats(range(4)), floats(range(4)))
+        self.assertEqual(out, floats([0, 3.5, 7, 10.5]))
+        self.assertEqual(plan.info.choice, cugen.PlanChoice.DEFAULT)
+        self.assertIn("wild", repr(plan))
+
+
+class Tuning(Case):
+    def test_tune_and_records(self):
+        kernel = self.kernel(n=N + 1)
+        seen = []
+        self.assertIsNone(kernel.best)
+        out = [floats([0] * (N + 1)) for _ in range(3)]
+        kernel(*out)
+        before = kernel.current
+        tuned = kernel.tune(count=3, seed=2, progress=seen.append)
+        self.assertEqual(tuned.tried, 3)
+        self.assertEqual((len(tuned.records), tuned.best), (3, tuned.records[0]))
+        self.assertEqual(kernel.records(), tuned.records)
+        self.assertEqual(kernel.best, tuned.best)
+        self.assertEqual(tuned.best.outcome, cugen.Outcome.OK)
+        self.assertTrue(tuned.best.verified)
+        self.assertGreater(tuned.best.seconds, 0)
+        self.assertTrue(seen and isinstance(seen[-1], cugen.Progress) and seen[-1].planned == 3)
+        self.assertIsNot(kernel.current, before)
+        self.assertEqual(kernel.current.info.choice, cugen.PlanChoice.EXACT)
+        self.assertEqual(kernel.current.info.record.variant, tuned.best.variant)
+        kernel(*out)
+        before(*out)  # what was launched before may still be used
+        self.assertEqual(kernel.run().outcome, cugen.Outcome.OK)
+        (stored,) = self.library.records("scale_add", problem=f"n={N + 1}")
+        self.assertEqual((stored.records, stored.best), (3, tuned.best.variant))
+        with tempfile.TemporaryDirectory() as folder, cugen.Library("cpu", cache="none") as other:
+            path = os.path.join(folder, "wisdom")
+            self.assertEqual(self.library.export_records(path, "scale_add", problem=f"n={N + 1}"), 3)
+            self.assertEqual(other.import_records(path).added, 3)
+            self.assertEqual(other.kernel(SCALE_ADD, n=N + 1).best.variant, tuned.best.variant)
+
+    def test_budgets(self):
+        kernel = self.kernel(n=N)
+        for budget in ("10", "10 parsecs", "0s", -1, 0):
+            self.refuses("budget", kernel.tune, budget)
+        self.assertGreater(kernel.tune("2m", count=1).tried, 0)
+        self.refuses("strategy", kernel.tune, strategy="nonsense")
+
+    def test_progress_stops_it(self):
+        kernel = self.kernel("matmul", M=32, N=32, K=32)
+        tuned = kernel.tune("30s", progress=lambda p: p.done >= 2)
+        self.assertTrue(tuned.interrupted)
+        self.assertGreaterEqual(len(tuned.records), 2)
+
+    def test_progress_raises(self):
+        kernel = self.kernel("matmul", M=32, N=32, K=31)
+
+        def fail(progress):
+            if progress.done:
+                raise ZeroDivisionError("of the callback")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "of the callback"):
+            kernel.tune("30s", progress=fail)
+        self.assertGreaterEqual(len(kernel.records()), 1)
+
+    def test_a_callback_may_not_use_its_kernel(self):
+        kernel = self.kernel("matmul", M=32, N=31, K=31)
+        self.refuses("in use by the function that calls this callback", kernel.tune, "30s", progress=lambda _: kernel.records())
+
+    def test_interrupt(self):
+        kernel = self.kernel("matmul", M=31, N=32, K=32)
+        handler = signal.getsignal(signal.SIGINT)
+        sent = []
+
+        def watch(progress):
+            if progress.done and not sent:
+                sent.append(progress.done)
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+        with self.assertRaises(KeyboardInterrupt):
+            kernel.tune("5m", progress=watch)
+        self.assertIs(signal.getsignal(signal.SIGINT), handler)
+        kept = len(kernel.records())
+        self.assertGreaterEqual(kept, sent[0])
+        again = kernel.tune(count=1)
+        self.assertEqual(again.remembered, kept)
+
+    def test_interrupt_without_a_callback(self):
+        kernel = self.kernel("matmul", M=31, N=31, K=32)
+        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            kernel.tune("5m")
+
+
+class Checking(Case):
+    def test_clean(self):
+        kernel = self.kernel(n=N)
+        check = kernel.check("wild BLOCK_SIZE=128 ITEMS=1")
+        self.assertTrue(check.ok, check.message)
+        self.assertEqual(check.findings, ())
+        self.assertTrue(check.traffic)
+        self.assertEqual((check.runs, check.variants), (check.runs_planned, 1))
+        self.assertIn(f"n={N}", kernel.problem)
+
+    def test_findings(self):
+        check = self.kernel(os.path.join(FILES, "planted.lua")).check("wrong_last")
+        self.assertFalse(check.ok)
+        self.assertEqual(check.status, cugen.Status.WRONG)
+        self.assertEqual(check.findings[0].kind, cugen.FindingKind.WRONG)
+        self.assertIn("1 of ", check.findings[0].message)
+
+    def test_interrupted(self):
+        check = self.kernel("matmul").check(progress=lambda p: True)
+        self.assertEqual(check.status, cugen.Status.INTERRUPTED)
+
+
+class Exporting(unittest.TestCase):
+    def test_bundle(self):
+        with tempfile.TemporaryDirectory() as folder, cugen.Library("model:H200", cache="none") as library:
+            done = library.kernel(SCALE_ADD, n=N).export(os.path.join(folder, "bundle"), devices="sm_90a")
+            self.assertEqual((done.name, done.devices), ("scale_add", 1))
+            self.assertIn("scale_add.c", os.listdir(os.path.join(folder, "bundle")))
+            with self.assertRaises(cugen.Error):
+                library.kernel(SCALE_ADD, n=N).export(folder, devices="sm_90a")
+
+
+class Guide(unittest.TestCase):
+    def test_example(self):
+        """The one of docs/python.md that needs no GPU prints what it says."""
+        with open(os.path.join(os.path.dirname(os.path.dirname(FILES)), "docs", "python.md"), encoding="utf-8") as file:
+            code = file.read().split("## Without a GPU")[1].split("```python")[1].split("```")[0]
+        done = python(code, CUGEN_CACHE="none")
+        self.assertEqual((done.stdout.strip(), done.stderr), (code.rsplit("# ", 1)[1].strip(), ""))
+
+
+class Handles(Case):
+    def test_closing(self):
+        kernel = self.kernel(n=4)
+        plan = kernel.current
+        with kernel:
+            kernel.source()
+        self.refuses("the kernel is closed", kernel.records)
+        self.refuses("the plan is closed", plan.bind, floats([0] * 4), floats([0] * 4), floats([0] * 4))
+        kernel.close()
+        self.assertEqual(repr(kernel), "<cugen.Kernel closed>")
+
+    def test_closing_the_library_first(self):
+        library = cugen.Library("cpu", cache="none")
+        kernel = library.kernel(SCALE_ADD, n=4)
+        call = kernel.bind(*(floats([0] * 4) for _ in range(3)))
+        library.close()
+        self.refuses("the call is closed", call)
+        self.refuses("the kernel is closed", lambda: kernel.name)
+        self.refuses("the library is closed", library.kernel, SCALE_ADD)
+
+    def test_any_order_of_collection(self):
+        for _ in range(3):
+            library = cugen.Library("cpu", cache="none")
+            ring = [library, library.kernel(SCALE_ADD, n=4)]
+            ring.append(ring[1].bind(*(floats([0] * 4) for _ in range(3))))
+            ring.append(ring)
+            del library, ring
+            gc.collect()
+
+    def test_end_and_fork(self):
+        done = python("import cugen, array, os", f"k = cugen.kernel({SCALE_ADD!r}, n=4, device='cpu')",
+                      "a = [array.array('f', [0] * 4) for _ in range(3)]", "call = k.bind(*a)", "call()",
+                      "if os.fork() == 0: del k, call; raise SystemExit(0)", "print(os.wait()[1]); call()", CUGEN_CACHE="none")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("0\n", "", 0))
+
+
+class Loading(unittest.TestCase):
+    def fails(self, pattern, **environment):
+        done = python("import cugen", "try: cugen.kernel('matmul')",
+                      "except cugen.Error as error: print(error.status.name, error)", **environment)
+        self.assertRegex(done.stdout, pattern, done.stderr)
+
+    def test_missing(self):
+        self.fails("^MISSING libcugen.so was not found; looked at /nowhere/libcugen.so; install", CUGEN_LIBRARY="/nowhere/libcugen.so")
+
+    def test_another_library(self):
+        self.fails("^MISSING libc.so.6 is not the libcugen .* of this package: .*cugen_version", CUGEN_LIBRARY="libc.so.6")
+
+    def test_another_version(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "libcugen.so")
+            source = os.path.join(folder, "other.c")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write('const char *cugen_version(void);\nconst char *cugen_version(void) { return "0.0.7"; }\n')
+            subprocess.run(["cc", "-shared", "-fPIC", source, "-o", path], check=True)
+            self.fails("^MISSING .*libcugen.so is cugen 0.0.7, this package is for ", CUGEN_LIBRARY=path)
+
+    def test_no_worker(self):
+        with cugen.Library("cpu", cache="none", worker="none") as library:
+            with self.assertRaisesRegex(cugen.Error, "worker") as caught:
+                library.kernel(SCALE_ADD, n=N).tune(count=1)
+            self.assertEqual(caught.exception.status, cugen.Status.MISSING)
+            self.assertEqual(library.kernel(SCALE_ADD, n=N).tune(count=1, in_process=True).tried, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
