@@ -24,7 +24,8 @@ def check(change, *options):
     """The exit code and what is said after change(folder)."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/check-guide", "docs/memory.md", "docs/memory.md.in", newest("-guide"), newest("-guide-check")):
+        for file in ("tools/check-guide", "docs/memory.md", "docs/memory.md.in", newest("-guide"), newest("-guide-check"),
+                     newest("-older-cards")):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
