@@ -40,7 +40,7 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
   out->ops = &cuda_device_ops;
   out->described = out->predicted = true;
-  return *known ? api_check_predictable(&out->description, err) : CUGEN_OK;
+  return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
 /* *known: the text describes a device. */

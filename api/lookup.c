@@ -99,7 +99,7 @@ int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   /* A driver says nothing of rates and latencies. */
   if (l->device.rates.l2_bytes_per_clock <= 0 && api_described(l->lib, l->device.fingerprint, &known))
     l->device.rates = known.rates;
-  int status = api_check_predictable(&l->device, err);
+  int status = api_check_predictable(l->lib, &l->device, err);
   if (status) return status;
   api_prediction_key_free(&l->predictions); /* of an attempt that had no memory */
   status =
@@ -110,7 +110,7 @@ int lookup_use_predictions(struct lookup *l, cugen_error *err) {
 
 bool lookup_predicts(const struct lookup *l) {
   cugen_error ignored;
-  return l->described && !api_check_predictable(&l->device, &ignored);
+  return l->described && !api_check_predictable(l->lib, &l->device, &ignored);
 }
 
 int lookup_check_present(const struct lookup *l, cugen_error *err) {

@@ -12,8 +12,10 @@
 struct prediction_key {
   struct text device, options;
 };
-/* Whether enough of the device is known to predict for it. */
-int api_check_predictable(const struct device_description *device, cugen_error *err);
+/* Whether the NVRTC that was found compiles for the device, as far as its major version tells. */
+int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
+/* And whether enough of the device is known to predict for it. */
+int api_check_predictable(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* To be freed whatever comes back. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err);

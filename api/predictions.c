@@ -4,15 +4,26 @@
 #include "runtime/model/described.h"
 #include "runtime/model/model.h"
 
-int api_check_predictable(const struct device_description *d, cugen_error *err) {
-  if (!d->facts.is_gpu)
-    return error_set(err, CUGEN_ERROR_USAGE, "predictions are for GPUs, and this is the cpu device");
-  if (d->facts.compute_capability < GPU_OLDEST_TARGET)
+int api_check_target(const cugen *lib, const struct device_description *d, cugen_error *err) {
+  const int capability = (int)d->facts.compute_capability, major = toolkit_nvrtc_major(lib->toolkit);
+  if (capability < GPU_OLDEST_TARGET_12)
     return error_set(
         err, CUGEN_ERROR_USAGE,
-        "%s is described for occupancy and roofline only: NVRTC 13 has no target for %s; predictions begin "
-        "with sm_%d, such as model:T4",
-        d->name, d->arch, GPU_OLDEST_TARGET);
+        "%s is described for occupancy and roofline only: CUDA 11 was the last toolkit with a target for "
+        "sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
+        d->name, capability);
+  if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that has; "
+                   "name one with --toolkit (docs/old-cards.md says where it comes from)",
+                   major, capability, d->name);
+}
+
+int api_check_predictable(const cugen *lib, const struct device_description *d, cugen_error *err) {
+  if (!d->facts.is_gpu)
+    return error_set(err, CUGEN_ERROR_USAGE, "predictions are for GPUs, and this is the cpu device");
+  int status = api_check_target(lib, d, err);
+  if (status) return status;
   if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,

@@ -24,7 +24,10 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   struct lookup *l = &k->lookup;
   struct cache *cache;
   int status = CUGEN_OK;
-  if (!l->device.facts.is_gpu) status = cugen_kernel_use_check(k, err);
+  if (!l->device.facts.is_gpu)
+    status = cugen_kernel_use_check(k, err);
+  else /* else each variant would be remembered as one that does not compile */
+    status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
   if (!status) status = check_shapes(k, err);
   if (!status) status = api_cache(l->lib, &cache, err);

@@ -32,8 +32,8 @@ struct gpu_rates {
 #undef X
 };
 
-/* The oldest compute capability that NVRTC 13 has a target for. */
-enum { GPU_OLDEST_TARGET = 75 };
+/* The oldest compute capabilities that NVRTC 13 and NVRTC 12 have a target for. */
+enum { GPU_OLDEST_TARGET = 75, GPU_OLDEST_TARGET_12 = 50 };
 
 /* A described GPU. */
 struct gpu_model {

@@ -1,4 +1,4 @@
--- NVIDIA GeForce GTX 970. Maxwell, 2014. For occupancy and roofline only: NVRTC 13 has no target for it.
+-- NVIDIA GeForce GTX 970. Maxwell, 2014. NVRTC 12 is the last with a target for it: no predictions.
 
 gpu "GTX970"
 name "NVIDIA GeForce GTX 970"

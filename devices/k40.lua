@@ -1,4 +1,4 @@
--- Tesla K40m. Kepler, 2013. For occupancy and roofline only: NVRTC 13 has no target for it.
+-- Tesla K40m. Kepler, 2013. For occupancy and roofline only: NVRTC 12 has no target for it.
 
 gpu "K40"
 name "Tesla K40m"

@@ -1,4 +1,4 @@
--- Tesla V100-SXM2-16GB. Volta, 2017. For occupancy and roofline only: NVRTC 13 has no target for it.
+-- Tesla V100-SXM2-16GB. Volta, 2017. NVRTC 12 is the last with a target for it: no predictions.
 
 gpu "V100"
 name "Tesla V100-SXM2-16GB"

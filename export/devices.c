@@ -183,11 +183,7 @@ static int add_model(struct exporter *x, const struct remembered *all, const cha
   *found = prefixed || api_model(x->base->lookup.lib, item, &description, &ignored) == CUGEN_OK;
   if (!*found) return CUGEN_OK;
   int status = api_model(x->base->lookup.lib, named.name, &description, err);
-  if (!status && description.facts.compute_capability < GPU_OLDEST_TARGET)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "--devices: %s is described for occupancy and roofline only: NVRTC 13 has no "
-                       "target for %s",
-                       description.name, description.arch);
+  if (!status && api_check_target(x->base->lookup.lib, &description, err)) status = error_prefix(err, "--devices");
   return status ? status : add_default(x, all, description.fingerprint, &description, err);
 }
 

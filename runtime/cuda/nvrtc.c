@@ -126,12 +126,15 @@ static void list_archs(const struct nvrtc *nvrtc, struct text *out) {
 
 static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error *err) {
   struct text known = {0};
+  struct arch parsed;
   list_archs(nvrtc, &known);
-  error_set(
-      err, CUGEN_ERROR_COMPILE,
-      "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName one of these with --arch, or a toolkit that knows "
-      "the GPU with --toolkit.",
-      nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known));
+  bool older = arch && arch_parse(arch, &parsed) && parsed.capability < GPU_OLDEST_TARGET &&
+               parsed.capability >= GPU_OLDEST_TARGET_12;
+  error_set(err, CUGEN_ERROR_COMPILE, "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName %s with --toolkit%s.",
+            nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known),
+            older ? "a CUDA 12 toolkit, the last that knows it,"
+                  : "one of these with --arch, or a toolkit that knows the GPU",
+            older ? " (docs/old-cards.md says where it comes from)" : "");
   text_free(&known);
   return CUGEN_ERROR_COMPILE;
 }

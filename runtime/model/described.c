@@ -36,7 +36,7 @@ static int digits(const char *text, const char **end) {
 /* "sm_90", "sm_90a" */
 static bool from_arch(const char *text, struct device_description *out) {
   struct arch arch;
-  if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET) return false;
+  if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET_12) return false;
   if (!fill_facts(arch.capability, 0, &out->facts)) return false;
   out->facts.architecture_specific = arch.suffix == 'a';
   snprintf(out->arch, sizeof out->arch, "%s", text);

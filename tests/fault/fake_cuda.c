@@ -1,5 +1,6 @@
 /* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which can be made to fail.
-   Kernels do what the test says. In the environment FAKE_CUDA_DEVICES and FAKE_CUDA_VERSION set what scripts need, and at the
+   Kernels do what the test says. In the environment FAKE_CUDA_DEVICES, FAKE_CUDA_VERSION and FAKE_CUDA_CAPABILITY (61) set what
+   scripts need, and at the
    call with the number FAKE_CUDA_INTERRUPT the process is interrupted. */
 #include "fake_cuda.h"
 
@@ -155,6 +156,12 @@ static const struct {
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
   (void)device;
   MAY_FAIL;
+  const int capability = setting("FAKE_CUDA_CAPABILITY", 0);
+  const bool major = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+  if (capability && (major || attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) {
+    *value = major ? capability / 10 : capability % 10;
+    return CUDA_SUCCESS;
+  }
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
     if (attributes[i].attribute == attribute) {
       *value = attributes[i].value;

@@ -20,8 +20,9 @@ static struct gpu_model open_model(const char *name) {
 
 static void test_shipped(void **state) {
   (void)state;
-  static const char *const want[] = {"model:K40",     "model:GTX970",  "model:V100", "model:T4",   "model:A100",
-                                     "model:RTX3090", "model:RTX4090", "model:H100", "model:H200", "model:B200"};
+  static const char *const want[] = {"model:K40",  "model:GTX970", "model:GTX1080", "model:V100",
+                                     "model:T4",   "model:A100",   "model:RTX3090", "model:RTX4090",
+                                     "model:H100", "model:H200",   "model:B200"};
   struct gpu_model all[16];
   size_t count = device_files(all, 16), files = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++)
@@ -38,8 +39,8 @@ static void test_figures_agree(void **state) {
   static const struct {
     const char *name;
     double f32_tflops;
-  } rows[] = {{"k40", 5.04},     {"gtx970", 3.92},  {"v100", 15.7}, {"t4", 8.1},    {"a100", 19.5},
-              {"rtx3090", 35.6}, {"rtx4090", 82.6}, {"h100", 66.9}, {"h200", 66.9}, {"b200", 75}};
+  } rows[] = {{"k40", 5.04},     {"gtx970", 3.92},  {"gtx1080", 8.87}, {"v100", 15.7}, {"t4", 8.1}, {"a100", 19.5},
+              {"rtx3090", 35.6}, {"rtx4090", 82.6}, {"h100", 66.9},    {"h200", 66.9}, {"b200", 75}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct gpu_model m = open_model(rows[i].name);
     double bandwidth = 2e3 * (double)m.facts.memory_clock_khz * (double)m.facts.memory_bus_bits / 8 / 1e9;

@@ -290,7 +290,8 @@ static void test_models(void **state) {
   assert_string_equal(got.id, "");
   assert_false(described_knows(&got, DEVICE_FACT_clock_khz));
   assert_false(described_device("predicted NVIDIA H200 sm_90 132 SMs", &got)); /* predictions are of no device */
-  assert_false(described_device("sm_70", &got)); /* nothing is compiled for it any more */
+  assert_false(described_device("sm_35", &got)); /* neither NVRTC 12 nor 13 compiles for it */
+  assert_true(described_device("sm_61", &got) && got.facts.shared_per_sm == 96 * 1024);
 }
 
 /* Two descriptions of one name are told apart by any figure, but not by the architecture compiled for. */
