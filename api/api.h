@@ -34,7 +34,7 @@ struct cugen_kernel {
   struct text fallback, problem_short, policy;
   struct text printed;    /* by the kernels of the last run or check */
   struct text unverified; /* why the last run verified nothing, or not all that it was to */
-  struct text variant_text, source;
+  struct text variant_text, source, ptx;
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;

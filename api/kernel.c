@@ -127,8 +127,8 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->filter);
-  struct text *texts[] = {&k->fallback,     &k->problem_short, &k->policy,     &k->variant_text, &k->source,
-                          &k->export_notes, &k->export_name,   &k->unverified, &k->printed};
+  struct text *texts[] = {&k->fallback, &k->problem_short, &k->policy,      &k->variant_text, &k->source,
+                          &k->ptx,      &k->export_notes,  &k->export_name, &k->unverified,   &k->printed};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "runtime/plan.h"
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
   struct selection selection;
@@ -49,5 +50,42 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   if (k->source.failed) return error_memory(error);
   *source = text_get(&k->source);
   if (name) *name = text_get(&k->variant_text);
+  return CUGEN_OK;
+}
+
+static int compile(const struct lookup *l, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const struct compile_request request = {.toolkit = l->lib->toolkit,
+                                          .compilers = l->lib->compilers,
+                                          .name = spec->variant,
+                                          .source = spec->source,
+                                          .options = spec->options,
+                                          .arch = l->arch,
+                                          .keep_ptx = true,
+                                          .entries = entries,
+                                          .entry_count = plan_entries(spec, entries)};
+  return l->ops->compile(&request, out, err);
+}
+
+int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
+  struct kernel_spec spec = {0};
+  struct compiled compiled = {0};
+  if (API_NEEDS(error, "kernel, ptx", k, ptx)) return CUGEN_ERROR_USAGE;
+  *ptx = NULL;
+  const struct lookup *l = &k->lookup;
+  if (!l->device.facts.is_gpu)
+    return error_set(error, CUGEN_ERROR_USAGE,
+                     "PTX is for GPUs, and this is the cpu device; one that need not be here is --device model:H200");
+  int status = api_check_target(l->lib, &l->device, error);
+  if (!status) status = api_expand_text(k, variant, &spec, error);
+  if (status) return status;
+  status = compile(l, &spec, &compiled, error);
+  kernel_spec_free(&spec);
+  text_restart(&k->ptx);
+  if (!status) text_add(&k->ptx, compiled.ptx);
+  compiled_free(&compiled);
+  if (status) return status;
+  if (k->ptx.failed) return error_memory(error);
+  *ptx = text_get(&k->ptx);
   return CUGEN_OK;
 }

@@ -18,7 +18,7 @@
   X(DEVICES, "devices", 0, "LIST", "parts of remembered devices' names, or architectures: \"H200, sm_80\"")          \
   X(PROBLEMS, "problems", 0, "LIST", "problems, such as \"M=1024 N=1024; M=4096\" (default: all remembered)")        \
   X(DISTANCE, "distance", 0, "D", "lend variants to problems so near, whatever the policy; 1: twice or half")        \
-  X(PTX, "ptx", 0, NULL, "code for unknown devices too, compiled by their driver")                                   \
+  X(PTX, "ptx", 0, NULL, "PTX: gen prints it instead of the source; export adds it for unknown devices")             \
   X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
   X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \

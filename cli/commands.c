@@ -12,7 +12,7 @@ static const enum cli_option tune_options[] = {
     OPTION_BUDGET,          OPTION_STRATEGY, OPTION_SEED,  OPTION_AGAIN,   OPTION_PATTERN,
     OPTION_IMPLEMENTATION,  OPTION_WHERE,    OPTION_EVERY, OPTION_THREADS, OPTION_TIMEOUT,
     OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,   OPTION_TOP,   OPTION_COUNT};
-static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OUTPUT, OPTION_COUNT};
+static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_PTX, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
 static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_COUNT};
@@ -77,7 +77,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                      "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"
                      "as it stands. Without --variant it is what an application's plan would use: the best\n"
                      "remembered for this problem, else for the one that the config's policy names, else the\n"
-                     "model's choice where predictions are remembered, else the config's default.",
+                     "model's choice where predictions are remembered, else the config's default. --ptx prints\n"
+                     "what NVRTC makes of it, for a GPU that need not be here.",
                      gen_options, true},
     [COMMAND_EXPORT] =
         {"export", "CONFIG", "write tuned variants as plain C that needs only the driver",

@@ -111,6 +111,8 @@ int command_gen(struct cli *cli) {
   bool best = options_given(cli, OPTION_BEST);
   if (variant && best)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--best and --variant name two different variants; give one of them");
+  if (options_given(cli, OPTION_PTX) && options_given(cli, OPTION_JSON))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--ptx prints text; leave out --json");
   cugen_kernel *check = NULL;
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
@@ -119,6 +121,8 @@ int command_gen(struct cli *cli) {
   struct launches launches;
   if (!status) status = launches_find(cli, choice.variant, &launches);
   if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
+  if (!status && options_given(cli, OPTION_PTX))
+    status = cugen_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
   if (!status && !variant) remark(cli, check, &choice); /* of what is no kernel at all, nothing need be known */
   cugen_kernel_close(check);
   if (!status) status = print_result(cli, &launches, source, chosen);

@@ -173,6 +173,10 @@ int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out,
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
                         cugen_error *error);
 
+/* The PTX that NVRTC makes of the variant (a text as for cugen_kernel_source) for the kernel's device, which need not be here.
+   *ptx lives until the next call. CUGEN_ERROR_USAGE on the cpu device. */
+int cugen_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
+
 /* One launch of a variant, or several equal ones in a row. */
 typedef struct cugen_launch_info {
   const char *entry;              /* the kernel as the source names it: "reduce", "reduce<4>" */

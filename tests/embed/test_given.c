@@ -106,6 +106,8 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_variant, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");
   REFUSES(cugen_kernel_source, (kernel, NULL, NULL, NULL, &error), "source");
+  REFUSES(cugen_kernel_ptx, (NULL, NULL, &text, &error), "kernel");
+  REFUSES(cugen_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
   const cugen_launch_info *launches;
   size_t launch_count;
   REFUSES(cugen_kernel_launches, (NULL, NULL, &launches, &launch_count, NULL, &error), "kernel");
