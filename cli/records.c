@@ -104,7 +104,8 @@ double records_served(const cugen_record *r, const cugen_ceilings *c) {
 static void print_measuring(const struct cli *cli) {
   struct cli meant = *cli; /* of the device, whatever the kernel */
   meant.operand = NULL;
-  meant.setting_count = 0;
+  meant.setting_count = meant.where_count = 0;
+  meant.values[OPTION_PATTERN] = meant.values[OPTION_IMPLEMENTATION] = NULL;
   fputs(", the device's peak; '", stdout);
   hint_print(&meant, "roofline", stdout);
   puts("' measures it.");

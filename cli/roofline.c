@@ -276,6 +276,9 @@ static int draw(struct cli *cli) {
 int command_roofline(struct cli *cli) {
   if (cli->operand) return draw(cli);
   cugen_ceilings all[DTYPES];
+  if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION])
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--variant, --implementation and --where are about a CONFIG: cugen roofline CONFIG");
   int status = cli_open(cli);
   if (!status) status = look_up(cli, all);
   if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {

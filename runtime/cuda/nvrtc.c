@@ -391,7 +391,7 @@ static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
 static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   size_t size = 0;
-  if (!nvrtc->ptx_size || !nvrtc->ptx) return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC gives no PTX");
+  if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK; /* who cannot do without says so */
   nvrtcResult result = nvrtc->ptx_size(job->program, &size);
   if (result) return job_error(job, result, "give the PTX's size", err);
   int status = check_size(job, size, err);
