@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""pages.py ROOT: what docs/index.md, environment.md and troubleshooting.md list is what there is.
+
+- index.md leads to every page of docs/.
+- environment.md has the exit codes of cugen.h, and the environment variables that the program, the library, the launcher and the
+  Python package read, no others.
+- The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
+  `...` in one string."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+OURS = ("api", "base", "check", "cli", "export", "gen", "include", "runtime", "tune")
+READ_IN_C = re.compile(r'getenv\("(\w+)"\)|"(CUGEN_[A-Z]+)"\}')
+READ_BY_LAUNCHER = re.compile(r"\$\{([A-Z_]+):-")
+READ_IN_PYTHON = re.compile(r'environ(?:\.get\(|\[)"(\w+)"')
+
+
+def page(name):
+    return (ROOT / "docs" / name).read_text()
+
+
+def sources():
+    return [path for room in OURS for path in sorted((ROOT / room).rglob("*.[ch]"))]
+
+
+def rows(text):
+    """The cells of the first column, heads and rules left out."""
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    return [line.split(" | ")[0].lstrip("| ") for line, after in zip(lines, lines[1:] + [""])
+            if not line.startswith("|---") and not after.startswith("|---")]
+
+
+def missing_pages():
+    linked = set(re.findall(r"\]\(([\w-]+\.md)[)#]", page("index.md")))
+    there = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
+    return [f"docs/index.md does not lead to {name}" for name in sorted(there - linked)]
+
+
+def wrong_variables():
+    code = "\n".join(path.read_text() for path in sources())
+    read = {name for found in READ_IN_C.findall(code) for name in found if name}
+    read |= set(READ_BY_LAUNCHER.findall((ROOT / "cugen").read_text()))
+    read |= {name for path in (ROOT / "python" / "cugen").glob("*.py") for name in READ_IN_PYTHON.findall(path.read_text())}
+    listed = {name for cell in rows(page("environment.md").split("## Environment variables")[1])
+              for name in re.findall(r"`([A-Z_]+)`", cell)}
+    return [f"docs/environment.md does not have {name}" for name in sorted(read - listed)] + \
+        [f"docs/environment.md has {name}, which nothing reads" for name in sorted(listed - read)]
+
+
+def wrong_codes():
+    header = (ROOT / "include" / "cugen.h").read_text()
+    status = {name: -int(value) for name, value in re.findall(r"(CUGEN_OK|CUGEN_ERROR_\w+) = (-?\d+)", header)}
+    listed = re.findall(r"^\| ([\d, ]+) \| `(CUGEN_\w+)`", page("environment.md"), re.M)
+    right = [(str(code) if code != 13 else "130, 143", name) for name, code in status.items()]
+    return [f"docs/environment.md: exit code {code} of {name}" for code, name in sorted(set(listed) ^ set(right))]
+
+
+def missing_messages():
+    files = [*sources(), *ROOT.glob("tests/*/*.test")]
+    code = "\n".join(re.sub(r'"\s*\n\s*"', "", path.read_text()) for path in files).replace('\\"', '"')
+    messages = [message for cell in rows(page("troubleshooting.md")) for message in re.findall(r"`([^`]+)`", cell)]
+    found = [f"docs/troubleshooting.md: no source says '{piece}'" for message in messages
+             for piece in map(str.strip, re.split(r"\.\.\.|(?=was not found)", message)) if piece not in code]
+    return found if messages else ["docs/troubleshooting.md has no message"]
+
+
+def main():
+    wrong = missing_pages() + wrong_variables() + wrong_codes() + missing_messages()
+    print("\n".join(wrong) or "index, environment and troubleshooting: all as it is")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
