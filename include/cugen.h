@@ -266,7 +266,7 @@ typedef struct cugen_record {
 
    On the cpu device a plan runs in the calling thread, on host memory, to develop and test without a GPU. There are no
    contexts and no streams, and its launches run one at a time. The kernel is code of this process, without isolation. A trap
-   or a deadlock is CUGEN_ERROR_DEVICE from the launch, and the plan stays usable; an access far out of bounds or an endless
+   or a deadlock is CUGEN_ERROR_DEVICE from the launch, and the plan stays usable. An access far out of bounds or an endless
    loop does what it does in any C program. */
 typedef struct cugen_plan cugen_plan;
 
@@ -316,7 +316,7 @@ typedef struct cugen_plan_info {
 /* Takes the best variant remembered for the kernel's problem. Without one, the config's policy or options->distance decides:
    - exact: no other problem serves.
    - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most 2^distance (distance is the
-     largest |log2| of a ratio of sizes); types, layouts, flags and sizes below 1 must be equal.
+     largest |log2| of a ratio of sizes). Types, layouts, flags and sizes below 1 must be equal.
    - buckets: the problem with each size rounded up to its bucket's bound serves; sizes above the last bound take the last.
    The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken.
    If nothing remembered serves, the plan is CUGEN_PLAN_DEFAULT, which is no error unless CUGEN_PLAN_TUNED_ONLY. Compiles the
@@ -448,7 +448,7 @@ typedef struct cugen_tune_result {
    CUGEN_ERROR_MISSING: no worker program.
 
    CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the current context, else the
-   primary one. It has no isolation: on a GPU a variant that traps breaks the context and all that is in it; one that does
+   primary one. It has no isolation: on a GPU a variant that traps breaks the context and all that is in it. One that does
    not end within variant_timeout keeps its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE; the
    variant is remembered as failed, and tuning again goes on after it. On the cpu device a variant can do what the
    application can. docs/embedding.md has the table. */
@@ -481,9 +481,10 @@ typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void
 
 /* Merges a file of 'cugen cache export' (or cugen_cache_export, in cugen_tools.h) into the cache: all of it, or on a failure
    nothing. progress may be NULL; if it stops the import while the file is read, nothing is imported; if later, whoever opens
-   the cache next completes it. Of two records of one kernel the one with a wrong result is kept (wrong, out of bounds, a trap),
-   else the fastest; of two sources of one variant the one measured later. CUGEN_ERROR_CACHE: a line is not valid; the message
-   has file and line. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. CUGEN_ERROR_MISSING: no such file. */
+   the cache next completes it. Of two records of one kernel the one with a wrong result is kept (wrong, out of bounds, a
+   trap), else the fastest. Of two sources of one variant the one measured later is kept. CUGEN_ERROR_CACHE: a line is not
+   valid; the message has file and line. CUGEN_ERROR_IO: the file cannot be read, or the cache not written.
+   CUGEN_ERROR_MISSING: no such file. */
 int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                        cugen_cache_merged *out, cugen_error *error);
 

@@ -126,9 +126,8 @@ typedef enum cugen_restriction_kind {
   CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config: never the fastest on such devices */
 } cugen_restriction_kind;
 
-/* A restriction is tried as soon as its names are bound; removed counts the combinations that it was the first to rule out, so
-   that cartesian = valid + the sum of removed. Limits, filters and heuristics are listed only if they
-   removed something. */
+/* A restriction is tried as soon as its names are bound. removed counts the combinations that it was the first to rule out:
+   cartesian = valid + the sum of removed. Limits, filters and heuristics are listed only if they removed something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
@@ -341,10 +340,10 @@ typedef struct cugen_check {
 
 /* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the results with
    the reference. What was set at cugen_kernel_open stays. Which variants:
-   - by default, for each implementation enough to show every value of every tunable, on the check problem and sizes around it,
-     and some with every other value of what the problem has a list of (types, layouts);
+   - by default, for each implementation enough to show every value of every tunable, on the check problem and sizes around
+     it. Some have every other value of what the problem has a list of (types, layouts);
    - with branches, enough that each line of the templates that a large sample contains, or lacks, is in one of them, or
-     missing in one, on sizes, types and layouts of all kinds;
+     missing in one. They run on sizes, types and layouts of all kinds;
    - with variant, all or sample: those, on the check problem and the sizes around it.
 
    After an error *out has what was found before it:
@@ -514,9 +513,9 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
 
 /* Removes the records meant, and each image that no remaining record can want, in short transactions: other processes go on
    reading and storing. A failure may come after some are removed; *out counts them. If filter->config is a config and not a
-   kernel's name, only records from that file, which need not exist any more, and those of no known file (such as imported ones)
-   are removed: a kernel of that name in another file keeps its own. really 0: only counts. CUGEN_ERROR_IO: the cache is
-   read-only. */
+   kernel's name, only records from that file are removed, and those of no known file (such as imported ones). The file need
+   not exist any more. A kernel of that name in another file keeps its own. really 0: only counts. CUGEN_ERROR_IO: the cache
+   is read-only. */
 int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
                        cugen_error *error);
 
