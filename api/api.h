@@ -31,7 +31,7 @@ struct cugen_kernel {
   size_t setting_count;
   struct space_filter *filter; /* one block; the look-up's */
   cugen_device_info device_info;
-  struct text fallback, problem_short, policy;
+  struct text fallback, problem_short, problem_values, policy;
   struct text printed;    /* by the kernels of the last run or check */
   struct text unverified; /* why the last run verified nothing, or not all that it was to */
   struct text variant_text, source, ptx;

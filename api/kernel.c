@@ -127,8 +127,9 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->filter);
-  struct text *texts[] = {&k->fallback, &k->problem_short, &k->policy,      &k->variant_text, &k->source,
-                          &k->ptx,      &k->export_notes,  &k->export_name, &k->unverified,   &k->printed};
+  struct text *texts[] = {&k->fallback, &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
+                          &k->source,   &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
+                          &k->printed};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -160,6 +161,20 @@ const char *cugen_kernel_problem(const cugen_kernel *k) {
 
 const char *cugen_kernel_problem_short(const cugen_kernel *k) {
   return k ? text_get(&k->problem_short) : "";
+}
+
+const char *cugen_kernel_problem_values(cugen_kernel *k, const char *name) {
+  if (!k || !name) return "";
+  text_restart(&k->problem_values);
+  const struct config *config = k->lookup.config;
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *problem = &config->problems[i];
+    for (size_t j = 0; problem->listed && strcmp(problem->name, name) == 0 && j < problem->value_count; j++) {
+      if (j > 0) text_add(&k->problem_values, " ");
+      value_print(problem->values[j], &k->problem_values);
+    }
+  }
+  return text_get(&k->problem_values);
 }
 
 const char *cugen_kernel_policy(const cugen_kernel *k) {

@@ -71,9 +71,27 @@ static cugen_kernel *open_kernel(const struct completion *c) {
   return cli->kernel;
 }
 
+/* Behind "dtype=" the values that the config lists. */
+static void offer_problem_values(const struct completion *c, cugen_kernel *kernel, size_t name) {
+  char setting[64];
+  snprintf(setting, sizeof setting, "%.*s", (int)name, c->word + c->value);
+  struct completion behind = *c;
+  behind.value += name + 1;
+  for (const char *at = cugen_kernel_problem_values(kernel, setting); *at;) {
+    size_t length = strcspn(at, " ");
+    offer_n(&behind, at, length, "", "");
+    at += length + (at[length] == ' ');
+  }
+}
+
 /* "M=4096 N=4096": the names, and the values as what they are. */
 static void offer_problem(const struct completion *c) {
-  const cugen_kernel *kernel = open_kernel(c);
+  cugen_kernel *kernel = open_kernel(c);
+  size_t typed = strcspn(c->word + c->value, "=");
+  if (c->word[c->value + typed]) {
+    offer_problem_values(c, kernel, typed);
+    return;
+  }
   for (const char *at = kernel ? cugen_kernel_problem(kernel) : ""; *at;) {
     size_t name = strcspn(at, "="), whole = strcspn(at, " ");
     char what[128];
@@ -99,6 +117,18 @@ static void offer_configs(const struct completion *c) {
   size_t count = cugen_configs(c->cli->lib, names, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
   puts(":files .lua");
+}
+
+static void offer_described(const struct completion *c) {
+  enum { MOST = 64 };
+  cugen_device_info devices[MOST];
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu"; /* no driver is asked */
+  options.cache = "none";
+  options.device_dir = c->cli->values[OPTION_DEVICE_DIR];
+  if (cugen_open(&options, &c->cli->lib, NULL)) return;
+  size_t count = cugen_described(c->cli->lib, devices, MOST);
+  for (size_t i = 0; i < count && i < MOST; i++) offer(c, devices[i].id, devices[i].name);
 }
 
 static void offer_strategies(const struct completion *c) {
@@ -131,6 +161,8 @@ static void offer_value(const struct completion *c, enum cli_option option) {
       for (const char *const *word = fixed_words[i].words; *word; word++) offer(c, *word, "");
   if (option == OPTION_SET)
     offer_problem(c);
+  else if (option == OPTION_DEVICE)
+    offer_described(c);
   else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT || option == OPTION_PATTERN)
     offer_implementations(c);
   else

@@ -58,6 +58,9 @@ const char *cugen_outcome_name(int outcome);
 
 /* The problem for a reader: defaults are left out, except numbers and element types. */
 const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
+/* The values that a setting of the problem may take, the default first, blanks between them: "f32 f64 f16". "" if any value of the
+   default's type is allowed, or nothing has that name. Valid until the next call. */
+const char *cugen_kernel_problem_values(cugen_kernel *kernel, const char *name);
 /* The config's policy, which selects a tuned problem for one that was not tuned: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
 /* What a config ranks variants by. */

@@ -1253,6 +1253,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_described": (c_size_t, [c_void_p, POINTER(cugen_device_info), c_size_t]),
     "cugen_outcome_name": (c_char_p, [c_int]),
     "cugen_kernel_problem_short": (c_char_p, [c_void_p]),
+    "cugen_kernel_problem_values": (c_char_p, [c_void_p, c_char_p]),
     "cugen_kernel_policy": (c_char_p, [c_void_p]),
     "cugen_kernel_objective": (c_int, [c_void_p]),
     "cugen_objective_name": (c_char_p, [c_int]),

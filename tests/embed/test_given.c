@@ -211,6 +211,8 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_name(NULL), "");
   assert_string_equal(cugen_kernel_problem(NULL), "");
   assert_string_equal(cugen_kernel_problem_short(NULL), "");
+  assert_string_equal(cugen_kernel_problem_values(NULL, "n"), "");
+  assert_string_equal(cugen_kernel_problem_values(kernel, NULL), "");
   assert_string_equal(cugen_kernel_policy(NULL), "");
   assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
   assert_null(cugen_kernel_device(NULL));
