@@ -203,7 +203,7 @@ class Slot:
         host_too = argument.memory != "device" or argument.kind == ArgumentKind.CONSTANT
         self.places = (self.here, "", HOST) if host_too else (self.here, "")
         self.elements = (argument.dtype, *_STAND_INS.get(argument.dtype, ()))
-        self.written = argument.kind in _WRITTEN
+        self.written = argument.kind in _WRITTEN or argument.overwrite
 
     def view(self, source: Any, stream: int | None) -> View:
         """The memory behind what was passed, which is as the kernel expects it. stream: what the kernel will run on."""

@@ -6,10 +6,12 @@ import ctypes
 import os
 import re
 import threading
+import weakref
 from ctypes import byref, c_char_p, c_size_t, c_void_p
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar, Union
 
 from . import _arrays as arrays
 from . import _declarations as c
@@ -115,11 +117,24 @@ class Library(Closing):
                  template_dir: Path | None = None, cache: Path | None = None, toolkit: Path | None = None,
                  compiler: Path | None = None, worker: Path | None = None, device_dir: Path | None = None) -> None:
         self._turn = Turn("library")
+        self._closing = False
+        self._kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+        self._plans: weakref.WeakSet[Plan] = weakref.WeakSet()
         wanted = options(c.cugen_options, device=device, arch=arch, config_dir=config_dir, template_dir=template_dir, cache=cache,
                          toolkit=toolkit, compiler=compiler, worker=worker, device_dir=device_dir, stop=STOP)
         own(self, open_handle("library", "cugen_open", "cugen_close", byref(wanted)))
 
     def close(self) -> None:
+        """Closes it, and all that was opened from it, when the functions that use them have ended."""
+        with self._turn:
+            kernels = list(self._kernels)
+            for kernel in kernels:
+                kernel._turn.refuse_callback("library")
+            self._closing = True  # nothing new is opened
+        for kernel in kernels:  # without the library's turn, which their callbacks may want
+            kernel.close()
+        for plan in list(self._plans):
+            plan.close()
         with self._turn:
             self._handle.close()
 
@@ -195,8 +210,11 @@ class Kernel(Closing):
         self._earlier: list[Plan] = []  # launches of theirs, or CUDA graphs, may still use them
         texts = [f"{name}={_text_of_setting(value)}".encode() for name, value in settings.items()]
         with library._turn, Interruptible():
+            if library._closing:
+                raise Error("the library is closed")
             own(self, open_handle("kernel", "cugen_kernel_open", "cugen_kernel_close", library._handle.address, encoded(config),
                                   (c_char_p * len(texts))(*texts), len(texts), parent=library._handle))
+            library._kernels.add(self)
 
     def close(self) -> None:
         with self._turn:
@@ -250,7 +268,10 @@ class Kernel(Closing):
         """The plan that calls use: opened by the first call, and anew after ``tune``."""
         plan = self._plan
         if plan is None:
-            plan = self._plan = self.plan()
+            with self._turn, Interruptible():
+                plan = self._plan  # another thread may have opened it meanwhile
+                if plan is None:
+                    plan = self._plan = Plan(self, options(c.cugen_plan_options))
         return plan
 
     def bind(self, *arguments: Any, **named: Any) -> Call:
@@ -272,27 +293,43 @@ class Kernel(Closing):
         """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try. progress gets
         a Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
         measured is kept, and tuning again goes on from there."""
-        seconds = _seconds(budget)
-        result, error = c.cugen_tune_result(), c.cugen_error()
+        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
+                      again=again, threads=threads, variant_timeout=variant_timeout, compile_timeout=compile_timeout,
+                      verify_seconds=verify_seconds, flags=c.TUNE_IN_PROCESS if in_process else 0)
+        with self._measured() as kernel:
+            try:
+                return kernel._tune(progress, chosen)
+            finally:
+                if self._plan is not None:
+                    self._earlier.append(self._plan)
+                    self._plan = None
+
+    @contextmanager
+    def _measured(self) -> Iterator[Kernel]:
+        """This kernel, or one for the check problem: on the cpu device measuring changes a kernel's problem to that."""
         with self._turn:
-            with Interruptible() as running:
+            if self.device.id != "cpu":
+                yield self
+                return
+            with Kernel(self.library, self._config, self._settings) as other, other._turn:
+                with Interruptible():
+                    call("cugen_kernel_use_check", other._handle.address)
+                yield self if other.problem == self.problem else other
 
-                def report(state: Any, _: int | None) -> int:
-                    return running.run(lambda: progress(Progress._of(state.contents)) if progress else False)
+    def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Tuning:
+        result, error = c.cugen_tune_result(), c.cugen_error()
+        with Interruptible() as running:
 
-                wanted = options(c.cugen_tune_options, budget_seconds=seconds, budget_count=count, strategy=strategy, seed=seed,
-                                 implementation=implementation, again=again, threads=threads, variant_timeout=variant_timeout,
-                                 compile_timeout=compile_timeout, verify_seconds=verify_seconds,
-                                 flags=c.TUNE_IN_PROCESS if in_process else 0, progress=c.cugen_progress_callback(report))
-                status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(result), byref(error))
-            if self._plan is not None:
-                self._earlier.append(self._plan)
-                self._plan = None
-            if status and not (status == Status.INTERRUPTED and result.interrupted):
-                raise error_of(status, error)
-            found = self._records()
-            fields = {name: getattr(TuneResult._of(result), name) for name in TuneResult.__dataclass_fields__}
-            return Tuning(**fields, best=_best(found), records=found)
+            def report(state: Any, _: int | None) -> int:
+                return running.run(lambda: progress(Progress._of(state.contents)) if progress else False)
+
+            wanted = options(c.cugen_tune_options, progress=c.cugen_progress_callback(report), **chosen)
+            status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(result), byref(error))
+        if status and not (status == Status.INTERRUPTED and result.interrupted):
+            raise error_of(status, error)
+        found = self._records()
+        fields = {name: getattr(TuneResult._of(result), name) for name in TuneResult.__dataclass_fields__}
+        return Tuning(**fields, best=_best(found), records=found)
 
     def _records(self) -> tuple[Record, ...]:
         record, found = c.cugen_record(), []
@@ -314,8 +351,8 @@ class Kernel(Closing):
     def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Record:
         """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered."""
         record = c.cugen_record()
-        with self._turn, Interruptible():
-            call("cugen_kernel_run", self._handle.address, encoded(variant), timeout, byref(record))
+        with self._measured() as kernel, Interruptible():
+            call("cugen_kernel_run", kernel._handle.address, encoded(variant), timeout, byref(record))
             return Record._of(record)
 
     def source(self, variant: str | None = None) -> str:
@@ -383,6 +420,11 @@ class Plan(Closing):
         self._constants = any(argument.kind == ArgumentKind.CONSTANT for argument in self.arguments)
         self._calls: dict[int, Bound] = {}  # by stream: scratch serves one stream at a time
         self._lock = threading.Lock()
+        kernel.library._plans.add(self)
+
+    def close(self) -> None:
+        with self._lock:  # on the cpu device a launch has it until the kernel has ended
+            self._handle.close()
 
     def _argument(self, index: int) -> Argument:
         info = c.cugen_argument_info()
@@ -501,10 +543,17 @@ class Call(Closing):
 
     def __init__(self, plan: Plan, taken: Taken, values: Sequence[Any]) -> None:
         self.plan = plan
-        self._bound = Bound(plan, taken)
+        with plan._lock:
+            self._bound = Bound(plan, taken)
         self._handle = self._bound._handle
         self._views, self._values = taken.views, values
 
     def __call__(self, stream: Any = None) -> None:
         """Launches on the stream, by default the current one of the arrays' library."""
-        self._bound.launch(self.plan._stream(self._values) if stream is None else arrays.stream_handle(stream))
+        handle = self.plan._stream(self._values) if stream is None else arrays.stream_handle(stream)
+        with self.plan._lock:
+            self._bound.launch(handle)
+
+    def close(self) -> None:
+        with self.plan._lock:
+            self._handle.close()

@@ -228,14 +228,18 @@ class Turn:
         self._what, self._lock, self._thread = what, threading.Lock(), 0
 
     def __enter__(self) -> None:
-        if self._thread == threading.get_ident():
-            raise Error(f"the {self._what} is in use by the function that calls this callback")
+        self.refuse_callback(self._what)
         self._lock.acquire()
         self._thread = threading.get_ident()
 
     def __exit__(self, *_: object) -> None:
         self._thread = 0
         self._lock.release()
+
+    def refuse_callback(self, what: str) -> None:
+        """An error in a callback of what has the turn."""
+        if self._thread == threading.get_ident():
+            raise Error(f"the {what} is in use by the function that calls this callback")
 
 
 def open_handle(what: str, name: str, close: str, *arguments: Any, parent: Handle | None = None) -> Handle:

@@ -14,7 +14,7 @@ from cugen import _arrays as arrays
 
 def argument(**given):
     """An Argument with these fields; the others are empty."""
-    return Argument(**{**{field.name: "" for field in fields(Argument)}, "absent": False, **given})
+    return Argument(**{**{field.name: "" for field in fields(Argument)}, "absent": False, "overwrite": False, **given})
 
 
 MATRIX = argument(name="A", kind=ArgumentKind.INPUT, dtype="f32", shape=(2, 3), stride=(3, 1), bytes=24, memory="device")
@@ -154,6 +154,7 @@ class Interfaces(Case):
         output = replace(MATRIX, kind=ArgumentKind.OUTPUT)
         take(Interface(readonly=True))
         self.refuses("the kernel writes to it and it is read-only", take, Interface(readonly=True), output)
+        self.refuses("the kernel writes to it and it is read-only", take, Interface(readonly=True), replace(MATRIX, overwrite=True))
 
 
 class Streams(Case):

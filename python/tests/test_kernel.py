@@ -90,6 +90,13 @@ class Calls(Case):
         self.refuses("argument 'M': 4294967296 is no i32", matmul, a, b, c, 2**32)
         self.refuses("argument 'M': 3 bytes, should be 4", matmul, a, b, c, b"abc")
 
+    def test_an_input_that_is_overwritten(self):
+        kernel = self.kernel("sum", n=N)
+        data = bytes(floats(range(N)))
+        self.assertTrue(kernel.arguments[0].overwrite)
+        self.refuses("argument 'x': the kernel writes to it and it is read-only", kernel, memoryview(data).cast("f"), floats([0]))
+        self.assertEqual(data, bytes(floats(range(N))))
+
     def test_no_stream_on_the_processor(self):
         self.refuses("stream", self.scale_add, self.out, self.x, self.y, stream=7)
         self.refuses("stream: a str is no stream", self.scale_add, self.out, self.x, self.y, stream="7")
@@ -231,6 +238,19 @@ class Tuning(Case):
             self.assertEqual(other.import_records(path).added, 3)
             self.assertEqual(other.kernel(SCALE_ADD, n=N + 1).best.variant, tuned.best.variant)
 
+    def test_the_kernel_keeps_its_problem(self):
+        with cugen.Library("cpu", cache="none") as library:
+            kernel = library.kernel(SCALE_ADD)
+            arrays = [floats([1] * 100000) for _ in range(3)]
+            kernel(*arrays)
+            tuned = kernel.tune(count=1)
+            self.assertEqual((tuned.tried, len(tuned.records)), (1, 1))
+            self.assertEqual([found.problem for found in library.records("scale_add")], ["n=1003"])
+            self.assertEqual(kernel.run().outcome, cugen.Outcome.OK)
+            self.assertEqual((kernel.problem, kernel.best), ("n=100000", None))
+            kernel(*arrays)
+            self.assertEqual(arrays[0][99999], 3.5)
+
     def test_budgets(self):
         kernel = self.kernel(n=N)
         for budget in ("10", "10 parsecs", "0s", -1, 0):
@@ -344,6 +364,54 @@ class Handles(Case):
         self.refuses("the call is closed", call)
         self.refuses("the kernel is closed", lambda: kernel.name)
         self.refuses("the library is closed", library.kernel, SCALE_ADD)
+
+    def test_closing_the_library_waits(self):
+        """For the end of a tune and of launches in other threads. A callback may not close it."""
+        done = python("import cugen, array, threading", "library = cugen.Library('cpu', cache='none')",
+                      "kernel, begun, closed = library.kernel('matmul', M=32, N=32, K=32), threading.Event(), []",
+                      "def refused():", "    try: library.close()", "    except cugen.Error as error: print(error)",
+                      "def progress(state):", "    if not begun.is_set(): refused()", "    begun.set()", "    closed.append(kernel._handle.closed)",
+                      "    return state.done >= 2",
+                      "tuning = threading.Thread(target=lambda: print(kernel.tune('30s', progress=progress).interrupted))",
+                      "other = library.kernel('matmul', M=200, N=200, K=200)", "a = [array.array('f', [0] * 40000) for _ in range(3)]",
+                      "call = other.bind(*a)",
+                      "def launch():", "    try:", "        while True: call()", "    except cugen.Error as error: print(error)",
+                      "launching = threading.Thread(target=launch)",
+                      "tuning.start(); begun.wait(); launching.start(); library.close(); tuning.join(); launching.join()",
+                      "print(any(closed))", "try: library.kernel('matmul')", "except cugen.Error as error: print(error)")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted((
+            "the library is in use by the function that calls this callback", "True", "the call is closed", "False", "the library is closed")))
+
+    def test_closing_a_plan_waits_for_its_launch(self):
+        kernel = self.kernel("matmul", M=300, N=300, K=300)
+        plan = kernel.plan()
+        arrays = [floats([0] * 90000) for _ in range(3)]
+        closed, plan_begun = [], threading.Event()
+
+        def launch():
+            with self.assertRaisesRegex(cugen.Error, "is closed"):
+                while True:
+                    plan(*arrays)
+                    plan_begun.set()
+            closed.append(True)
+
+        thread = threading.Thread(target=launch)
+        thread.start()
+        plan_begun.wait()
+        plan.close()
+        thread.join()
+        self.assertEqual(closed, [True])
+
+    def test_the_first_calls_open_one_plan(self):
+        kernel, found = self.kernel("matmul", M=33, N=33, K=33), []
+        start = threading.Barrier(6)
+        threads = [threading.Thread(target=lambda: (start.wait(), found.append(kernel.current))) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((len(found), len(set(found))), (6, 1))
 
     def test_any_order_of_collection(self):
         for _ in range(3):
