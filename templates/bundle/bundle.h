@@ -106,7 +106,7 @@ typedef struct bundle_argument_info {
 } bundle_argument_info;
 
 /* Where the plan's __device__ or __constant__ variable of that name lies, to be written and read with cuMemcpyAsync, and
-   its bytes. */
+   its bytes. out and bytes may each be NULL. */
 int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error);
 
 /* Arguments that bundle_bind takes, in this order: @arguments.@overwritten */

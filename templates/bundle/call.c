@@ -49,13 +49,13 @@ static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symb
 
 int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error) {
   address at = 0;
-  *out = NULL;
-  *bytes = 0;
+  size_t room = 0;
   int status = enter(plan->library, error);
   if (!status)
     status =
-        leave(plan->library, CALL(&plan->library->driver, module_global, (&at, bytes, plan->module, name), error));
-  if (!status) *out = (void *)(uintptr_t)at;
+        leave(plan->library, CALL(&plan->library->driver, module_global, (&at, &room, plan->module, name), error));
+  if (out) *out = status ? NULL : (void *)(uintptr_t)at;
+  if (bytes) *bytes = status ? 0 : room;
   return status;
 }
 

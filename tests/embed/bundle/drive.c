@@ -109,6 +109,10 @@ static int use(rows_error *error) {
   if (!status) status = rows_symbol(plan, "factors", &found, &bytes, error);
   if (!status && bytes != sizeof factors) status = 98;
   in_symbol = found;
+  if (!status) status = rows_symbol(plan, "factors", &found, NULL, error);
+  if (!status) status = rows_symbol(plan, "factors", NULL, &bytes, error);
+  if (!status) status = rows_symbol(plan, "factors", NULL, NULL, error);
+  if (!status && (found != in_symbol || bytes != sizeof factors)) status = 97;
 #endif
   long before = fake->calls;
   if (!status) status = rows_launch(call, &stream, error);
